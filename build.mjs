@@ -1,6 +1,6 @@
 /**
- * Builds the server into `dist/<hash of the sources>/`: one bundle per program, so that it starts fast. The folder's name
- * is its content, and it appears whole (rename): several builds and starts at a time do not disturb one another.
+ * Builds the server into `dist/<hash of the sources>/`: one bundle per program, for a fast start. The folder is named
+ * after the sources and appears atomically (rename), so concurrent builds and starts do not interfere.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -32,7 +32,7 @@ function sourceHash() {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** @returns the folder that holds main.mjs and cli.mjs */
+/** @returns the folder with main.mjs and cli.mjs */
 export async function ensureBuilt() {
   const target = join(dist, sourceHash());
   if (existsSync(join(target, "main.mjs"))) return target;
@@ -53,7 +53,7 @@ export async function ensureBuilt() {
     minifySyntax: true,
     sourcemap: "linked",
     logLevel: "warning",
-    // Native add-ons stay packages; pino loads parts of itself by path; nodemailer comes with the first mail only.
+    // Native add-ons stay packages; pino loads parts of itself by path; nodemailer is loaded only with the first email.
     external: [
       "lmdb",
       "uWebSockets.js",
@@ -70,7 +70,7 @@ export async function ensureBuilt() {
   try {
     renameSync(draft, target);
   } catch (error) {
-    // Another build of the same sources was first.
+    // Another build of the same sources finished first.
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(join(target, "main.mjs"))) throw error;
   }

@@ -1,4 +1,4 @@
-/** `npm run cli -- <command>`: builds what is not built, then runs the command line. */
+/** `npm run cli -- <command>`: builds if necessary, then runs the command line. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ensureBuilt } from "./build.mjs";

@@ -1,62 +1,67 @@
 /**
- * The kinds of actors: which machine an address belongs to, how its snapshot is found and what it writes.
- * Everything here is pure: rows are read through the view, written as effects.
+ * The kinds of actors: the machine for each address, how its snapshot is loaded, and what it writes. Everything here is
+ * pure: rows are read through the view and written as effects.
  */
 import type { AnyStateMachine } from "xstate";
 import { fold } from "../schemas/fold.ts";
-import type { KeyOf, SnapshotRecord } from "../schemas/records.ts";
+import type { KeyOf, RowOf } from "../schemas/records.ts";
+import type { SnapshotRecord } from "../schemas/runtime.ts";
 import type { View } from "../src/domain/view.ts";
-import type { Address } from "./commands.ts";
-import type { DeliveryContext } from "./delivery.ts";
-import { type Effect, effects } from "./effects.ts";
-import { type InvitationContext, invitationMachine } from "./invitation/machine.ts";
+import { fateOf, type InvitationContext, type KnownInvitation } from "./invitation/context.ts";
+import { invitationMachine } from "./invitation/machine.ts";
 import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
+import type { Address } from "./protocol/commands.ts";
+import type { DeliveryContext, PendingDelivery } from "./protocol/delivery.ts";
+import type { PlainSnapshot } from "./protocol/drive.ts";
+import { type Effect, effects } from "./protocol/effects.ts";
+import { channelFolderRecords } from "./realm/channel-folder-machine.ts";
+import { channelRecords } from "./realm/channel-machine.ts";
+import type { RealmContext } from "./realm/context.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
-import { initialRetention, retentionMachine, retentionMachineVersion, withoutLeaps } from "./retention/machine.ts";
-import { contextOf, conversationIdOf, emptyContext, rowOf } from "./topic/context.ts";
-import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
-import {
-  initialTopicDeletion,
-  type TopicDeletionContext,
-  topicDeletionMachine,
-  topicDeletionMachineVersion,
-} from "./topic-deletion/machine.ts";
+import { userGroups } from "./realm/user-group-machine.ts";
+import { initialRetention, withoutLeaps } from "./retention/context.ts";
+import { retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
+import { contextOf, conversationIdOf, emptyContext, rowOf, type TopicContext } from "./topic/context.ts";
+import { topicMachine, topicMachineVersion } from "./topic/machine.ts";
+import { initialTopicDeletion, type TopicDeletionContext } from "./topic-deletion/context.ts";
+import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
-import { userMachine, userMachineVersion } from "./user/machine.ts";
+import { userMachine } from "./user/machine.ts";
+import { scheduledMessages } from "./user/scheduled-message-machine.ts";
 import { webhookMachine } from "./webhook/machine.ts";
-
-export interface PlainSnapshot {
-  readonly state: string;
-  readonly context: unknown;
-}
 
 export interface ActorKind {
   readonly machine: AnyStateMachine;
-  /** Volatile actors write nothing and do not survive a restart (E4). */
+  /** Volatile actors write nothing and are lost on restart (E4). */
   readonly isVolatile: boolean;
-  /** Names the live actor in memory; null: it has no identity yet and is not kept. */
+  /** Key of the live actor in memory; null: the actor has no id yet and is not cached. */
   keyOf(address: Address, view: View): string | null;
-  /** The name after a command, from what it left: a conversation gets and loses its id. */
+  /** Key after a command, from the resulting context: a conversation can gain or lose its id. */
   keyAfter(key: string | null, context: unknown): string | null;
   load(address: Address, view: View): PlainSnapshot | null;
-  /** State and context of an actor that has never been. */
+  /** State and context of an actor that does not exist yet. */
   initial(address: Address): PlainSnapshot;
   save(address: Address, before: PlainSnapshot, after: PlainSnapshot): Effect[];
 }
 
 type AddressOf<A extends Address["actor"]> = Extract<Address, { actor: A }>;
 
-/** Migrations of a context, by the version it was written with. */
-type ContextMigrations = Readonly<Record<number, (context: unknown) => unknown>>;
+/** Migrations of snapshots, by the version that wrote the snapshot. */
+type SnapshotMigrations = Readonly<Record<number, (snapshot: PlainSnapshot, view: View) => PlainSnapshot>>;
 
-/** An actor whose snapshot is a row of `snapshots`. One that is back in its initial state needs none. */
+/** A migration that leaves the state as it was. */
+function ofContext(migration: (context: unknown) => unknown): SnapshotMigrations[number] {
+  return ({ state, context }) => ({ state, context: migration(context) });
+}
+
+/** An actor whose snapshot is a row of `snapshots`. The row is deleted when the actor returns to its initial state. */
 function snapshotKind(
   machine: AnyStateMachine,
   version: number,
   key: (address: never) => string,
   initial: PlainSnapshot,
-  migrations: ContextMigrations = {},
+  migrations: SnapshotMigrations = {},
 ): ActorKind {
   const keyOf = (address: Address) => key(address as never);
   return {
@@ -66,7 +71,7 @@ function snapshotKind(
     keyAfter: (key) => key,
     load(address, view) {
       const row = view.row("snapshots", keyOf(address));
-      return row === undefined ? null : migrate(row, version, migrations);
+      return row === undefined ? null : migrate(row, version, migrations, view);
     },
     initial: () => initial,
     save(address, _before, after) {
@@ -77,16 +82,16 @@ function snapshotKind(
   };
 }
 
-/** @throws Error when a snapshot is from a newer program, or a step is missing */
-function migrate(row: SnapshotRecord, version: number, migrations: ContextMigrations): PlainSnapshot {
-  let context = row.context;
-  if (row.version > version) throw new Error(`snapshot of version ${row.version} is newer than this program`);
+/** @throws Error if a newer program wrote the snapshot, or if no migration to the next version exists */
+function migrate(row: SnapshotRecord, version: number, migrations: SnapshotMigrations, view: View): PlainSnapshot {
+  let snapshot: PlainSnapshot = { state: row.state, context: row.context };
+  if (row.version > version) throw new Error(`snapshot version ${row.version} is newer than this program supports`);
   for (let at = row.version; at < version; at++) {
     const step = migrations[at];
-    if (step === undefined) throw new Error(`no migration of a snapshot from version ${at}`);
-    context = step(context);
+    if (step === undefined) throw new Error(`no migration for a snapshot of version ${at}`);
+    snapshot = step(snapshot, view);
   }
-  return { state: row.state, context };
+  return snapshot;
 }
 
 function volatileKind(machine: AnyStateMachine, key: (address: never) => string, initial: PlainSnapshot): ActorKind {
@@ -101,7 +106,14 @@ function volatileKind(machine: AnyStateMachine, key: (address: never) => string,
   };
 }
 
-/** A conversation is found by its topic, its participants, its id or a message; its row is the list of topics, too. */
+const topicMigrations: SnapshotMigrations = {
+  1: ({ state, context }) => ({ state: (context as TopicContext).movingId === null ? state : "moving", context }),
+};
+
+/**
+ * A conversation is addressed by its topic, its participants, its id or one of its messages. Its row also serves as the
+ * list of topics.
+ */
 const topicKind: ActorKind = {
   machine: topicMachine,
   isVolatile: false,
@@ -117,7 +129,8 @@ const topicKind: ActorKind = {
     const id = conversationIdOf(address, view);
     const row = id === null ? undefined : view.row("conversations", id);
     if (row === undefined) return null;
-    return migrate({ version: row.version, state: row.state, context: contextOf(row) }, topicMachineVersion, {});
+    const snapshot = { version: row.version, state: row.state, context: contextOf(row) };
+    return migrate(snapshot, topicMachineVersion, topicMigrations, view);
   },
   initial: (address) => ({ state: "empty", context: emptyContext(address) }),
   save(_address, before, after) {
@@ -133,7 +146,10 @@ function conversationKey(id: number): string {
   return `conversation:${id}`;
 }
 
-/** What is on its way: its row is the snapshot. Who has none is over, and how it ended matters to nobody any more. */
+/**
+ * A pending delivery: it is as its row says, in every turn. A delivery without a row has ended, and its outcome no
+ * longer matters.
+ */
 function deliveryKind<T extends "mails" | "webhookDeliveries">(
   machine: AnyStateMachine,
   table: T,
@@ -142,40 +158,70 @@ function deliveryKind<T extends "mails" | "webhookDeliveries">(
   return {
     machine,
     isVolatile: false,
-    keyOf: (address) => `${machine.id}:${rowKey(address as never)}`,
-    keyAfter: (key) => key,
+    keyOf: () => null,
+    keyAfter: () => null,
     load(address, view) {
-      const context: DeliveryContext = { fate: "pending" };
-      return view.row(table, rowKey(address as never)) === undefined ? null : { state: "pending", context };
+      const row = view.row(table, rowKey(address as never));
+      if (row === undefined) return null;
+      return { state: "pending", context: { fate: "pending", row } satisfies PendingDelivery<RowOf<T>> };
     },
     initial: () => ({ state: "sent", context: { fate: "sent" } satisfies DeliveryContext }),
     save: () => [],
   };
 }
 
-/** An invitation's row has its state; decisions write it. */
+/** An invitation is as its row, the time and its inviter say, in every turn; the decisions write the row. */
 const invitationKind: ActorKind = {
   machine: invitationMachine,
   isVolatile: false,
-  keyOf: (address) => `invitation:${(address as AddressOf<"invitation">).id}`,
-  keyAfter: (key) => key,
+  keyOf: () => null,
+  keyAfter: () => null,
   load(address, view) {
     const row = view.row("invitations", (address as AddressOf<"invitation">).id);
-    return row === undefined ? null : { state: row.state, context: { fate: row.state } satisfies InvitationContext };
+    if (row === undefined) return null;
+    const fate = fateOf(view, row);
+    return { state: fate, context: { fate, row } satisfies KnownInvitation };
   },
   initial: () => ({ state: "unknown", context: { fate: "unknown" } satisfies InvitationContext }),
   save: () => [],
 };
 
+/** A stored realm exists, so only its record says whether it is open. */
+function presentRealm({ realm }: View): PlainSnapshot {
+  const phase = realm.deactivatedAt === null ? "open" : "deactivated";
+  return { state: phase, context: { phase } satisfies RealmContext };
+}
+
+/**
+ * The state of a user is in the user's row, which the realm writes in its own turn (M7). The actor has nothing of its
+ * own, so it is not kept in memory and has no snapshot: it is as the row says, in every turn.
+ */
+const userKind: ActorKind = {
+  machine: userMachine,
+  isVolatile: false,
+  keyOf: () => null,
+  keyAfter: () => null,
+  load: (address, view) =>
+    view.users.get((address as AddressOf<"user">).id)?.isActive === false ? deactivatedUser : null,
+  initial: () => activeUser,
+  save: () => [],
+};
+
+const activeUser: PlainSnapshot = { state: "active", context: {} };
+const deactivatedUser: PlainSnapshot = { state: "deactivated", context: {} };
+
+/** The machines of records that another actor keeps (protocol/record-machines.ts). */
+export const recordMachines = [channelRecords, channelFolderRecords, scheduledMessages, userGroups] as const;
+
 export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
-  realm: snapshotKind(realmMachine, realmMachineVersion, () => "realm", {
-    state: "unfounded",
-    context: { isFounded: false },
-  }),
-  user: snapshotKind(userMachine, userMachineVersion, (to: AddressOf<"user">) => `user:${to.id}`, {
-    state: "active",
-    context: {},
-  }),
+  realm: snapshotKind(
+    realmMachine,
+    realmMachineVersion,
+    () => "realm",
+    { state: "uninitialized", context: { phase: "uninitialized" } satisfies RealmContext },
+    { 1: (snapshot) => snapshot, 2: (_snapshot, view) => presentRealm(view) },
+  ),
+  user: userKind,
   topic: topicKind,
   direct: topicKind,
   conversation: topicKind,
@@ -185,14 +231,17 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     topicDeletionMachineVersion,
     (to: AddressOf<"topic-deletion">) => `topic-deletion:${to.channelId}:${fold(to.topic)}`,
     { state: "idle", context: initialTopicDeletion },
-    { 1: (context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 }) },
+    {
+      1: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 })),
+      2: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "awaitsMove">), awaitsMove: false })),
+    },
   ),
   retention: snapshotKind(
     retentionMachine,
     retentionMachineVersion,
     () => "retention",
     { state: "idle", context: initialRetention },
-    { 1: withoutLeaps },
+    { 1: ofContext(withoutLeaps) },
   ),
   invitation: invitationKind,
   mail: deliveryKind(mailMachine, "mails", (to: AddressOf<"mail">) => to.id),

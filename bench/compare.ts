@@ -1,6 +1,7 @@
-// `npm run bench:compare -- <git-rev> [scenario...]`: the server of another revision and that of the work tree, measured by the work
-// tree's kit in turn (base, head, head, base, ...), each run on a server of its own. Prints base -> head with spread.
-// Exit code 0: done, whatever differs; 1: a run or one of its checks failed; 2: the command line makes no sense.
+// `npm run bench:compare -- <git-rev> [scenario...]`: measures the server of another revision and that of the work
+// tree, alternately (base, head, head, base, ...), both with the work tree's kit and each run on a new server. Prints
+// base -> head with ranges. Exit code 0: done, whatever differs; 1: a run or one of its checks failed; 2: wrong command
+// line.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,11 +28,11 @@ interface Flags {
 }
 
 const command = new Command("bench:compare")
-  .description("Measures the server of another revision beside that of the work tree, in turn.")
+  .description("Measures the server of another revision and that of the work tree, alternately.")
   .argument("<git-rev>", "the base: a commit, branch or tag")
   .argument(
     "[scenario...]",
-    `some of ${scenarios.map(({ name }) => name).join(", ")}; ${SCENARIO_DEFAULT} when left out`,
+    `one or more of ${scenarios.map(({ name }) => name).join(", ")}; default: ${SCENARIO_DEFAULT}`,
   )
   .option("--runs <n>", "runs of each revision and scenario", runsOf, RUNS_DEFAULT)
   .addOption(
@@ -46,7 +47,7 @@ try {
   command.parse();
   const [revision = "", ...names] = command.args;
   const unknown = names.find((name) => !scenarios.some((scenario) => scenario.name === name));
-  if (unknown !== undefined) command.error(`bench:compare: there is no scenario ${unknown}`);
+  if (unknown !== undefined) command.error(`bench:compare: unknown scenario ${unknown}`);
   await run(revision, names.length === 0 ? [SCENARIO_DEFAULT] : names, command.opts<Flags>());
 } catch (error) {
   if (error instanceof CommanderError) {
@@ -92,7 +93,7 @@ async function run(revision: string, names: readonly string[], flags: Flags): Pr
   }
 }
 
-/** One run of one scenario by the kit in `folder`. Rejects with its output when it or one of its checks fails. */
+/** Runs one scenario once with the kit in `folder`. Rejects with its output when it or one of its checks fails. */
 async function runOnce(folder: string, name: string, flags: Flags, json: string): Promise<Report> {
   const { size, connections, rate, duration } = flags;
   const given = Object.entries({ size, connections, rate, duration }).filter(([, value]) => value !== undefined);

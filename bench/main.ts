@@ -1,7 +1,8 @@
-// `npm run bench`: all scenarios, small. `npm run bench -- <scenario> [options]`: one, in full. Without --url a server is built and
-// started on an empty directory; with it, any server that speaks the same API is measured. See bench/README.md.
-// Exit code 0: done; 1: a scenario or one of its checks failed; 2: the command line makes no sense.
+// `npm run bench`: all scenarios, small. `npm run bench -- <scenario> [options]`: one scenario, in full. Without --url
+// a server is built and started on an empty directory; with --url any server with the same API is measured. See
+// bench/README.md. Exit code 0: done; 1: a scenario or one of its checks failed; 2: wrong command line.
 
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { stopChildren } from "./lib/child.ts";
@@ -11,11 +12,10 @@ import { describeMachine } from "./lib/machine.ts";
 import { readOpenFilesMax } from "./lib/process-usage.ts";
 import { startProgress } from "./lib/progress.ts";
 import type { Report, ScenarioResult, Settings } from "./lib/result.ts";
-import { readRevision } from "./lib/revision.ts";
 import { type ForeignServer, runScenario } from "./lib/runner.ts";
 import type { Scenario, Size } from "./lib/scenario.ts";
 import { formatText } from "./lib/text-report.ts";
-import { openWorkspace } from "./lib/workspace.ts";
+import { openWorkspace, PROJECT_ROOT } from "./lib/workspace.ts";
 import { readZuliprc } from "./lib/zuliprc.ts";
 import { peerKinds } from "./peers/all.ts";
 import { PEER_NAMES, type PeerName } from "./peers/peer.ts";
@@ -24,7 +24,7 @@ import { scenarios } from "./scenarios/all.ts";
 const EXIT = { failed: 1, usage: 2, interrupted: 130 } as const;
 const ALL_PEERS = "all";
 const SEED_DEFAULT = 20_261_121;
-/** Files that a generator or a server has open beside its sockets. */
+/** Files that a generator or a server has open in addition to its sockets. */
 const OPEN_FILES_SPARE = 200;
 
 interface Flags {
@@ -43,24 +43,24 @@ interface Flags {
 }
 
 const command = new Command("bench")
-  .description("Load-tests a server, ours or any other that speaks the same API, beside the floor of each scenario.")
-  .argument("[scenario]", `one of ${scenarios.map(({ name }) => name).join(", ")}; all of them, small, when left out`)
-  .option("--url <url>", "a running server (http only); without it one is started", parseUrl)
+  .description("Load-tests a server, this one or any other with the same API, and the baseline of each scenario.")
+  .argument("[scenario]", `one of ${scenarios.map(({ name }) => name).join(", ")}; default: all of them, small`)
+  .option("--url <url>", "a running server (http only); by default one is started", parseUrl)
   .option("--zuliprc <file>", "credentials of an owner or administrator of that server")
-  .option("--pid <pid>", "its process, when it runs on this machine: CPU and memory are read", numberUpTo(2 ** 22))
+  .option("--pid <pid>", "its process id, if it runs on this machine, to measure CPU and memory", numberUpTo(2 ** 22))
   .option("--connections <n>", "connections, receivers or sockets", numberUpTo(CONNECTIONS_MAX))
   .option("--rate <n>", "arrivals per second where a fixed rate is measured", numberUpTo(RATE_PER_SECOND_MAX))
   .option("--duration <s>", "measured seconds of each run", numberUpTo(DURATION_SECONDS_MAX, { whole: false }))
-  .option("--runs <n>", "runs of each phase and target", numberUpTo(RUNS_MAX))
-  .addOption(new Option("--size <size>", "defaults of everything above").choices(["tiny", "small", "full"]))
-  .option("--seed <n>", "seed of everything random", numberUpTo(2 ** 32 - 1), SEED_DEFAULT)
+  .option("--runs <n>", "runs of each phase and server", numberUpTo(RUNS_MAX))
+  .addOption(new Option("--size <size>", "defaults for all options above").choices(["tiny", "small", "full"]))
+  .option("--seed <n>", "seed of all random values", numberUpTo(2 ** 32 - 1), SEED_DEFAULT)
   .addOption(
-    new Option("--peer <name>", `a peer beside ours: ${PEER_NAMES.join(", ")} or ${ALL_PEERS}; may be repeated`)
+    new Option("--peer <name>", `a peer to measure as well: ${PEER_NAMES.join(", ")} or ${ALL_PEERS}; may be repeated`)
       .argParser(addPeer)
       .default([]),
   )
   .option("--json <file>", "write the result as JSON")
-  .option("--html <file>", "write the result as one page with plots")
+  .option("--html <file>", "write the result as an HTML page with plots")
   .exitOverride();
 
 await main();
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Runs the chosen scenarios, prints and writes the report, returns the exit code. */
+/** Runs the chosen scenarios, prints and writes the report. @returns the exit code */
 async function run(chosen: readonly Scenario[], flags: Flags): Promise<number> {
   const size = flags.size ?? (command.args[0] === undefined ? "small" : "full");
   const workspace = openWorkspace();
@@ -126,6 +126,21 @@ async function run(chosen: readonly Scenario[], flags: Flags): Promise<number> {
   }
 }
 
+/**
+ * Short commit id of the measured project, with "+changes" when the work tree differs from it; "unknown" outside a git
+ * checkout.
+ */
+function readRevision(): string {
+  const git = (...parts: string[]): string =>
+    execFileSync("git", parts, { cwd: PROJECT_ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    const changes = git("status", "--porcelain", "--", "src", "actors", "schemas", "bench", "package-lock.json");
+    return `${git("rev-parse", "--short", "HEAD")}${changes === "" ? "" : "+changes"}`;
+  } catch {
+    return "unknown";
+  }
+}
+
 function writeReport(report: Report, flags: Flags): void {
   process.stdout.write(`${formatText(report)}\n`);
   if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(report, null, 2)}\n`);
@@ -133,11 +148,14 @@ function writeReport(report: Report, flags: Flags): void {
 }
 
 function chooseScenarios(name: string | undefined, flags: Flags): readonly Scenario[] {
-  if (flags.peer.length > 0 && !scenarios.some(({ name: one, takesPeers }) => takesPeers && (one === name || !name))) {
-    const names = scenarios.filter(({ takesPeers }) => takesPeers).map((scenario) => scenario.name);
-    command.error(`bench: ${name} takes no peers; those that do are ${names.join(", ")}`);
+  if (
+    flags.peer.length > 0 &&
+    !scenarios.some(({ name: one, supportsPeers }) => supportsPeers && (one === name || !name))
+  ) {
+    const names = scenarios.filter(({ supportsPeers }) => supportsPeers).map((scenario) => scenario.name);
+    command.error(`bench: ${name} cannot run with peers; those that can are ${names.join(", ")}`);
   }
-  const possible = flags.url === undefined ? scenarios : scenarios.filter((scenario) => scenario.worksOnUrl);
+  const possible = flags.url === undefined ? scenarios : scenarios.filter((scenario) => scenario.supportsUrl);
   for (const skipped of scenarios.filter((scenario) => !possible.includes(scenario))) {
     if (name === undefined || name === skipped.name) {
       process.stderr.write(`bench: ${skipped.name} starts the server itself and is skipped with --url\n`);
@@ -146,7 +164,7 @@ function chooseScenarios(name: string | undefined, flags: Flags): readonly Scena
   if (name === undefined) return possible;
   if (!scenarios.some((scenario) => scenario.name === name)) {
     command.error(
-      `bench: there is no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(", ")}`,
+      `bench: unknown scenario ${name}; known are ${scenarios.map((scenario) => scenario.name).join(", ")}`,
     );
   }
   return possible.filter((scenario) => scenario.name === name);
@@ -167,7 +185,7 @@ function overridesOf(flags: Flags): Partial<Settings> {
   };
 }
 
-/** Fails before anything is started rather than in the middle with EMFILE. */
+/** Fails before anything is started, instead of with EMFILE in the middle of a run. */
 function checkOpenFiles(settings: Settings): void {
   const max = readOpenFilesMax();
   const wanted = settings.connections + settings.receivers + OPEN_FILES_SPARE;
@@ -178,10 +196,10 @@ function checkOpenFiles(settings: Settings): void {
   }
 }
 
-/** Each name once, in the order in which they were given. */
+/** Each name once, in the given order. */
 function addPeer(text: string, before: readonly PeerName[]): readonly PeerName[] {
   const added = text === ALL_PEERS ? PEER_NAMES : PEER_NAMES.filter((name) => name === text);
-  if (added.length === 0) throw new InvalidArgumentError(`There are ${PEER_NAMES.join(", ")}, and ${ALL_PEERS}.`);
+  if (added.length === 0) throw new InvalidArgumentError(`Known peers are ${PEER_NAMES.join(", ")}, and ${ALL_PEERS}.`);
   return [...new Set([...before, ...added])];
 }
 

@@ -1,7 +1,16 @@
-/** Pictures of people (issue "People", Avatars; public API: upload and removal of one's own avatar). */
-import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+/** Avatars of users (spec 2.6; public API: upload and removal of one's own avatar). */
+import { defineArea, defineCommands } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { OtherText } from "./person-marks.ts";
+
+const limits = {
+  avatar_bytes_max: 5 * 1024 * 1024,
+  avatar_size_px: 100,
+  avatar_medium_size_px: 500,
+} as const;
+
+/** The caller's. */
+const OwnAvatar = OtherText;
 
 export const uploadAvatar = defineEndpoint({
   operationId: "upload-avatar",
@@ -9,10 +18,10 @@ export const uploadAvatar = defineEndpoint({
   path: "/users/me/avatar",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Sets the caller's picture: one file in a multipart body, decoded and re-encoded.",
+  summary: "Sets the caller's avatar: one file in a multipart body, decoded and re-encoded.",
   upload: { bytesMax: limits.avatar_bytes_max },
   params: {},
-  ok: { avatar_url: Type.String() },
+  ok: { avatar_url: OwnAvatar },
   errors: [],
 });
 
@@ -22,8 +31,28 @@ export const deleteAvatar = defineEndpoint({
   path: "/users/me/avatar",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Removes the caller's picture; the one made from the address is back.",
+  summary: "Removes the caller's avatar; the one derived from the email address is used again.",
   params: {},
-  ok: { avatar_url: Type.String() },
+  ok: { avatar_url: OwnAvatar },
   errors: [],
+});
+
+/** Parameters of its commands, by type. */
+export interface AvatarsCommands {
+  /**
+   * `file`: the name that the row stores (schemas/files.ts), without the realm id; null: the avatar derived from the
+   * email address.
+   */
+  "user.avatar.set": { readonly file: string | null };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface AvatarsReplies {
+  readonly "user.avatar.set": ResultOf<typeof uploadAvatar>;
+}
+
+export const avatarsArea = defineArea({
+  endpoints: [uploadAvatar, deleteAvatar],
+  commands: defineCommands<AvatarsCommands, AvatarsReplies>(),
+  limits,
 });

@@ -1,37 +1,63 @@
 /**
- * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and keys, without a password. Keys
- * are stored as hashes only (S2): the request that makes a key shows it, no other does. `GET /bots/{bot_id}/api_key` makes a
- * further key. Where the public API repeats a key, `api_key` is "".
+ * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and API keys, but without a
+ * password. Only hashes of keys are stored (S2), so a key is returned only by the request that creates it, and `GET
+ * /bots/{bot_id}/api_key` creates another key. Where the public API repeats a key, `api_key` is "".
  */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { commonLimits } from "./limits/common.ts";
+import { avatarOf, emailOf, fullNameOf, marked, OtherText, UserId } from "./person-marks.ts";
 import { Id, nullable } from "./types.ts";
+
+const limits = {
+  bot_service_name_code_points_max: 100,
+  bots_per_owner_max: 500,
+} as const;
 
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
 
-/** How an outgoing webhook says what happened: in our own form, or in Slack's. */
+/** Payload formats of outgoing webhooks: our own, or Slack's. */
 export const webhookInterfaces = { generic: 1, slack: 2 } as const;
 
-/** Raw text, or the same as a JSON string, as the web client sends it. */
-const Url = Type.String({ maxLength: limits.url_code_points_max, wire: "json-or-text" });
+/** Raw text, or the text as a JSON string, as sent by the web client. */
+const Url = Type.String({ maxLength: commonLimits.url_code_points_max, wire: "json-or-text" });
 const ChannelName = Type.String();
 
 const defaults = {
-  default_sending_stream: nullable(Type.String()),
-  default_events_register_stream: nullable(Type.String()),
+  default_sending_stream: nullable(OtherText),
+  default_events_register_stream: nullable(OtherText),
   default_all_public_streams: Type.Boolean(),
 };
+
+/**
+ * The fields of a bot that can change (OpenAPI, Bot). `api_key` is always empty: a key is shown only when it is
+ * created.
+ */
+export const changeableBotFields = {
+  email: emailOf("user_id"),
+  full_name: fullNameOf("user_id"),
+  bot_type: nullable(Type.Integer()),
+  is_active: Type.Boolean(),
+  api_key: Type.Literal(""),
+  avatar_url: avatarOf("user_id"),
+  owner_id: nullable(UserId),
+  ...defaults,
+  services: Type.Array(Type.Object({ base_url: OtherText, interface: Type.Integer(), token: OtherText })),
+};
+export type BotField = keyof typeof changeableBotFields;
+
+export const Bot = Type.Object({ user_id: UserId, ...changeableBotFields });
 
 export const createBot = defineEndpoint({
   operationId: "create-bot",
   method: "POST",
   path: "/bots",
   authentication: "user",
-  // Answers that contain keys are not stored (architecture): a repeat is told that the name is in use.
+  // Answers that contain keys are not stored (architecture): a repeated request is rejected because the name is in use.
   effectiveness: "volatile",
   role: "human-member",
-  summary: "Makes a bot of the caller's. Its key is shown this once (S2).",
+  summary: "Creates a bot owned by the caller. Its key is shown only once (S2).",
   params: {
     full_name: Type.String(),
     short_name: Type.String(),
@@ -43,7 +69,13 @@ export const createBot = defineEndpoint({
     default_events_register_stream: Type.Optional(ChannelName),
     default_all_public_streams: Type.Optional(Type.Boolean()),
   },
-  ok: { user_id: Id, email: Type.String(), api_key: Type.String(), avatar_url: Type.String(), ...defaults },
+  ok: {
+    user_id: UserId,
+    email: emailOf("user_id"),
+    api_key: OtherText,
+    avatar_url: marked(Type.String(), { is: "avatar_url", of: "user_id" }),
+    ...defaults,
+  },
   errors: [],
 });
 
@@ -54,17 +86,17 @@ export const getBots = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "The caller's own active bots. `api_key` is empty: it was shown when it was made (S2).",
+  summary: "Returns the caller's active bots. `api_key` is empty, because a key is shown only when it is created (S2).",
   params: {},
   ok: {
     bots: Type.Array(
       Type.Object({
-        user_id: Id,
-        username: Type.String(),
-        full_name: Type.String(),
+        user_id: UserId,
+        username: emailOf("user_id"),
+        full_name: fullNameOf("user_id"),
         bot_type: Type.Integer(),
-        api_key: Type.String(),
-        avatar_url: Type.String(),
+        api_key: Type.Literal(""),
+        avatar_url: marked(Type.String(), { is: "avatar_url", of: "user_id" }),
         ...defaults,
       }),
     ),
@@ -79,7 +111,8 @@ export const updateBot = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Changes a bot; its owner and administrators may. Only what is sent changes; an empty channel name is none.",
+  summary:
+    "Changes a bot; only its owner and administrators. Parameters that are absent keep their values; an empty channel name means none.",
   params: {
     bot_id: Id,
     full_name: Type.Optional(Type.String()),
@@ -92,11 +125,12 @@ export const updateBot = defineEndpoint({
     default_all_public_streams: Type.Optional(Type.Boolean()),
   },
   ok: {
-    full_name: Type.String(),
-    avatar_url: Type.String(),
+    // Only owners of bots and administrators get this answer. Neither is a guest, so nobody is hidden from them.
+    full_name: OtherText,
+    avatar_url: OtherText,
     service_interface: nullable(Type.Integer()),
-    service_payload_url: nullable(Type.String()),
-    bot_owner: Type.String(),
+    service_payload_url: nullable(OtherText),
+    bot_owner: OtherText,
     ...defaults,
   },
   errors: ["UNAUTHORIZED_PRINCIPAL"],
@@ -109,7 +143,7 @@ export const deactivateBot = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Deactivates a bot; its owner and administrators may. Its key and its queues end at once.",
+  summary: "Deactivates a bot; only its owner and administrators. Its keys and queues become invalid at once.",
   params: { bot_id: Id },
   ok: {},
   errors: [],
@@ -122,9 +156,9 @@ export const regenerateBotKey = defineEndpoint({
   authentication: "user",
   effectiveness: "volatile",
   role: "human-member",
-  summary: "Gives a bot a new key, shown this once; the old one ends at once.",
+  summary: "Gives a bot a new key, shown only once; the previous keys become invalid at once.",
   params: { bot_id: Id },
-  ok: { api_key: Type.String() },
+  ok: { api_key: OtherText },
   errors: [],
 });
 
@@ -133,12 +167,97 @@ export const getBotKey = defineEndpoint({
   method: "GET",
   path: "/bots/{bot_id}/api_key",
   authentication: "user",
-  // A key cannot be shown again (S2): each request makes one more.
+  // A key cannot be shown again (S2): each request creates another one.
   effectiveness: "volatile",
   role: "human-member",
   summary:
-    "Makes a further key for a bot, shown this once; the keys that it has stay. Its owner and administrators may.",
+    "Creates another key for a bot, shown only once; its existing keys stay valid. Only its owner and administrators.",
   params: { bot_id: Id },
-  ok: { api_key: Type.String() },
+  ok: { api_key: OtherText },
   errors: [],
+});
+
+/** A bot's defaults for requests that do not specify these values. */
+export interface BotRecord {
+  readonly userId: number;
+  /** The channel for its messages that do not name one. */
+  readonly defaultSendingChannelId: number | null;
+  /** The channel that its event queues are narrowed to when registered without a narrow. */
+  readonly defaultEventsChannelId: number | null;
+  /** Default of `all_public_streams` for its event queues. */
+  readonly isAllPublicByDefault: boolean;
+}
+
+/**
+ * URL and token of an outgoing webhook bot. The token must be sent, so it is stored in recoverable form, in its own
+ * table (S2).
+ */
+export interface BotServiceRecord {
+  readonly userId: number;
+  readonly serviceName: string;
+  readonly payloadUrl: string;
+  /** 1 generic, 2 Slack-compatible. */
+  readonly interfaceType: number;
+  readonly token: string;
+}
+
+export interface BotCreate {
+  readonly email: string;
+  readonly fullName: string;
+  readonly botType: number;
+  readonly apiKeyHash: string;
+  /** null: the bot has no outgoing webhook. The token is random, so it is generated before the turn (M4). */
+  readonly service: {
+    readonly name: string;
+    readonly payloadUrl: string;
+    readonly interfaceType: number;
+    readonly token: string;
+  } | null;
+  /** Channel names; null: none. */
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean;
+}
+
+/** null: not passed, keeps its value. An empty channel name removes the channel. */
+export interface BotUpdate {
+  readonly botId: number;
+  readonly fullName: string | null;
+  readonly role: number | null;
+  readonly ownerId: number | null;
+  readonly payloadUrl: string | null;
+  readonly interfaceType: number | null;
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean | null;
+}
+
+/** Parameters of its commands, by type. */
+export interface BotsCommands {
+  "bot.deactivate": { readonly botId: number };
+  "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
+  "bot.add-key": { readonly botId: number; readonly apiKeyHash: string };
+  "bot.create": BotCreate;
+  "bot.update": BotUpdate;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface BotsReplies {
+  readonly "bot.update": ResultOf<typeof updateBot>;
+  readonly "bot.create": { readonly user_id: number };
+}
+
+export const botsArea = defineArea({
+  endpoints: [createBot, getBots, updateBot, deactivateBot, regenerateBotKey, getBotKey],
+  commands: defineCommands<BotsCommands, BotsReplies>(),
+  state: { realm_bot: { realm_bots: Type.Array(Bot) } },
+  tables: {
+    bots: defineTable<number, BotRecord>({
+      fields: ["userId", "defaultSendingChannelId", "defaultEventsChannelId", "isAllPublicByDefault"],
+    }),
+    botServices: defineTable<number, BotServiceRecord>({
+      fields: ["userId", "serviceName", "payloadUrl", "interfaceType", "token"],
+    }),
+  },
+  limits,
 });

@@ -1,7 +1,10 @@
 /** Channels and topics (spec 2.4, 4.3, 4.13; public API: get-streams). */
-import { type TProperties, Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { channelGroupSettingNames } from "./group-settings.ts";
+import { type Static, type TProperties, Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { DeepReadonly } from "./event.ts";
+import { channelGroupSettingNames, type GroupSettingName } from "./group-settings.ts";
+import { OtherId, OtherText, RenderedText, typedBy, UserId } from "./person-marks.ts";
 import {
   flag,
   GroupSettingChange,
@@ -11,10 +14,28 @@ import {
   Ids,
   MessageRetentionDays,
   nullable,
+  type TopicsPolicy,
   TopicsPolicyParam,
+  topicsPolicies,
 } from "./types.ts";
 
-/** Settings that a channel is created with, by create-channel and by subscribe. */
+const limits = {
+  channel_name_code_points_max: 60,
+  channel_description_code_points_max: 1024,
+  channels_per_realm_max: 100_000,
+  /** A channel without messages for this long is not recently active. */
+  channel_inactive_days: 180,
+  /** How often channels are checked for inactivity, and how often the server checks whether that is due. */
+  channel_activity_announce_ms: 24 * 60 * 60 * 1000,
+  channel_activity_check_ms: 60 * 60 * 1000,
+  channel_activity_per_command_max: 500,
+  topic_deletion_batch_messages: 200,
+  /** Messages per batch while other requests are active; bounds how long they wait for a deletion. */
+  topic_deletion_batch_messages_busy: 25,
+  topic_deletion_waiters_max: 100,
+} as const;
+
+/** Settings for new channels, in create-channel and in subscribe. */
 export const creationParams = {
   announce: flag(false),
   invite_only: flag(false),
@@ -34,26 +55,31 @@ export const createChannel = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "member",
-  summary: "Creates a channel and subscribes people to it (spec 4.3).",
+  summary: "Creates a channel and subscribes users to it (spec 4.3).",
   params: {
     name: Type.String(),
     subscribers: Ids,
     description: Type.String({ default: "" }),
-    /** Nobody is told directly of a channel that is new, so both values mean the same here. */
+    /** New subscribers of a new channel get no direct message, so both values have the same effect here. */
     send_new_subscription_messages: flag(true),
     ...creationParams,
   },
-  ok: { id: Id },
+  ok: { id: OtherId },
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL"],
 });
 
-/** The channel record that every read gives (behaviour 2.3). */
-export const Channel = Type.Object({
-  stream_id: Id,
-  name: Type.String(),
-  description: Type.String(),
-  rendered_description: Type.String(),
-  creator_id: nullable(Id),
+const shownGroups = Object.fromEntries(channelGroupSettingNames.map((name) => [name, GroupSettingValue])) as Record<
+  GroupSettingName,
+  typeof GroupSettingValue
+>;
+
+/** The channel object returned by all reads (behaviour 2.3). */
+export const channelFields = {
+  stream_id: OtherId,
+  name: OtherText,
+  description: typedBy(null),
+  rendered_description: RenderedText,
+  creator_id: nullable(UserId),
   date_created: Type.Integer(),
   invite_only: Type.Boolean(),
   is_web_public: Type.Boolean(),
@@ -64,11 +90,14 @@ export const Channel = Type.Object({
   stream_post_policy: Type.Integer(),
   stream_weekly_traffic: nullable(Type.Integer()),
   subscriber_count: Type.Integer(),
-  first_message_id: nullable(Id),
-  folder_id: nullable(Id),
+  first_message_id: nullable(OtherId),
+  folder_id: nullable(OtherId),
   message_retention_days: nullable(Type.Integer()),
-  topics_policy: Type.String(),
-});
+  topics_policy: Type.Enum([...topicsPolicies]),
+  ...shownGroups,
+};
+export const Channel = Type.Object(channelFields);
+export type ChannelBody = DeepReadonly<Static<typeof Channel>>;
 
 export const getStreams = defineEndpoint({
   operationId: "get-streams",
@@ -76,7 +105,7 @@ export const getStreams = defineEndpoint({
   path: "/streams",
   authentication: "user",
   effectiveness: "read",
-  summary: "The channels that the caller can see.",
+  summary: "Returns the channels that the caller can see.",
   params: {
     include_public: flag(true),
     include_web_public: flag(false),
@@ -88,7 +117,7 @@ export const getStreams = defineEndpoint({
     include_owner_subscribed: flag(false),
     include_can_access_content: flag(false),
   },
-  ok: { streams: Type.Array(Channel) },
+  ok: { streams: Type.Array(Type.Object({ ...channelFields, is_default: Type.Optional(Type.Boolean()) })) },
   errors: [],
 });
 
@@ -98,7 +127,7 @@ export const getChannel = defineEndpoint({
   path: "/streams/{stream_id}",
   authentication: "user",
   effectiveness: "read",
-  summary: "One channel that the caller may know of, archived or not.",
+  summary: "Returns one channel that the caller can see, archived or not.",
   params: { stream_id: Id },
   ok: { stream: Channel },
   errors: [],
@@ -110,9 +139,9 @@ export const getChannelId = defineEndpoint({
   path: "/get_stream_id",
   authentication: "user",
   effectiveness: "read",
-  summary: "The id of the channel with a name, whatever its case.",
+  summary: "Returns the id of the channel with the given name, compared case-insensitively.",
   params: { stream: Type.String() },
-  ok: { stream_id: Id },
+  ok: { stream_id: OtherId },
   errors: [],
 });
 
@@ -122,7 +151,7 @@ export const updateChannel = defineEndpoint({
   path: "/streams/{stream_id}",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Changes a channel, all that is asked for or nothing (spec 4.4); whoever administers it may.",
+  summary: "Changes a channel atomically (spec 4.4); only its administrators.",
   params: {
     stream_id: Id,
     description: Type.Optional(Type.String()),
@@ -147,9 +176,9 @@ export const getChannelEmail = defineEndpoint({
   path: "/streams/{stream_id}/email_address",
   authentication: "user",
   effectiveness: "read",
-  summary: "The address to which mails for a channel go: empty, because this server takes no mail.",
+  summary: "Returns the address for emails to a channel: always empty, because this server accepts no email.",
   params: { stream_id: Id, sender_id: Type.Optional(Id) },
-  ok: { email: Type.String() },
+  ok: { email: Type.Literal("") },
   errors: [],
 });
 
@@ -159,9 +188,9 @@ export const createBigBlueButtonCall = defineEndpoint({
   path: "/calls/bigbluebutton/create",
   authentication: "user",
   effectiveness: "read",
-  summary: "Refused: this server makes no video calls of BigBlueButton's.",
+  summary: "Always rejected: this server does not support BigBlueButton calls.",
   params: { meeting_name: Type.String(), voice_only: Type.Optional(Type.Boolean()) },
-  ok: { url: Type.String() },
+  ok: { url: OtherText },
   errors: [],
 });
 
@@ -171,7 +200,7 @@ export const archiveChannel = defineEndpoint({
   path: "/streams/{stream_id}",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Archives a channel: it stays readable, nobody writes into it; whoever administers it may.",
+  summary: "Archives a channel, which stays readable but accepts no messages; only its administrators.",
   params: { stream_id: Id },
   ok: {},
   errors: [],
@@ -188,4 +217,153 @@ export const deleteTopic = defineEndpoint({
   params: { stream_id: Id, topic_name: Type.String() },
   ok: { complete: Type.Boolean() },
   errors: ["UNAUTHORIZED_PRINCIPAL"],
+});
+
+/** Since when a user can see a channel. Earlier events about it are not replayed (E2, S1). */
+export interface ChannelVisibilityRecord {
+  /** Position of the first event that may be sent. */
+  readonly sincePosition: number;
+}
+
+export interface ChannelRecord {
+  readonly id: number;
+  /** `recipient_id` of its messages (spec 2.9). */
+  readonly recipientId: number;
+  readonly name: string;
+  readonly description: string;
+  readonly renderedDescription: string;
+  readonly creatorId: number | null;
+  readonly createdAt: number;
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  readonly isHistoryPublic: boolean;
+  readonly isDefault: boolean;
+  readonly isArchived: boolean;
+  /** null: the organization's default; -1: unlimited (as in the public API). */
+  readonly messageRetentionDays: number | null;
+  readonly folderId: number | null;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly firstMessageId: number | null;
+  /** Group ids by setting name; absent: the default from the settings table. */
+  readonly groups: Readonly<Partial<Record<GroupSettingName, number>>>;
+}
+
+export interface ChannelCreate {
+  readonly name: string;
+  readonly description: string;
+  readonly renderedDescription: string;
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean;
+  readonly messageRetentionDays: number | string | null;
+  readonly folderId: number | null;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
+  readonly subscriberIds: readonly number[];
+  readonly announce: boolean;
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Spec 4.4; null: not passed, keeps its value. */
+export interface ChannelUpdate {
+  readonly channelId: number;
+  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
+  /** Trimmed. */
+  readonly newName: string | null;
+  readonly isPrivate: boolean | null;
+  readonly isWebPublic: boolean | null;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean | null;
+  readonly messageRetentionDays: number | string | null;
+  readonly isArchived: boolean | null;
+  /** `id` null: removed from its folder. */
+  readonly folder: { readonly id: number | null } | null;
+  readonly topicsPolicy: TopicsPolicy | null;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Announces the channels that were active at `since` and no longer are at `upTo`, both in milliseconds. */
+export interface InactivityCheck {
+  readonly since: number;
+  readonly upTo: number;
+  /** Channels up to this id are done. */
+  readonly afterId: number;
+}
+
+export interface TopicDeletionRequest {
+  readonly deadline: number;
+}
+
+/** Parameters of its commands, by type. */
+export interface ChannelsCommands {
+  "channel.archive": { readonly channelId: number };
+  /** Finds the channel's first message again after messages were moved or deleted. */
+  "channel.find-first-message": { readonly channelId: number };
+  "channel.create": ChannelCreate;
+  "channel.update": ChannelUpdate;
+  "channels.announce-inactive": InactivityCheck;
+  "topic-deletion.request": TopicDeletionRequest;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface ChannelsReplies {
+  readonly "channel.create": ResultOf<typeof createChannel>;
+  readonly "topic-deletion.request": ResultOf<typeof deleteTopic>;
+}
+
+export const channelsArea = defineArea({
+  endpoints: [
+    createChannel,
+    getStreams,
+    getChannel,
+    getChannelId,
+    updateChannel,
+    getChannelEmail,
+    createBigBlueButtonCall,
+    archiveChannel,
+    deleteTopic,
+  ],
+  commands: defineCommands<ChannelsCommands, ChannelsReplies>(),
+  state: { stream: { streams: Type.Array(Channel) } },
+  tables: {
+    channels: defineTable<number, ChannelRecord>({
+      fields: [
+        "id",
+        "recipientId",
+        "name",
+        "description",
+        "renderedDescription",
+        "creatorId",
+        "createdAt",
+        "isPrivate",
+        "isWebPublic",
+        "isHistoryPublic",
+        "isDefault",
+        "isArchived",
+        "messageRetentionDays",
+        "folderId",
+        "topicsPolicy",
+        "firstMessageId",
+        "groups",
+      ],
+      dates: ["createdAt"],
+    }),
+    /**
+     * Users with an event queue to whom a channel became visible later, by a subscription, a group, a role, or a change
+     * of its privacy.
+     */
+    channelVisibility: defineTable<readonly [channelId: number, userId: number], ChannelVisibilityRecord>({
+      storedName: "channelSights",
+      fields: ["sincePosition"],
+    }),
+  },
+  counters: [
+    "channel",
+    "recipient",
+    /** Milliseconds: inactive channels have been announced up to this time. */
+    "inactivityTold",
+  ],
+  limits,
 });

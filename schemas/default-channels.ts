@@ -1,6 +1,13 @@
-/** Channels that new people join (public API: add-default-stream, remove-default-stream). */
+/** Default channels, which new users are subscribed to (public API: add-default-stream, remove-default-stream). */
+
+import { defineArea, defineCommands } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import { OtherIds } from "./person-marks.ts";
 import { Id } from "./types.ts";
+
+const limits = {
+  default_channels_max: 100,
+} as const;
 
 const common = {
   path: "/default_streams",
@@ -16,12 +23,24 @@ export const addDefaultChannel = defineEndpoint({
   ...common,
   operationId: "add-default-stream",
   method: "POST",
-  summary: "Makes a channel one that new people join; organization administrators only.",
+  summary: "Makes a channel a default channel for new users; organization administrators only.",
 });
 
 export const removeDefaultChannel = defineEndpoint({
   ...common,
   operationId: "remove-default-stream",
   method: "DELETE",
-  summary: "New people do not join the channel any more; organization administrators only.",
+  summary: "Removes a channel from the default channels for new users; organization administrators only.",
+});
+
+/** Parameters of its commands, by type. */
+export interface DefaultChannelsCommands {
+  "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
+}
+
+export const defaultChannelsArea = defineArea({
+  endpoints: [addDefaultChannel, removeDefaultChannel],
+  commands: defineCommands<DefaultChannelsCommands>(),
+  state: { default_streams: { realm_default_streams: OtherIds } },
+  limits,
 });

@@ -1,51 +1,51 @@
 /**
- * One declaration is one operation: route, authentication, parameters, result, errors and documentation.
- * Everything else (validators, ignored parameters, the reference, the fuzz arbitraries) is derived from it.
+ * One declaration defines one operation: route, authentication, parameters, result, errors and documentation.
+ * Everything else (validators, ignored parameters, the reference, fuzz generators) is derived from it.
  *
- * How a parameter travels is said by its schema. A string is raw text; everything else is JSON text (spec 4).
- * `wire: "json-or-text"` tries JSON and falls back to the raw text (D9, `to` of a message).
- * A parameter with a `default` is filled in before the handler sees it.
+ * A parameter's schema determines its encoding. A string is raw text; everything else is JSON text (spec 4). `wire:
+ * "json-or-text"` tries JSON and falls back to raw text (D9, `to` of a message). A parameter with a `default` is filled
+ * in before the handler runs.
  */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { ErrorCode } from "./errors.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call. `optional`: a caller if credentials were sent, else anonymous. */
+/** Authentication of the caller. `optional`: the caller if credentials were sent, otherwise anonymous. */
 export type Authentication = "user" | "none" | "optional";
 
-/** What the caller must be, looked at before the parameters; the actor decides again in the turn. */
+/** The role required of the caller, checked before the parameters; the actor checks it again in the turn. */
 export type RequiredRole = "human" | "member" | "human-member" | "administrator";
 
-/** How a repeated request is treated. `durable` operations keep their answer under an Idempotency-Key (D25). */
-export type Effectiveness = "read" | "durable" | "volatile";
+/** How repeated requests are handled. `durable` operations store their answer under an Idempotency-Key (D25). */
+export type Durability = "read" | "durable" | "volatile";
 
 export interface EndpointDeclaration<P extends TProperties, R extends TProperties> {
-  /** As in the public API reference, kebab case. */
+  /** As in the public API reference, in kebab case. */
   readonly operationId: string;
   readonly method: Method;
   /** Below /api/v1; `{name}` is a path variable, `{name*}` one that may contain slashes. */
   readonly path: string;
   readonly authentication: Authentication;
-  readonly effectiveness: Effectiveness;
+  readonly effectiveness: Durability;
   readonly role?: RequiredRole;
-  /** Incoming webhook bots may only send: whatever does not say this is closed to them (behaviour 1.5). */
+  /** Incoming webhook bots may only send messages: all other operations reject them (behaviour 1.5). */
   readonly allowsIncomingWebhooks?: true;
   readonly summary: string;
-  /** Path variables and form parameters alike. */
+  /** Path variables and form parameters. */
   readonly params: P;
-  /** Fields of a success answer beside the envelope (spec 2.1). */
+  /** Fields of a successful answer besides the envelope (spec 2.1). */
   readonly ok: R;
-  /** Codes beyond those that every operation can answer (see `commonErrors`). */
+  /** Error codes besides those of all operations (see `commonErrors`). */
   readonly errors: readonly ErrorCode[];
-  /** Accepted other names, e.g. `subject` for `topic`. */
+  /** Alternative parameter names, e.g. `subject` for `topic`. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The body may be multipart with files; without this, a part with a file name is a parameter like any other. */
+  /** Accepts multipart bodies with files; without this, a part with a file name is an ordinary parameter. */
   readonly upload?: UploadDeclaration;
 }
 
 export interface UploadDeclaration {
-  /** Of one file. null: it goes to disk as it comes, and the server's configuration says how large it may be. */
+  /** Limit for one file. null: the file is streamed to disk, and the server's configuration limits its size. */
   readonly bytesMax: number | null;
 }
 
@@ -55,7 +55,10 @@ export interface Endpoint<P extends TProperties = TProperties, R extends TProper
   readonly okSchema: TObject<R>;
 }
 
-/** Codes that any operation can answer, whatever it declares. */
+/** Fields of every answer, besides those that its operation declares (spec 2.1). */
+export const envelopeFields: ReadonlySet<string> = new Set(["result", "msg", "ignored_parameters_unsupported"]);
+
+/** Codes that every operation may return. */
 export const commonErrors: readonly ErrorCode[] = [
   "BAD_REQUEST",
   "REQUEST_VARIABLE_MISSING",
@@ -78,12 +81,17 @@ export function defineEndpoint<P extends TProperties, R extends TProperties>(
   return { ...declaration, paramsSchema: Type.Object(declaration.params), okSchema: Type.Object(declaration.ok) };
 }
 
-/** What the handler of an endpoint receives. */
+/** Parameters passed to the handler of an endpoint. */
 export type ParamsOf<E> = E extends Endpoint<infer P, TProperties> ? Static<TObject<P>> : never;
-/** What the handler of an endpoint answers beside the envelope. */
-export type ResultOf<E> = E extends Endpoint<TProperties, infer R> ? Static<TObject<R>> : never;
+/** Fields that the handler of an endpoint returns besides the envelope. */
+export type ResultOf<E> = E extends Endpoint<TProperties, infer R> ? AnswerOf<R> : never;
 
-/** How a schema travels in a form. */
+/** The fields of a successful answer by their schemas. Handlers may return data that is shared, so all is readonly. */
+export type AnswerOf<R extends TProperties> = DeepReadonly<Static<TObject<R>>>;
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+/** Encoding of a parameter in a form. */
 export type Wire = "json" | "text" | "json-or-text";
 
 export function wireOf(schema: TSchema): Wire {

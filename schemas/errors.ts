@@ -1,52 +1,64 @@
 /**
- * The closed list of error codes (spec 7, decisions D1, D2): HTTP status and what the code means.
- * A refusal is a value, never an exception: `refuse` builds one, and nothing else may name a code.
- * A test compares this list with the codes that the suite has seen.
+ * The closed list of error codes (spec 7, decisions D1, D2), with HTTP status and meaning. A refusal is a value, never
+ * an exception. Only `refuse` builds one, and no other code names error codes. A test checks that the test suite has
+ * seen every code.
  */
 export const errorCodes = {
-  BAD_REQUEST: { status: 400, meaning: "The request breaks a rule; `msg` says which." },
-  REQUEST_VARIABLE_MISSING: { status: 400, meaning: "A required parameter is absent (`var_name`)." },
+  BAD_REQUEST: { status: 400, meaning: "The request violates a rule; `msg` names it." },
+  REQUEST_VARIABLE_MISSING: { status: 400, meaning: "A required parameter is missing (`var_name`)." },
   REQUEST_VARIABLE_INVALID: {
     status: 400,
-    meaning: "A parameter has a value that cannot be (`var_name`, `bad_value`).",
+    meaning: "A parameter has an invalid value (`var_name`, `bad_value`).",
   },
-  REQUEST_CONFUSING_VAR: { status: 400, meaning: "Two names of one parameter were sent (`var_name1`, `var_name2`)." },
-  UNAUTHORIZED: { status: 401, meaning: "Credentials are absent or malformed." },
-  INVALID_API_KEY: { status: 401, meaning: "The API key is not the account's." },
-  AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
+  REQUEST_CONFUSING_VAR: {
+    status: 400,
+    meaning: "Two names of the same parameter were sent (`var_name1`, `var_name2`).",
+  },
+  UNAUTHORIZED: { status: 401, meaning: "Credentials are missing or malformed." },
+  INVALID_API_KEY: { status: 401, meaning: "The API key does not belong to the account." },
+  AUTHENTICATION_FAILED: { status: 401, meaning: "The email address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
   CSRF_FAILED: {
     status: 403,
-    meaning: "A page of another site made the browser send it, with credentials that it remembers.",
+    meaning: "A page of another site made the browser send the request with stored credentials.",
   },
-  REALM_DEACTIVATED: { status: 401, meaning: "The organization is deactivated: nobody is let in." },
-  UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
+  REALM_DEACTIVATED: {
+    status: 401,
+    meaning: "The organization is deactivated; all requests with credentials are rejected.",
+  },
+  UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation requires a higher role." },
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
-    meaning: "The caller is the last owner or the last person (`is_last_owner`, `entity`).",
+    meaning: "The caller is the last owner or the last user (`is_last_owner`, `entity`).",
   },
-  NOT_FOUND: { status: 404, meaning: "No such path or resource." },
+  NOT_FOUND: { status: 404, meaning: "The path or resource does not exist." },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
+    meaning: "The path does not support this method (`allowed_methods`, header Allow).",
   },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body exceeds `body_bytes_max`, or a file exceeds its limit." },
   REALM_UPLOAD_QUOTA: { status: 400, meaning: "The file would exceed the quota of the organization or of its owner." },
   EXPECTATION_MISMATCH: {
     status: 400,
-    meaning: "What the caller takes for the current value is not (`field_name`, D16).",
+    meaning: "The expected current value in the request does not match (`field_name`, D16).",
   },
   SYSTEM_GROUP_REQUIRED: { status: 400, meaning: "Only a system group may hold the permission (`setting_name`)." },
   CANNOT_DEACTIVATE_GROUP_IN_USE: {
     status: 400,
-    meaning: "The user group holds permissions or is within another group (`objections`).",
+    meaning: "The user group holds permissions or is a subgroup of another group (`objections`).",
   },
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
-  STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
-  STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
+  STREAM_DOES_NOT_EXIST: {
+    status: 400,
+    meaning: "The channel does not exist for this caller (`stream` or `stream_id`).",
+  },
+  STREAM_WILDCARD_MENTION_NOT_ALLOWED: {
+    status: 400,
+    meaning: "The sender may not mention everybody in a large channel.",
+  },
   TOPIC_WILDCARD_MENTION_NOT_ALLOWED: {
     status: 400,
-    meaning: "The sender may not mention everybody in a topic where many have written.",
+    meaning: "The sender may not mention everybody in a topic with many participants.",
   },
   MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
     status: 400,
@@ -55,28 +67,32 @@ export const errorCodes = {
   },
   INVITATION_FAILED: {
     status: 400,
-    meaning: "Nobody was invited: addresses that cannot be (`errors`), or too many in a day (`daily_limit_reached`).",
+    meaning:
+      "Nobody was invited: invalid addresses (`errors`), or too many invitations in a day (`daily_limit_reached`).",
   },
-  REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has reacted with this emoji already." },
+  REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has already reacted with this emoji." },
   REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
   INVALID_PUSH_DEVICE_TOKEN: { status: 400, meaning: "The caller has registered no device with this token." },
-  NO_ACTIVE_PUSH_DEVICE: { status: 400, meaning: "The caller has no device that gets encrypted notifications." },
+  NO_ACTIVE_PUSH_DEVICE: { status: 400, meaning: "The caller has no device for encrypted notifications." },
   PUSH_SERVICE_NOT_CONFIGURED: { status: 400, meaning: "This server sends no mobile notifications." },
-  BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
-  BAD_NARROW: { status: 400, meaning: "A narrow term cannot be understood (`desc`)." },
+  BAD_EVENT_QUEUE_ID: {
+    status: 400,
+    meaning: "The queue does not exist or belongs to another user; register again (`queue_id`).",
+  },
+  BAD_NARROW: { status: 400, meaning: "A narrow term is invalid (`desc`)." },
   RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
-  STORE_REFUSES_WRITES: { status: 503, meaning: "Free space is low: reads go on, writes are refused (M5)." },
-  SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is going away; repeat the request later." },
+  STORE_REFUSES_WRITES: { status: 503, meaning: "Disk space is low: reads continue, writes are rejected (M5)." },
+  SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is shutting down; repeat the request later." },
   OVERLOADED: {
     status: 503,
-    meaning: "A queue is full or memory is short; repeat the request after `Retry-After` seconds.",
+    meaning: "A queue is full or memory is low; repeat the request after `Retry-After` seconds.",
   },
-  INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug. It was logged; nothing of this request was kept." },
+  INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug in the server. It was logged; the request had no effect." },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An expected outcome that is not success. `fields` are the extra keys beside `code` and `msg`. */
+/** An expected outcome other than success. `fields` are keys besides `code` and `msg`. */
 export interface Refusal {
   readonly kind: "refused";
   readonly code: ErrorCode;
@@ -90,7 +106,7 @@ function refusal(code: ErrorCode, msg: string, fields?: Readonly<Record<string, 
 
 const nothingSent = { sent_invitations: false, license_limit_reached: false } as const;
 
-/** Every refusal that the server can give, by name; messages as in spec 7, then as the public API has them. */
+/** All refusals by name; messages as in spec 7, otherwise as in the public API. */
 export const refuse = {
   badRequest: (msg: string) => refusal("BAD_REQUEST", msg),
   missing: (name: string) => refusal("REQUEST_VARIABLE_MISSING", `Missing '${name}' argument`, { var_name: name }),
@@ -186,7 +202,7 @@ export const refuse = {
         total_messages_in_topic: total,
       },
     ),
-  /** @param errors for each address: what is wrong, and whether its account is deactivated */
+  /** @param errors per address: the address, the problem, and whether the account is deactivated */
   invitationFailed: (msg: string, errors: readonly (readonly [string, string, boolean])[]) =>
     refusal("INVITATION_FAILED", msg, { errors, ...nothingSent, daily_limit_reached: false }),
   invitationLimitReached: () =>
@@ -216,7 +232,7 @@ export const refuse = {
   internalError: () => refusal("INTERNAL_SERVER_ERROR", "Internal server error"),
 } as const;
 
-/** The body of an error answer (spec 2.1). */
+/** The body of an error response (spec 2.1). */
 export function errorBody(refused: Refusal): Record<string, unknown> {
   return { result: "error", msg: refused.msg, code: refused.code, ...refused.fields };
 }

@@ -1,8 +1,8 @@
-/** Names as they are compared. */
+/** Folds names for comparison. */
 const nothingComposed = /^[\0-\x7f]*$/;
 
-/** Channels, topics and people differ only by more than case and composition. */
+/** Names of channels, topics and users are equal if they differ only in case or Unicode composition. */
 export function fold(name: string): string {
-  // Asked several times with every post: what is ASCII is normal already.
+  // Called several times per post; ASCII text is already normalized.
   return (nothingComposed.test(name) ? name : name.normalize("NFC")).toLowerCase();
 }

@@ -1,16 +1,16 @@
-/** What a user group is made of, at any depth (spec 2.2: subgroups). */
+/** The members of a user group at any depth (spec 2.2: subgroups). */
 import type { SystemGroupName } from "./group-settings.ts";
-import type { GroupRecord } from "./records.ts";
+import type { GroupRecord } from "./user-groups.ts";
 
-/** Everything that a group is made of, at any depth. */
+/** A group with everything it contains, at any depth. */
 export interface GroupScope {
-  /** The group itself and the groups within it, but for what is within system groups. */
+  /** The group and its subgroups, except for subgroups of system groups. */
   readonly ids: ReadonlySet<number>;
-  /** The system groups among them, whose members are who has the role. */
+  /** The system groups among them, whose members are determined by role. */
   readonly systemNames: readonly SystemGroupName[];
 }
 
-/** A group that comes up twice, even within itself, is looked at once. */
+/** Each group is visited once, even if it occurs repeatedly or contains itself. */
 export function scopeOf(groupId: number, groupOf: (id: number) => GroupRecord | undefined): GroupScope {
   const ids = new Set([groupId]);
   const systemNames: SystemGroupName[] = [];

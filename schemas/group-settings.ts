@@ -1,26 +1,32 @@
 /**
- * Every permission that a group holds (spec 2.2, 2.4, 2.5; behaviour 1.9, 3.6, 3.7): of channels, of user groups, of the
- * organization. One row says everything about a setting; code reads the tables and never names a setting by hand.
+ * All permissions held by groups (spec 2.2, 2.4, 2.5; behaviour 1.9, 3.6, 3.7), for channels, user groups and the
+ * organization. One row describes a setting completely; code reads the tables and names no setting itself.
  */
 export interface GroupSetting {
-  /** Who holds it in a new channel, group or organization; `creator` is the anonymous group of the creator. */
+  /** The holder in a new channel, group or organization; `creator` is the creator's anonymous group. */
   readonly default: SystemGroupName | "creator";
-  /** System groups that may hold it. Without `role:everyone`, guests never satisfy it, not even when named. */
+  /**
+   * System groups that may hold it. If `role:everyone` is not among them, guests never have the permission, even if
+   * they are named.
+   */
   readonly allowedSystemGroups: readonly SystemGroupName[];
   /** Only a system group may hold it. */
   readonly requiresSystemGroup: boolean;
-  /** Who may change it: whoever administers the channel, manages the group, or has this role in the organization. */
+  /**
+   * Who may change it: administrators of the channel, managers of the group, or users with this role in the
+   * organization.
+   */
   readonly changedBy: "channel-administrator" | "group-manager" | "administrator" | "owner";
 }
 
 export interface ChannelGroupSetting extends GroupSetting {
-  /** Changing it can make content readable, so it needs content access (D18). */
+  /** A change can make content readable, so it requires content access (D18). */
   readonly needsContentAccess: boolean;
-  /** Holding it lets a person know that a private channel exists. */
+  /** Its holders can see a private channel. */
   readonly grantsMetadata: boolean;
 }
 
-/** System groups in ascending order of their ids, widest last (behaviour of the public API). */
+/** System groups in ascending order of ids, widest last (behaviour of the public API). */
 export const systemGroups = {
   "role:nobody": { description: "Nobody", displayName: "Nobody", roleMax: 0 },
   "role:owners": { description: "Owners of this organization", displayName: "Owners", roleMax: 100 },
@@ -54,7 +60,7 @@ export const systemGroups = {
 export type SystemGroupName = keyof typeof systemGroups;
 export const systemGroupNames = Object.keys(systemGroups) as SystemGroupName[];
 
-/** `role:internet` holds nothing: nobody outside the organization may do anything. */
+/** `role:internet` holds no permission: nobody outside the organization may do anything. */
 const members: readonly SystemGroupName[] = [
   "role:nobody",
   "role:owners",
@@ -69,7 +75,7 @@ function without(names: readonly SystemGroupName[], missing: SystemGroupName): r
   return names.filter((name) => name !== missing);
 }
 
-/** Whether guests may satisfy the permission (behaviour 3.5). */
+/** Whether guests can have the permission (behaviour 3.5). */
 export function allowsGuests(setting: GroupSetting): boolean {
   return setting.allowedSystemGroups.includes("role:everyone");
 }
@@ -89,7 +95,7 @@ function ofChannel(
   };
 }
 
-/** Of a channel (spec 2.4), in the order in which they are checked. */
+/** Permissions in a channel (spec 2.4), in the order of the checks. */
 export const channelGroupSettings = {
   can_add_subscribers_group: ofChannel("role:nobody", members, { needsContentAccess: true, grantsMetadata: true }),
   can_administer_channel_group: ofChannel("creator", members, { grantsMetadata: true }),
@@ -109,7 +115,7 @@ function ofUserGroup(fallback: GroupSetting["default"], allowedSystemGroups: rea
   return { default: fallback, allowedSystemGroups, requiresSystemGroup: false, changedBy: "group-manager" };
 }
 
-/** Of a user group (spec 2.5). System groups hold none: all of theirs are `role:nobody`'s. */
+/** Permissions for a user group (spec 2.5). For system groups, all are held by `role:nobody`. */
 export const userGroupSettings = {
   can_add_members_group: ofUserGroup("creator", members),
   can_join_group: ofUserGroup("role:nobody", members),
@@ -129,12 +135,12 @@ function ofRealm(
   return { default: fallback, allowedSystemGroups, requiresSystemGroup: false, changedBy };
 }
 
-/** Only some system groups may hold these. */
+/** Permissions that only certain system groups may hold. */
 function ofRealmByRole(fallback: SystemGroupName, allowedSystemGroups: readonly SystemGroupName[]): GroupSetting {
   return { ...ofRealm(fallback, allowedSystemGroups), requiresSystemGroup: true };
 }
 
-/** Of the organization (D5). */
+/** Permissions in the organization (D5). */
 export const realmGroupSettings = {
   create_multiuse_invite_group: ofRealm("role:administrators", members, "owner"),
   can_access_all_users_group: ofRealmByRole("role:everyone", ["role:everyone", "role:members"]),

@@ -1,36 +1,58 @@
-/** Invitations: reusable links and invited addresses (spec 4.14; public API: /invites, /invites/multiuse). */
+/**
+ * Invitations: reusable links, and invitations for single addresses (spec 4.14; public API: /invites,
+ * /invites/multiuse).
+ */
 import { type Static, Type } from "typebox";
+import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
-import { flag, Id, nullable, roles } from "./types.ts";
+import { sentAsStored } from "./event.ts";
+import { commonLimits } from "./limits/common.ts";
+import { OtherId, OtherText, UserId } from "./person-marks.ts";
+import { flag, Id, nullable, type Role, roles } from "./types.ts";
 
-/** What both kinds are made with. */
+const limits = {
+  /** Including ended invitations that are still remembered. */
+  invitations_per_realm_max: 5000,
+  /** Links created, addresses invited and emails resent. */
+  invitations_per_user_per_day_max: 500,
+  invitation_addresses_per_request_max: 100,
+  invitation_addresses_code_points_max: 30_000,
+  invitation_channels_max: 100,
+  invitation_groups_max: 100,
+  /** About a hundred years; use null for no limit. */
+  invitation_minutes_max: 52_560_000,
+  invitation_links_per_address_max: 5,
+  /** How long a link still explains that it was used, revoked or has expired. */
+  invitation_kept_ms: 7 * 24 * 60 * 60 * 1000,
+} as const;
+
+/** Parameters of both kinds. */
 const offer = {
-  /** null: never. Left out: as the server's configuration says. */
+  /** null: never expires. Absent: the default in the server's configuration. */
   invite_expires_in_minutes: Type.Optional(
     nullable(Type.Integer({ minimum: 1, maximum: limits.invitation_minutes_max })),
   ),
   invite_as: Type.Enum(Object.values(roles), { default: roles.member }),
   group_ids: Type.Array(Id, { maxItems: limits.invitation_groups_max, default: [] }),
   include_realm_default_subscriptions: flag(false),
-  /** Raw text; `null` is null, not a greeting. */
-  welcome_message_custom_text: Type.Optional(Type.String({ maxLength: limits.welcome_message_code_points_max })),
+  /** Raw text; `null` means null, not a message. */
+  welcome_message_custom_text: Type.Optional(Type.String({ maxLength: commonLimits.welcome_message_code_points_max })),
 };
 
 const channelIds = Type.Array(Id, { maxItems: limits.invitation_channels_max, default: [] });
 
 export const Invite = Type.Object({
-  id: Id,
-  invited_by_user_id: Id,
+  id: OtherId,
+  invited_by_user_id: UserId,
   invited: Type.Integer(),
   expiry_date: nullable(Type.Integer()),
-  invited_as: Type.Integer(),
+  invited_as: Type.Enum(Object.values(roles)),
   is_multiuse: Type.Boolean(),
   notify_referrer_on_join: Type.Boolean(),
-  /** Of invited addresses only. */
-  email: Type.Optional(Type.String()),
-  /** Of reusable links only. */
-  link_url: Type.Optional(Type.String()),
+  /** Only invitations for an address. */
+  email: Type.Optional(OtherText),
+  /** Only reusable links. */
+  link_url: Type.Optional(OtherText),
 });
 export type Invite = Static<typeof Invite>;
 
@@ -41,9 +63,9 @@ export const createInviteLink = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Makes a reusable invitation link (spec 4.14); whoever is in `create_multiuse_invite_group`.",
+  summary: "Creates a reusable invitation link (spec 4.14); only for members of `create_multiuse_invite_group`.",
   params: { ...offer, stream_ids: channelIds },
-  ok: { invite_link: Type.String() },
+  ok: { invite_link: OtherText },
   errors: ["UNAUTHORIZED_PRINCIPAL", "INVITATION_FAILED"],
 });
 
@@ -54,7 +76,7 @@ export const sendInvites = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Invites addresses by mail, all of them or none; whoever is in `can_invite_users_group`.",
+  summary: "Invites addresses by email, atomically; only for members of `can_invite_users_group`.",
   params: {
     invitee_emails: Type.String({ maxLength: limits.invitation_addresses_code_points_max }),
     ...offer,
@@ -72,7 +94,7 @@ export const getInvites = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "The invitations that are good and that the caller may manage.",
+  summary: "Returns the valid invitations that the caller may manage.",
   params: {},
   ok: { invites: Type.Array(Invite) },
   errors: [],
@@ -85,7 +107,7 @@ export const revokeInvite = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Takes back the invitation of an address; who made it, and administrators.",
+  summary: "Revokes an invitation for an address; only for its creator and administrators.",
   params: { invite_id: Id },
   ok: {},
   errors: [],
@@ -98,7 +120,7 @@ export const revokeInviteLink = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Takes back a reusable link; who made it, and administrators.",
+  summary: "Revokes a reusable link; only for its creator and administrators.",
   params: { invite_id: Id },
   ok: {},
   errors: [],
@@ -111,7 +133,7 @@ export const editInviteLink = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Changes what a reusable link gives and how long it is good; who made it, and administrators.",
+  summary: "Changes what a reusable link grants and when it expires; only for its creator and administrators.",
   params: {
     invite_id: Id,
     invite_expires_in_minutes: offer.invite_expires_in_minutes,
@@ -132,8 +154,140 @@ export const resendInvite = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Sends the mail of an invitation again; who made it, and administrators.",
+  summary: "Resends the email of an invitation; only for its creator and administrators.",
   params: { invite_id: Id },
   ok: {},
   errors: ["INVITATION_FAILED"],
+});
+
+export const invitationStates = ["valid", "expired", "revoked", "used"] as const;
+
+export type InvitationState = (typeof invitationStates)[number];
+
+/**
+ * A reusable link, or an invitation for one address. Ended invitations are kept for a while, so that their pages can
+ * explain why.
+ */
+export interface InvitationRecord {
+  readonly id: number;
+  /** The machine's state (actors/invitation). */
+  readonly state: InvitationState;
+  /** "": a reusable link. */
+  readonly email: string;
+  readonly inviterId: number;
+  readonly createdAt: number;
+  /** null: never. */
+  readonly expiresAt: number | null;
+  readonly role: Role;
+  readonly channelIds: readonly number[];
+  readonly groupIds: readonly number[];
+  readonly includesDefaults: boolean;
+  readonly notifiesInviter: boolean;
+  /** null: the organization's default; "": no welcome message. */
+  readonly welcomeText: string | null;
+  /** SHA-256 of the keys in its links, oldest first; more than one if the email was resent (S2). */
+  readonly keyHashes: readonly string[];
+  /** Sequence number of its expiry timer. null: it never expires, has ended, or was written by an older version. */
+  readonly timer: number | null;
+}
+
+/** The key of a reusable link. Lists show it again, so it is stored in recoverable form, in its own table (S2). */
+export interface InvitationLinkRecord {
+  readonly key: string;
+}
+
+/** What an accepted invitation grants (spec 4.14). */
+export interface InvitationOffer {
+  /** null: it never expires. */
+  readonly minutes: number | null;
+  readonly role: Role;
+  readonly channelIds: readonly number[];
+  readonly groupIds: readonly number[];
+  readonly includesDefaults: boolean;
+  /** null: the organization's default; "": no welcome message. */
+  readonly welcomeText: string | null;
+}
+
+/** Changes to an invitation link; null keeps the value. `expiry.minutes` null: it never expires. */
+export interface InvitationChange {
+  readonly expiry: { readonly minutes: number | null } | null;
+  readonly role: Role | null;
+  readonly channelIds: readonly number[] | null;
+  readonly groupIds: readonly number[] | null;
+  readonly includesDefaults: boolean | null;
+  readonly welcome: { readonly text: string | null } | null;
+}
+
+/** The key generated for an emailed link; `link` is the complete URL. */
+export interface InvitationMail {
+  readonly email: string;
+  readonly keyHash: string;
+  readonly link: string;
+}
+
+/** Parameters of its commands, by type. */
+export interface InvitesCommands {
+  /** `email`: the address as typed. An invitation for one address uses its own address instead. */
+  "invitation.accept": { readonly email: string; readonly fullName: string; readonly passwordHash: string };
+  /** The kind that the caller addressed: email invitations and links have separate endpoints. */
+  "invitation.revoke": { readonly isLink: boolean };
+  "invitation.resend": { readonly keyHash: string; readonly link: string };
+  "invitation.expire": Record<string, never>;
+  "invitation.forget": Record<string, never>;
+  "invitation.create": InvitationOffer & { readonly key: string; readonly keyHash: string };
+  "invitations.send": InvitationOffer & {
+    readonly notifiesInviter: boolean;
+    readonly mails: readonly InvitationMail[];
+  };
+  "invitation.edit": InvitationChange;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface InvitesReplies {
+  readonly "invitation.accept": { readonly user_id: number };
+  readonly "invitation.create": { readonly id: number };
+}
+
+export const invitesArea = defineArea({
+  endpoints: [createInviteLink, sendInvites, getInvites, revokeInvite, revokeInviteLink, editInviteLink, resendInvite],
+  commands: defineCommands<InvitesCommands, InvitesReplies>(),
+  tables: {
+    invitations: defineTable<number, InvitationRecord>({
+      fields: [
+        "id",
+        "state",
+        "email",
+        "inviterId",
+        "createdAt",
+        "expiresAt",
+        "role",
+        "channelIds",
+        "groupIds",
+        "includesDefaults",
+        "notifiesInviter",
+        "welcomeText",
+        "keyHashes",
+        "timer",
+      ],
+    }),
+    /** By the SHA-256 of the key in a link (S2). */
+    invitationKeys: defineTable<string, { readonly id: number }>({
+      fields: ["id"],
+    }),
+    invitationLinks: defineTable<number, InvitationLinkRecord>({
+      fields: ["key"],
+    }),
+    invitationAddresses: defineTable<readonly [foldedEmail: string, id: number], Empty>({
+      fields: [],
+    }),
+    /** Invitations that a user sent within a day, for the limit. */
+    invitationSends: defineTable<readonly [userId: number, at: number, id: number], Empty>({
+      fields: [],
+    }),
+  },
+  events: {
+    invites_changed: sentAsStored({ "": {} }),
+  },
+  counters: ["invitation"],
+  limits,
 });

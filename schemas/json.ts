@@ -1,11 +1,15 @@
 /**
- * JSON from outside. Strings with lone surrogates are refused: they would not come back from the store as they went in
- * (MessagePack is UTF-8), and memory must never differ from the disk (M9). Deep nesting is refused before it is parsed: it takes
- * many times as long as other text of the same size, and more stack than there is to whoever walks through the value (S3).
+ * Parses untrusted JSON. Strings with lone surrogates are rejected: they would not survive a round trip through the
+ * store (MessagePack is UTF-8), and memory must never differ from disk (M9). Deep nesting is rejected before parsing,
+ * because it takes many times as long as other text of the same size and could exhaust the stack of code that walks the
+ * value (S3).
  */
 import { limits } from "./limits.ts";
 
-/** undefined: no JSON, nested too deep, or a string in it is not well-formed. JSON itself has no undefined. */
+/**
+ * Returns undefined if the text is not JSON, nests too deeply, or contains an ill-formed string. JSON itself has no
+ * undefined.
+ */
 export function parseJson(text: string): unknown {
   if (nestsTooDeep(text)) return undefined;
   let value: unknown;
@@ -14,13 +18,13 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-  // Only an escape can bring a lone surrogate in: the text itself was decoded from UTF-8.
+  // The text was decoded from UTF-8, so only an escape sequence can contain a lone surrogate.
   return /\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(value) ? undefined : value;
 }
 
 const sign = { quote: 0x22, backslash: 0x5c, openArray: 0x5b, closeArray: 0x5d, openObject: 0x7b, closeObject: 0x7d };
 
-/** Brackets within strings do not count. */
+/** Ignores brackets within strings. */
 function nestsTooDeep(text: string): boolean {
   let depth = 0;
   let isInString = false;

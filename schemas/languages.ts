@@ -1,6 +1,6 @@
 /**
- * Languages that people can choose (spec 2.3, default_language): those that clients of the public API have translations for,
- * by the codes that these clients send, with the English name that events tell (`language_name`).
+ * Available languages (spec 2.3, default_language): those for which clients of the public API have translations, by the
+ * codes these clients send, with the English name sent in events (`language_name`).
  */
 export const languages: Readonly<Record<string, string>> = {
   ar: "Arabic",

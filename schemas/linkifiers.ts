@@ -1,11 +1,19 @@
-/** Linkifiers: patterns that turn what they match into links, in messages and topics (public API: /realm/linkifiers, /realm/filters). */
+/**
+ * Linkifiers: patterns whose matches become links in messages and topics (public API: /realm/linkifiers,
+ * /realm/filters).
+ */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { OtherId, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
-/** A client that cannot expand URL templates is not shown linkifiers (capability `linkifier_url_template`). */
-export const Linkifier = Type.Object({ id: Id, pattern: Type.String(), url_template: Type.String() });
+const limits = {
+  linkifiers_max: 1000,
+} as const;
+
+/** Clients that cannot expand URL templates receive no linkifiers (capability `linkifier_url_template`). */
+export const Linkifier = Type.Object({ id: OtherId, pattern: OtherText, url_template: OtherText });
 
 const draft = { pattern: Type.String(), url_template: Type.String() };
 
@@ -15,7 +23,7 @@ export const getLinkifiers = defineEndpoint({
   path: "/realm/linkifiers",
   authentication: "user",
   effectiveness: "read",
-  summary: "The organization's linkifiers, in the order in which they are tried.",
+  summary: "Returns the organization's linkifiers in the order in which they are tried.",
   params: {},
   ok: { linkifiers: Type.Array(Linkifier) },
   errors: [],
@@ -28,9 +36,9 @@ export const addLinkifier = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Adds a linkifier, the last one to be tried; organization administrators only.",
+  summary: "Adds a linkifier at the end of the order; organization administrators only.",
   params: draft,
-  ok: { id: Id },
+  ok: { id: OtherId },
   errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
@@ -41,7 +49,7 @@ export const updateLinkifier = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Changes a linkifier; messages that are written keep their links.",
+  summary: "Changes a linkifier; existing messages keep their links.",
   params: { filter_id: Id, ...draft },
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
@@ -54,7 +62,7 @@ export const removeLinkifier = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Removes a linkifier; messages that are written keep their links.",
+  summary: "Removes a linkifier; existing messages keep their links.",
   params: { filter_id: Id },
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
@@ -67,8 +75,51 @@ export const reorderLinkifiers = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Puts the linkifiers into another order; every one must be named once.",
+  summary: "Reorders the linkifiers; each one must be named once.",
   params: { ordered_linkifier_ids: Type.Array(Id, { maxItems: limits.linkifiers_max }) },
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
+});
+
+/** A pattern whose matches become links (public API: /realm/linkifiers). */
+export interface LinkifierRecord {
+  readonly id: number;
+  /** Named groups are written `(?P<name>...)`. */
+  readonly pattern: string;
+  /** RFC 6570. */
+  readonly urlTemplate: string;
+  /** Ascending: lower values are tried first. */
+  readonly order: number;
+}
+
+/** A linkifier as given in a request. */
+export interface LinkifierInput {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
+/** Parameters of its commands, by type. */
+export interface LinkifiersCommands {
+  "linkifier.remove": { readonly id: number };
+  "linkifier.reorder": { readonly order: readonly number[] };
+  "linkifier.add": LinkifierInput;
+  "linkifier.update": LinkifierInput & { readonly id: number };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface LinkifiersReplies {
+  readonly "linkifier.add": ResultOf<typeof addLinkifier>;
+}
+
+export const linkifiersArea = defineArea({
+  endpoints: [getLinkifiers, addLinkifier, updateLinkifier, removeLinkifier, reorderLinkifiers],
+  commands: defineCommands<LinkifiersCommands, LinkifiersReplies>(),
+  state: { realm_linkifiers: { realm_linkifiers: Type.Array(Linkifier) } },
+  tables: {
+    linkifiers: defineTable<number, LinkifierRecord>({
+      fields: ["id", "pattern", "urlTemplate", "order"],
+    }),
+  },
+  counters: ["linkifier"],
+  limits,
 });

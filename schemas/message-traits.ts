@@ -1,4 +1,4 @@
-/** What a message is, in bits: stored in one number of its row (records.ts, MessageRecord.traits). */
+/** Properties of a message, stored as bits in one number of its row (records.ts, MessageRecord.traits). */
 export const messageTraits = {
   isMe: 1,
   mentionsChannel: 2,
@@ -6,17 +6,17 @@ export const messageTraits = {
   hasLink: 8,
   hasImage: 16,
   hasAttachment: 32,
-  /** The sender did not read it by sending it (public API: read_by_sender). */
+  /** Sending the message did not mark it as read for the sender (public API: read_by_sender). */
   isUnreadBySender: 64,
-  /** Somebody or some group is named: the row says who. */
+  /** Mentions users or groups, which are listed in the row. */
   mentionsPeople: 128,
-  /** There is a row of `messageAttention`. */
-  callsAttention: 256,
+  /** There is a row in `messageAlerts` for it. */
+  hasAlerts: 256,
   hasReactions: 512,
   isResolveNotice: 1024,
-  /** It came from another channel: who was not there to receive it has it as read. */
+  /** It was moved here from another channel: it counts as read for users who did not receive it there. */
   changedChannel: 2048,
-  /** There is a row of `widgets`, and rows of `submessages`. */
+  /** There are rows in `widgets` and `submessages` for it. */
   hasSubmessages: 4096,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;

@@ -1,38 +1,105 @@
 /** Messages (spec 2.9, 4.10; public API: send-message, get-messages). */
-import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { type Static, Type } from "typebox";
+import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { DeepReadonly } from "./event.ts";
+import { emojiFields, TopicLinks } from "./event-values.ts";
+import { MessageFlag } from "./message-flags.ts";
+import type { ParsedContent } from "./parsed-content.ts";
+import {
+  avatarOf,
+  emailOf,
+  fullNameOf,
+  marked,
+  OtherId,
+  OtherText,
+  RenderedText,
+  typedBy,
+  UserId,
+  UserIds,
+} from "./person-marks.ts";
 import { Submessage } from "./submessages.ts";
 import { flag, Id, Ids, Narrow, nullable, Recipient } from "./types.ts";
 
-/** Spec 2.9. Optional fields are absent when they do not apply. */
-export const Message = Type.Object({
-  id: Id,
-  type: Type.Enum(["stream", "private"]),
-  stream_id: Type.Optional(Id),
-  subject: Type.String(),
-  content: Type.String(),
+const limits = {
+  message_code_points_max: 10_000,
+  local_id_code_points_max: 64,
+  messages_per_fetch_max: 5000,
+  /** Characters of message texts, source and rendered, in one direction from the anchor; the answer ends there. */
+  fetch_characters_max: 16_000_000,
+  /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are scanned. */
+  feed_places_max: 2000,
+  topics_per_list_max: 100_000,
+  recent_direct_conversations_max: 1000,
+  topic_participants_scanned_max: 1000,
+  /** If a message names more users, none of them automatically follows its topic. */
+  mention_follows_per_message_max: 50,
+  /**
+   * If other commands change the messages of an answer while it is built, the stale parts are rebuilt in up to this
+   * many further passes, then in a single one.
+   */
+  fetch_rounds_max: 4,
+} as const;
+
+/** A user in `display_recipient` of a direct message. */
+const DirectRecipient = Type.Object({
+  id: UserId,
+  email: emailOf("id"),
+  full_name: fullNameOf("id"),
+  is_mirror_dummy: Type.Boolean(),
+});
+
+/** One change of a message or of its place, newest first. */
+const EditHistoryEntry = Type.Object({
+  user_id: UserId,
+  timestamp: Type.Integer(),
+  prev_content: Type.Optional(typedBy("../sender_id")),
+  prev_rendered_content: Type.Optional(RenderedText),
+  prev_topic: Type.Optional(OtherText),
+  topic: Type.Optional(OtherText),
+  prev_stream: Type.Optional(OtherId),
+  stream: Type.Optional(OtherId),
+});
+
+/**
+ * The message object (spec 2.9) without `flags`, which depend on the reader. Optional fields are absent if they do not
+ * apply.
+ */
+export const MessageBody = Type.Object({
+  id: OtherId,
+  sender_id: UserId,
+  content: typedBy("sender_id", { field: "content_type", equals: "text/x-markdown" }),
   content_type: Type.Enum(["text/html", "text/x-markdown"]),
   timestamp: Type.Integer(),
-  sender_id: Id,
-  sender_email: Type.String(),
-  sender_full_name: Type.String(),
-  sender_realm_str: Type.String(),
-  avatar_url: nullable(Type.String()),
-  client: Type.String(),
-  recipient_id: Id,
-  display_recipient: Type.Union([Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))]),
+  client: OtherText,
   is_me_message: Type.Boolean(),
-  flags: Type.Optional(Type.Array(Type.String())),
+  reactions: Type.Array(Type.Object({ ...emojiFields, user_id: UserId })),
+  submessages: Type.Array(Submessage),
+  sender_full_name: fullNameOf("sender_id"),
+  sender_email: emailOf("sender_id"),
+  sender_realm_str: OtherText,
+  avatar_url: avatarOf("sender_id"),
+  type: Type.Enum(["stream", "private"]),
+  stream_id: Type.Optional(OtherId),
+  display_recipient: Type.Union([OtherText, Type.Array(DirectRecipient)]),
+  recipient_id: OtherId,
+  subject: OtherText,
+  topic_links: TopicLinks,
   last_edit_timestamp: Type.Optional(Type.Integer()),
   last_moved_timestamp: Type.Optional(Type.Integer()),
-  edit_history: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
-  reactions: Type.Array(Type.Unknown()),
-  submessages: Type.Array(Submessage),
-  topic_links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
-  /** Where something was searched for: HTML with what was found marked. */
-  match_content: Type.Optional(Type.String()),
-  match_subject: Type.Optional(Type.String()),
+  edit_history: Type.Optional(Type.Array(EditHistoryEntry)),
+});
+export type MessageBody = DeepReadonly<Static<typeof MessageBody>>;
+
+/** What a search adds to each message: HTML with highlighted matches. */
+export const MatchFields = Type.Object({ match_content: RenderedText, match_subject: OtherText });
+export type MatchFields = DeepReadonly<Static<typeof MatchFields>>;
+
+const Message = Type.Object({
+  ...MessageBody.properties,
+  flags: Type.Array(MessageFlag),
+  match_content: Type.Optional(MatchFields.properties.match_content),
+  match_subject: Type.Optional(MatchFields.properties.match_subject),
 });
 
 export const sendMessage = defineEndpoint({
@@ -42,10 +109,10 @@ export const sendMessage = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   allowsIncomingWebhooks: true,
-  summary: "Sends a message to a channel's topic or to people directly.",
+  summary: "Sends a message to a topic of a channel, or directly to users.",
   params: {
     type: Type.Enum(["direct", "channel", "stream", "private"], { wire: "text" }),
-    /** Only a bot with a default channel may leave it out. */
+    /** Only a bot with a default channel may omit it. */
     to: Type.Optional(Recipient),
     content: Type.String(),
     topic: Type.Optional(Type.String()),
@@ -55,8 +122,8 @@ export const sendMessage = defineEndpoint({
   },
   aliases: { subject: "topic" },
   ok: {
-    id: Id,
-    /** The sender's policy for the topic, if sending has changed it (OpenAPI, send-message): unmuted or followed. */
+    id: OtherId,
+    /** The sender's new policy for the topic if sending changed it (OpenAPI, send-message): unmuted or followed. */
     automatic_new_visibility_policy: Type.Optional(Type.Enum([2, 3])),
   },
   errors: [
@@ -67,7 +134,7 @@ export const sendMessage = defineEndpoint({
   ],
 });
 
-/** How many are given at most is a rule about the sum, with a message of its own. */
+/** The limit applies to the sum of both counts and has its own error message. */
 const count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
 export const getMessages = defineEndpoint({
@@ -76,7 +143,8 @@ export const getMessages = defineEndpoint({
   path: "/messages",
   authentication: "optional",
   effectiveness: "read",
-  summary: "Messages around an anchor that match a narrow. Without credentials only those of web-public channels.",
+  summary:
+    "Returns messages around an anchor that match a narrow. Without credentials, only those in web-public channels.",
   params: {
     anchor: Type.Optional(Type.String({ maxLength: 40 })),
     /** ISO 8601; only with the anchor `date`. */
@@ -108,9 +176,9 @@ export const getMessage = defineEndpoint({
   path: "/messages/{message_id}",
   authentication: "optional",
   effectiveness: "read",
-  summary: "One message (spec 4.10). Without credentials only one of a web-public channel.",
+  summary: "Returns one message (spec 4.10). Without credentials, only from a web-public channel.",
   params: { message_id: Id, apply_markdown: flag(true), allow_empty_topic_name: flag(false) },
-  ok: { message: Message, raw_content: Type.String() },
+  ok: { message: Message, raw_content: typedBy("message/sender_id") },
   errors: [],
 });
 
@@ -120,9 +188,9 @@ export const renderMessage = defineEndpoint({
   path: "/messages/render",
   authentication: "user",
   effectiveness: "read",
-  summary: "The HTML that a message of the caller would have; nothing is sent.",
+  summary: "Renders a text as a message of the caller, without sending it.",
   params: { content: Type.String() },
-  ok: { rendered: Type.String() },
+  ok: { rendered: RenderedText },
   errors: [],
 });
 
@@ -132,10 +200,10 @@ export const checkMessagesMatchNarrow = defineEndpoint({
   path: "/messages/matches_narrow",
   authentication: "user",
   effectiveness: "read",
-  summary: "Which of some messages match a narrow, with what was searched for marked (spec 4.9).",
+  summary: "Returns those of the given messages that match a narrow, with search matches highlighted (spec 4.9).",
   params: { msg_ids: Ids, narrow: Narrow },
   ok: {
-    messages: Type.Record(Type.String(), Type.Object({ match_content: Type.String(), match_subject: Type.String() })),
+    messages: Type.Record(Type.String(), MatchFields),
   },
   errors: ["BAD_NARROW"],
 });
@@ -146,8 +214,165 @@ export const getStreamTopics = defineEndpoint({
   path: "/users/me/{stream_id}/topics",
   authentication: "optional",
   effectiveness: "read",
-  summary: "A channel's topics that the caller can read, the one with the newest message first.",
+  summary: "Returns the topics of a channel that the caller can read, newest message first.",
   params: { stream_id: Id, allow_empty_topic_name: flag(false) },
-  ok: { topics: Type.Array(Type.Object({ name: Type.String(), max_id: Id })) },
+  ok: { topics: Type.Array(Type.Object({ name: OtherText, max_id: OtherId })) },
   errors: [],
+});
+
+export interface MessageRecord {
+  readonly id: number;
+  readonly conversationId: number;
+  readonly senderId: number;
+  readonly sentAt: number;
+  readonly content: string;
+  readonly rendered: string;
+  readonly client: string;
+  /** Bit set of `messageTraits` (schemas/messages.ts). */
+  readonly traits: number;
+  readonly mentionedUserIds: readonly number[];
+  readonly mentionedGroupIds: readonly number[];
+  /** Time of the last content edit; null: never edited, so there are no rows in `messageEdits`. */
+  readonly editedAt: number | null;
+  /** Ids of the moves to another conversation, oldest first; only the newest are kept. */
+  readonly moves: readonly number[];
+}
+
+/** A conversation: the topic machine's state and context. The rows also serve as the list of topics. */
+export interface ConversationRecord {
+  readonly id: number;
+  readonly state: string;
+  readonly version: number;
+  readonly channelId: number | null;
+  /** The topic in its current spelling; compared case-insensitively. "" for direct messages. */
+  readonly topic: string;
+  /** Participants of a direct conversation, ascending; null in channels. */
+  readonly userIds: readonly number[] | null;
+  readonly lastMessageId: number;
+  /** Number of renames of the whole topic; 0: there are no rows in `topicRenames`. */
+  readonly renames: number;
+  /** The move that is moving messages out of this conversation or emitting a new name; null: none. */
+  readonly movingId: number | null;
+}
+
+/** Fields of a message in its indexes, so that counting unread messages opens no message rows. */
+export interface MessageIndexRecord {
+  readonly senderId: number;
+  /** As in the message's row. */
+  readonly traits: number;
+}
+
+/**
+ * Users who should notice a message although it does not mention them by name. The row exists only if there are any.
+ * Ids ascending.
+ */
+export interface MessageAlertsRecord {
+  /** Recipients whose alert words it contained when it was posted or edited. */
+  readonly alertedUserIds: readonly number[];
+  /** Users who had posted in the topic, if it has a topic mention. */
+  readonly participantIds: readonly number[];
+  /** Generic bots that received it only because it mentioned them when it was posted. null: none, or an older row. */
+  readonly mentionedBotIds: readonly number[] | null;
+}
+
+export interface MessagePost {
+  readonly content: string;
+  readonly parsed: ParsedContent;
+  readonly client: string;
+  /** Returned to the sending client only: other queues do not receive it. */
+  readonly queueId: string | null;
+  readonly localId: string | null;
+  readonly isReadBySender: boolean;
+  /**
+   * The user whose access decides which channel mentions become links, when a bot posts on that user's behalf. Default:
+   * the sender.
+   */
+  readonly mentionsAs?: number;
+  /**
+   * Marks a notice that a topic was resolved or unresolved. The notice is deleted if the change is reverted at once.
+   */
+  readonly isResolveNotice?: true;
+  /** Users for whom this notice is unread. Default: everybody. */
+  readonly unreadByIds?: readonly number[];
+  /** The user whose action caused this notice: the notice is marked as read for them (behaviour 2.3 e). */
+  readonly readById?: number;
+  /**
+   * The message that triggered an outgoing webhook, if this post is the webhook's response. If the post is rejected,
+   * the bot's owner is notified.
+   */
+  readonly answersMessageId?: number;
+}
+
+/** Parameters of its commands, by type. */
+export interface MessagesCommands {
+  "message.post": MessagePost;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface MessagesReplies {
+  readonly "message.post": ResultOf<typeof sendMessage>;
+}
+
+export const messagesArea = defineArea({
+  endpoints: [sendMessage, getMessages, getMessage, renderMessage, checkMessagesMatchNarrow, getStreamTopics],
+  commands: defineCommands<MessagesCommands, MessagesReplies>(),
+  state: {
+    message: { max_message_id: marked(Type.Integer({ minimum: -1 }), "none") },
+    recent_private_conversations: {
+      recent_private_conversations: Type.Array(Type.Object({ max_message_id: OtherId, user_ids: UserIds })),
+    },
+  },
+  tables: {
+    conversations: defineTable<number, ConversationRecord>({
+      fields: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId", "renames", "movingId"],
+      migrations: {
+        1: (row) => ({ ...row, renames: 0, movingId: null }),
+      },
+    }),
+    topicNames: defineTable<readonly [channelId: number, foldedTopic: string], { readonly id: number }>({
+      fields: ["id"],
+    }),
+    directNames: defineTable<string, { readonly id: number }>({
+      fields: ["id"],
+    }),
+    directConversations: defineTable<readonly [userId: number, conversationId: number], Empty>({
+      fields: [],
+    }),
+    messages: defineTable<number, MessageRecord>({
+      fields: [
+        "id",
+        "conversationId",
+        "senderId",
+        "sentAt",
+        "content",
+        "rendered",
+        "client",
+        "traits",
+        "mentionedUserIds",
+        "mentionedGroupIds",
+        "editedAt",
+        "moves",
+      ],
+      dates: ["sentAt", "editedAt"],
+      migrations: {
+        1: (row) => ({ ...row, editedAt: null, moves: [] }),
+      },
+    }),
+    conversationMessages: defineTable<readonly [conversationId: number, messageId: number], MessageIndexRecord>({
+      fields: ["senderId", "traits"],
+    }),
+    channelMessages: defineTable<
+      readonly [channelId: number, messageId: number],
+      { readonly conversationId: number } & MessageIndexRecord
+    >({
+      fields: ["conversationId", "senderId", "traits"],
+    }),
+    /** Only for messages with the trait `hasAlerts`. */
+    messageAlerts: defineTable<number, MessageAlertsRecord>({
+      fields: ["alertedUserIds", "participantIds", "mentionedBotIds"],
+      storedName: "messageAttention",
+    }),
+  },
+  counters: ["message"],
+  limits,
 });

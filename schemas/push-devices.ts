@@ -1,13 +1,22 @@
 /**
- * Phones and tablets that want notifications (public API: /users/me/apns_device_token, /users/me/android_gcm_reg_id, /mobile_push,
- * /register_client_device). They are remembered; this server has no push service yet, and says so.
+ * Phones and tablets registered for push notifications (public API: /users/me/apns_device_token,
+ * /users/me/android_gcm_reg_id, /mobile_push, /register_client_device). Registrations are stored, but this server has
+ * no push service: requests that need one are rejected.
  */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { OtherId } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
-/** Length and form have texts of their own. */
+const limits = {
+  push_token_characters_max: 4096,
+  push_app_id_characters_max: 255,
+  push_tokens_per_user_max: 100,
+  devices_per_user_max: 100,
+} as const;
+
+/** Length and format have their own error messages. */
 const Token = Type.String();
 const AppId = Type.String({ maxLength: limits.push_app_id_characters_max });
 const own = { authentication: "user", effectiveness: "durable", role: "human" } as const;
@@ -17,7 +26,7 @@ export const addApnsToken = defineEndpoint({
   operationId: "add-apns-token",
   method: "POST",
   path: "/users/me/apns_device_token",
-  summary: "Remembers a device of Apple's that wants notifications.",
+  summary: "Registers an Apple device for push notifications.",
   params: { token: Token, appid: AppId },
   ok: {},
   errors: [],
@@ -28,7 +37,7 @@ export const removeApnsToken = defineEndpoint({
   operationId: "remove-apns-token",
   method: "DELETE",
   path: "/users/me/apns_device_token",
-  summary: "Forgets a device of Apple's.",
+  summary: "Unregisters an Apple device.",
   params: { token: Token },
   ok: {},
   errors: [],
@@ -39,7 +48,7 @@ export const addFcmToken = defineEndpoint({
   operationId: "add-fcm-token",
   method: "POST",
   path: "/users/me/android_gcm_reg_id",
-  summary: "Remembers an Android device that wants notifications.",
+  summary: "Registers an Android device for push notifications.",
   params: { token: Token },
   ok: {},
   errors: [],
@@ -50,7 +59,7 @@ export const removeFcmToken = defineEndpoint({
   operationId: "remove-fcm-token",
   method: "DELETE",
   path: "/users/me/android_gcm_reg_id",
-  summary: "Forgets an Android device.",
+  summary: "Unregisters an Android device.",
   params: { token: Token },
   ok: {},
   errors: [],
@@ -103,9 +112,9 @@ export const registerClientDevice = defineEndpoint({
   operationId: "register-client-device",
   method: "POST",
   path: "/register_client_device",
-  summary: "Gives the caller's device a number, by which it is known from then on.",
+  summary: "Assigns an id to the caller's device.",
   params: {},
-  ok: { device_id: Id },
+  ok: { device_id: OtherId },
   errors: [],
 });
 
@@ -114,8 +123,75 @@ export const removeClientDevice = defineEndpoint({
   operationId: "remove-client-device",
   method: "POST",
   path: "/remove_client_device",
-  summary: "Forgets a device of the caller's.",
+  summary: "Unregisters one of the caller's devices.",
   params: { device_id: Id },
   ok: {},
   errors: [],
+});
+
+/** The push service of the device. */
+export type PushKind = "apns" | "fcm";
+
+/**
+ * A phone or tablet that requested push notifications. The token must be sent to the push service, so it is stored in
+ * recoverable form (S2).
+ */
+export interface PushTokenRecord {
+  readonly kind: PushKind;
+  readonly token: string;
+  /** Apple app id; null for FCM. */
+  readonly appId: string | null;
+  readonly addedAt: number;
+}
+
+/** A registered device, before it requests encrypted notifications. */
+export interface DeviceRecord {
+  readonly registeredAt: number;
+}
+
+/** Parameters of its commands, by type. */
+export interface PushDevicesCommands {
+  /** `name`: part of the row's key. */
+  "push-token.add": {
+    readonly name: string;
+    readonly kind: PushKind;
+    readonly token: string;
+    readonly appId: string | null;
+  };
+  "push-token.remove": { readonly name: string };
+  "device.register": Record<string, never>;
+  "device.remove": { readonly id: number };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface PushDevicesReplies {
+  readonly "device.register": ResultOf<typeof registerClientDevice>;
+}
+
+export const pushDevicesArea = defineArea({
+  endpoints: [
+    addApnsToken,
+    removeApnsToken,
+    addFcmToken,
+    removeFcmToken,
+    testNotification,
+    testEncryptedNotification,
+    registerPushDevice,
+    registerClientDevice,
+    removeClientDevice,
+  ],
+  commands: defineCommands<PushDevicesCommands, PushDevicesReplies>(),
+  tables: {
+    /** `name`: the kind and the SHA-256 of the token, which may exceed the store's key length. */
+    pushTokens: defineTable<readonly [userId: number, name: string], PushTokenRecord>({
+      fields: ["kind", "token", "appId", "addedAt"],
+      dates: ["addedAt"],
+    }),
+    devices: defineTable<readonly [userId: number, id: number], DeviceRecord>({
+      fields: ["registeredAt"],
+      dates: ["registeredAt"],
+    }),
+  },
+  counters: ["device"],
+  limits,
 });

@@ -1,55 +1,24 @@
-/** Event queues (realtime.md; public API: register-queue, get-events, delete-queue). */
+/** Event queues (realtime.md; public API: delete-queue). register.ts declares how they are registered and read. */
 import { Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
-import { flag, nullable } from "./types.ts";
 
-const EventTypes = nullable(Type.Array(Type.String({ maxLength: 60 }), { maxItems: limits.event_types_max }));
-
-/** Terms of a queue's narrow: pairs of operator and operand. */
-const QueueNarrow = Type.Array(Type.Array(Type.String({ maxLength: 1000 }), { minItems: 2, maxItems: 2 }), {
-  maxItems: limits.queue_narrow_terms_max,
-});
-
-export const registerQueue = defineEndpoint({
-  operationId: "register-queue",
-  method: "POST",
-  path: "/register",
-  authentication: "user",
-  effectiveness: "volatile",
-  summary: "Opens an event queue and gives the state that its events will change.",
-  params: {
-    apply_markdown: flag(false),
-    client_gravatar: flag(true),
-    include_subscribers: Type.Enum(["true", "false", "partial"], { default: "false", wire: "text" }),
-    slim_presence: flag(false),
-    presence_history_limit_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 36_500 })),
-    event_types: Type.Optional(EventTypes),
-    fetch_event_types: Type.Optional(EventTypes),
-    all_public_streams: Type.Optional(Type.Boolean()),
-    client_capabilities: Type.Optional(nullable(Type.Record(Type.String(), Type.Boolean()))),
-    narrow: Type.Optional(nullable(QueueNarrow)),
-    queue_lifespan_secs: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })),
-  },
-  ok: { queue_id: Type.String(), last_event_id: Type.Integer() },
-  errors: ["BAD_NARROW"],
-});
-
-export const getEvents = defineEndpoint({
-  operationId: "get-events",
-  method: "GET",
-  path: "/events",
-  authentication: "user",
-  effectiveness: "read",
-  summary: "Events of a queue after the given one; waits for the first when there is none.",
-  params: {
-    queue_id: Type.String({ maxLength: 200 }),
-    last_event_id: Type.Integer({ minimum: -1 }),
-    dont_block: flag(false),
-  },
-  ok: { events: Type.Array(Type.Record(Type.String(), Type.Unknown())), queue_id: Type.Optional(Type.String()) },
-  errors: ["BAD_EVENT_QUEUE_ID"],
-});
+const limits = {
+  queues_per_user_max: 100,
+  queue_volatile_events_max: 200,
+  queue_narrow_terms_max: 20,
+  event_types_max: 100,
+  event_ids_per_piece_max: 1000,
+  event_log_bytes_max: 1024 * 1024 * 1024,
+  event_log_kept_ms_min: 15 * 60 * 1000,
+  event_log_kept_ms_max: 7 * 24 * 60 * 60 * 1000,
+  event_log_prune_rows_max: 2000,
+  replay_rows_per_pass_max: 2000,
+  replay_events_per_answer_max: 1000,
+  replay_characters_per_answer_max: 1024 * 1024,
+  heartbeat_ms_min: 45_000,
+  heartbeat_ms_max: 50_000,
+} as const;
 
 export const deleteQueue = defineEndpoint({
   operationId: "delete-queue",
@@ -61,4 +30,57 @@ export const deleteQueue = defineEndpoint({
   params: { queue_id: Type.String({ maxLength: 200 }) },
   ok: {},
   errors: ["BAD_EVENT_QUEUE_ID"],
+});
+
+export interface QueueRecord {
+  readonly id: string;
+  readonly userId: number;
+  readonly createdAt: number;
+  readonly createdAtPosition: number;
+  readonly lifespanMs: number;
+  readonly client: string;
+  /** The parameters that shape its events (realtime/queue.ts). */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface QueueRegistration {
+  readonly queueId: string;
+  readonly lifespanMs: number;
+  readonly client: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /**
+   * The user's other queues when the request arrived: those not polled for longest first, those with a connected reader
+   * last.
+   */
+  readonly others: OtherQueues;
+}
+
+/** Queue ids. A queue in neither list was registered after the request arrived. */
+export interface OtherQueues {
+  readonly unread: readonly string[];
+  readonly connected: readonly string[];
+}
+
+/** Parameters of its commands, by type. */
+export interface QueuesCommands {
+  "queue.delete": { readonly queueId: string };
+  "queue.register": QueueRegistration;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface QueuesReplies {
+  readonly "queue.register": { readonly queue_id: string };
+}
+
+export const queuesArea = defineArea({
+  endpoints: [deleteQueue],
+  commands: defineCommands<QueuesCommands, QueuesReplies>(),
+  tables: {
+    queues: defineTable<string, QueueRecord>({
+      fields: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
+      dates: ["createdAt"],
+    }),
+  },
+  counters: ["queue"],
+  limits,
 });

@@ -1,11 +1,17 @@
 /** Emoji reactions to messages (spec 2.9; public API: add-reaction, remove-reaction). */
 import { Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import type { ReactionType } from "./event-values.ts";
+import { commonLimits } from "./limits/common.ts";
 import { Id } from "./types.ts";
 
-/** Which emoji there are, the actor decides: names have texts of their own. */
-const EmojiText = Type.String({ maxLength: limits.emoji_name_or_code_code_points_max });
+const limits = {
+  reactions_per_message_max: 1000,
+} as const;
+
+/** The actor decides which emoji exist; invalid names have their own error messages. */
+const EmojiText = Type.String({ maxLength: commonLimits.emoji_name_or_code_code_points_max });
 
 export const addReaction = defineEndpoint({
   operationId: "add-reaction",
@@ -13,7 +19,7 @@ export const addReaction = defineEndpoint({
   path: "/messages/{message_id}/reactions",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Adds an emoji of the caller's to a message.",
+  summary: "Adds the caller's reaction to a message.",
   params: {
     message_id: Id,
     emoji_name: EmojiText,
@@ -30,7 +36,7 @@ export const removeReaction = defineEndpoint({
   path: "/messages/{message_id}/reactions",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Takes an emoji of the caller's away from a message.",
+  summary: "Removes the caller's reaction from a message.",
   params: {
     message_id: Id,
     emoji_name: Type.Optional(EmojiText),
@@ -39,4 +45,38 @@ export const removeReaction = defineEndpoint({
   },
   ok: {},
   errors: ["REACTION_DOES_NOT_EXIST"],
+});
+
+/** A user's reaction to a message. */
+export interface ReactionRecord {
+  readonly emojiName: string;
+  readonly emojiCode: string;
+  readonly reactionType: ReactionType;
+  /** The realm's position at that time: reactions are shown in chronological order. */
+  readonly position: number;
+}
+
+/** Identifies a reaction's emoji; null: not passed. */
+export interface EmojiQuery {
+  readonly name: string | null;
+  readonly code: string | null;
+  readonly reactionType: string | null;
+}
+
+/** Parameters of its commands, by type. */
+export interface ReactionsCommands {
+  "reaction.add": EmojiQuery & { readonly name: string };
+  "reaction.remove": EmojiQuery;
+}
+
+export const reactionsArea = defineArea({
+  endpoints: [addReaction, removeReaction],
+  commands: defineCommands<ReactionsCommands>(),
+  tables: {
+    /** `emoji`: type and code. */
+    reactions: defineTable<readonly [messageId: number, userId: number, emoji: string], ReactionRecord>({
+      fields: ["emojiName", "emojiCode", "reactionType", "position"],
+    }),
+  },
+  limits,
 });

@@ -1,4 +1,6 @@
-/** The end of an organization, as long as its operator does not take it back (public API: /realm/deactivate). */
+/** Deactivation of an organization; only its operator can reactivate it (public API: /realm/deactivate). */
+
+import { defineArea, defineCommands } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 
 export const deactivateRealm = defineEndpoint({
@@ -7,8 +9,19 @@ export const deactivateRealm = defineEndpoint({
   path: "/realm/deactivate",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Deactivates the organization: nobody is let in any more; owners only. Nothing is deleted.",
+  summary: "Deactivates the organization: all requests are rejected. Nothing is deleted. Owners only.",
   params: {},
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
+});
+
+/** Parameters of its commands, by type. */
+export interface RealmDeactivationCommands {
+  "realm.deactivate": Record<string, never>;
+  "realm.reactivate": Record<string, never>;
+}
+
+export const realmDeactivationArea = defineArea({
+  endpoints: [deactivateRealm],
+  commands: defineCommands<RealmDeactivationCommands>(),
 });

@@ -1,9 +1,19 @@
-/** Domains of an organization: where addresses of new people may be, if it says so (public API: /realm/domains). */
+/**
+ * Domains of an organization. If the organization restricts domains, the email addresses of new users must be in one of
+ * them (public API: /realm/domains).
+ */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { Id } from "./types.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { sentAsStored } from "./event.ts";
+import { OtherId, OtherText } from "./person-marks.ts";
 
-export const RealmDomain = Type.Object({ domain: Type.String(), allow_subdomains: Type.Boolean() });
+const limits = {
+  realm_domain_characters_max: 255,
+  realm_domains_max: 1000,
+} as const;
+
+export const RealmDomain = Type.Object({ domain: OtherText, allow_subdomains: Type.Boolean() });
 
 const errors = ["UNAUTHORIZED_PRINCIPAL"] as const;
 
@@ -13,7 +23,7 @@ export const getRealmDomains = defineEndpoint({
   path: "/realm/domains",
   authentication: "user",
   effectiveness: "read",
-  summary: "The organization's domains, oldest first.",
+  summary: "Returns the organization's domains, oldest first.",
   params: {},
   ok: { domains: Type.Array(RealmDomain) },
   errors: [],
@@ -26,9 +36,9 @@ export const createRealmDomain = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   summary: "Adds a domain; organization owners only.",
-  /** Raw text, or the same as a JSON string, as the web client sends it. */
+  /** Raw text, or the text as a JSON string, as sent by the web client. */
   params: { domain: Type.String({ wire: "json-or-text" }), allow_subdomains: Type.Boolean() },
-  ok: { new_domain: Type.Array(Type.Union([Id, Type.String()])) },
+  ok: { new_domain: Type.Array(Type.Union([OtherId, OtherText])) },
   errors,
 });
 
@@ -38,7 +48,7 @@ export const updateRealmDomain = defineEndpoint({
   path: "/realm/domains/{domain}",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Says whether subdomains of a domain count, too; organization owners only.",
+  summary: "Sets whether subdomains of a domain are included; organization owners only.",
   params: { domain: Type.String(), allow_subdomains: Type.Boolean() },
   ok: {},
   errors,
@@ -50,8 +60,48 @@ export const deleteRealmDomain = defineEndpoint({
   path: "/realm/domains/{domain}",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Removes a domain; organization owners only. Without the last one, addresses are not restricted any more.",
+  summary: "Removes a domain; organization owners only. Removing the last one ends the restriction of addresses.",
   params: { domain: Type.String() },
   ok: {},
   errors,
+});
+
+/** A domain that email addresses of new users may have in an organization that restricts them. */
+export interface RealmDomainRecord {
+  readonly id: number;
+  /** Lower case. */
+  readonly domain: string;
+  readonly allowsSubdomains: boolean;
+}
+
+/** Parameters of its commands, by type. */
+export interface RealmDomainsCommands {
+  "realm-domain.add": { readonly domain: string; readonly allowsSubdomains: boolean };
+  "realm-domain.update": { readonly domain: string; readonly allowsSubdomains: boolean };
+  "realm-domain.remove": { readonly domain: string };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface RealmDomainsReplies {
+  readonly "realm-domain.add": ResultOf<typeof createRealmDomain>;
+}
+
+export const realmDomainsArea = defineArea({
+  endpoints: [getRealmDomains, createRealmDomain, updateRealmDomain, deleteRealmDomain],
+  commands: defineCommands<RealmDomainsCommands, RealmDomainsReplies>(),
+  state: { realm_domains: { realm_domains: Type.Array(RealmDomain) } },
+  tables: {
+    realmDomains: defineTable<string, RealmDomainRecord>({
+      fields: ["id", "domain", "allowsSubdomains"],
+    }),
+  },
+  events: {
+    realm_domains: sentAsStored({
+      add: { realm_domain: RealmDomain },
+      change: { realm_domain: RealmDomain },
+      remove: { domain: OtherText },
+    }),
+  },
+  counters: ["realmDomain"],
+  limits,
 });

@@ -1,7 +1,18 @@
-/** Pictures of an organization: its icon, and its wide logos for light and dark themes (public API: /realm/icon, /realm/logo). */
+/**
+ * Images of an organization: its icon, and its wide logos for light and dark themes (public API: /realm/icon,
+ * /realm/logo).
+ */
 import { Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { OtherText } from "./person-marks.ts";
+
+const limits = {
+  realm_picture_bytes_max: 5 * 1024 * 1024,
+  realm_icon_size_px: 100,
+  realm_logo_width_px: 800,
+  realm_logo_height_px: 100,
+} as const;
 
 const icon = { path: "/realm/icon", authentication: "user" } as const;
 const logo = { path: "/realm/logo", authentication: "user", params: { night: Type.Boolean() } } as const;
@@ -16,7 +27,7 @@ export const uploadRealmIcon = defineEndpoint({
   summary: "Sets the organization's icon: one file in a multipart body, decoded and re-encoded as a square.",
   upload,
   params: {},
-  ok: { icon_url: Type.String() },
+  ok: { icon_url: OtherText },
   errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
@@ -26,9 +37,9 @@ export const deleteRealmIcon = defineEndpoint({
   method: "DELETE",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Removes the organization's icon; the one that the server makes is back.",
+  summary: "Removes the organization's icon; the generated one is used again.",
   params: {},
-  ok: { icon_url: Type.String() },
+  ok: { icon_url: OtherText },
   errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
@@ -49,7 +60,7 @@ export const uploadRealmLogo = defineEndpoint({
   method: "POST",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Sets the organization's logo for light themes, or for dark ones (`night`).",
+  summary: "Sets the organization's logo for light themes, or for dark themes (`night`).",
   upload,
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
@@ -61,7 +72,7 @@ export const deleteRealmLogo = defineEndpoint({
   method: "DELETE",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Removes the organization's logo for light themes, or for dark ones (`night`).",
+  summary: "Removes the organization's logo for light themes, or for dark themes (`night`).",
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
@@ -71,7 +82,54 @@ export const getRealmLogo = defineEndpoint({
   operationId: "get-realm-logo",
   method: "GET",
   effectiveness: "read",
-  summary: "Redirects to the organization's logo for light themes, or for dark ones (`night`).",
+  summary: "Redirects to the organization's logo for light themes, or for dark themes (`night`).",
   ok: {},
   errors: [],
+});
+
+/** Where a picture comes from, as clients name it: generated icon, default logo, or uploaded. */
+export const pictureSources = ["G", "D", "U"] as const;
+export type PictureSource = (typeof pictureSources)[number];
+
+export type RealmPictureName = "icon" | "logo" | "night_logo";
+
+const Source = Type.Enum([...pictureSources]);
+
+/** The fields of `realm` events that announce a picture. */
+export const newPictures = [
+  { property: Type.Literal("icon"), data: Type.Object({ icon_url: OtherText, icon_source: Source }) },
+  { property: Type.Literal("logo"), data: Type.Object({ logo_url: OtherText, logo_source: Source }) },
+  {
+    property: Type.Literal("night_logo"),
+    data: Type.Object({ night_logo_url: OtherText, night_logo_source: Source }),
+  },
+] as const;
+
+/** No row: the organization has not uploaded this image. */
+export interface RealmPictureRecord {
+  /** Name of the file in the realm's folder of images. */
+  readonly file: string;
+}
+
+/** Parameters of its commands, by type. */
+export interface RealmPicturesCommands {
+  /** `file`: the name that the row stores; null: the server's default image. */
+  "realm.picture.set": { readonly name: RealmPictureName; readonly file: string | null };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface RealmPicturesReplies {
+  /** Only for the icon. */
+  readonly "realm.picture.set": { readonly icon_url?: string };
+}
+
+export const realmPicturesArea = defineArea({
+  endpoints: [uploadRealmIcon, deleteRealmIcon, getRealmIcon, uploadRealmLogo, deleteRealmLogo, getRealmLogo],
+  commands: defineCommands<RealmPicturesCommands, RealmPicturesReplies>(),
+  tables: {
+    realmPictures: defineTable<RealmPictureName, RealmPictureRecord>({
+      fields: ["file"],
+    }),
+  },
+  limits,
 });

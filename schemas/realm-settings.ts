@@ -1,28 +1,43 @@
 /**
- * Settings of an organization (D5): one row is one setting. What `PATCH /realm` takes, storage, events, `/register` and the
- * reference (realm-settings.md) are derived from these rows; adding a setting is adding a row. An organization stores only
- * what differs from the default. Permissions that groups hold are in group-settings.ts.
+ * Settings of an organization (D5): one row per setting. The parameters of `PATCH /realm`, storage, events, `/register`
+ * and the reference (realm-settings.md) are derived from these rows, so a new setting needs only a row. Only values
+ * that differ from the default are stored. Permissions held by groups are in group-settings.ts.
  */
 import { type TOptional, type TSchema, Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { realmGroupSettingNames } from "./group-settings.ts";
+import { sentAsStored } from "./event.ts";
+import { GroupValue } from "./event-values.ts";
+import { type RealmGroupSettingName, realmGroupSettingNames } from "./group-settings.ts";
 import { languages } from "./languages.ts";
-import { limits } from "./limits.ts";
-import { between, flag, oneOf, type SettingValue } from "./setting-rows.ts";
-import { GroupSettingChange, groupParams } from "./types.ts";
+import { commonLimits } from "./limits/common.ts";
+import { OtherId, typedBy } from "./person-marks.ts";
+import { newPictures } from "./realm-pictures.ts";
+import { between, flag, oneOf, type SettingValue, shownAs, type Words } from "./setting-rows.ts";
+import { GroupSettingChange, type GroupSettingValue, groupParams } from "./types.ts";
+
+const limits = {
+  realm_name_code_points_max: 40,
+  realm_description_code_points_max: 1000,
+  jitsi_url_code_points_max: 200,
+  waiting_period_days_max: 36_500,
+  setting_days_or_seconds_max: 2_147_483_647,
+} as const;
 
 type SettingChanger = "administrator" | "owner";
 
 export interface RealmSetting<V = boolean | number | string | null> {
   readonly default: V;
-  /** What `PATCH /realm` takes; null: nobody sets it. */
+  /** How clients see the value. */
+  readonly shown: TSchema;
+  /** Values accepted by `PATCH /realm`; null: it cannot be set. */
   readonly schema: TSchema | null;
-  /** Words that stand for a value which the wire cannot say otherwise. Beside them only what the schema says is taken. */
+  /** Words accepted for some values, for example `unlimited` for null. All other values must match the schema. */
   readonly words: Readonly<Record<string, V>>;
-  /** What a value must be beyond its schema. */
+  /** Requirements beyond the schema. */
   readonly kind: "plain" | "name" | "days-or-seconds" | "channel" | "private-channel" | "url" | "web-public";
   readonly changedBy: SettingChanger;
-  /** Where the setting has its effect: in this server, or in clients and in parts that only keep it (D31). */
+  /** "server": this server acts on the setting. "client": it is only stored and sent to clients (D31). */
   readonly effect: "server" | "client";
   readonly meaning: string;
 }
@@ -33,13 +48,13 @@ interface Traits {
 }
 
 function row<V>(
-  value: SettingValue<V> & { readonly words?: Readonly<Record<string, V>> },
+  value: SettingValue<V> & Words<V>,
   effect: RealmSetting["effect"],
   meaning: string,
   { changedBy = "administrator", kind = "plain" }: Traits = {},
 ): RealmSetting<V> {
   const { schema, words = {} } = value;
-  return { default: value.default, schema, words, kind, changedBy, effect, meaning };
+  return { default: value.default, shown: shownAs(value), schema, words, kind, changedBy, effect, meaning };
 }
 
 const isOn = flag(true);
@@ -52,13 +67,13 @@ function textUpTo(codePointsMax: number, codePointsMin = 0): SettingValue<string
 
 const numberOrWord = Type.Union([Type.Integer(), Type.String({ maxLength: 40 })], { wire: "json-or-text" });
 
-/** Seconds after which something may not be done any more; `unlimited` is null. */
+/** A time limit in seconds; the word `unlimited` means null. */
 function seconds(fallback: number | null) {
   return { schema: numberOrWord, default: fallback, words: { unlimited: null } };
 }
 const limited = { kind: "days-or-seconds" } as const;
 
-/** Id of a channel; any negative number is none, -1. */
+/** A channel id; every negative number means none and is stored as -1. */
 const channelId: SettingValue<number> = {
   schema: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER }),
   default: -1,
@@ -79,40 +94,50 @@ const day = 24 * 60 * 60;
 
 export const realmSettings = {
   name: row(textUpTo(limits.realm_name_code_points_max, 1), "server", "Name of the organization", { kind: "name" }),
-  description: row(textUpTo(limits.realm_description_code_points_max), "server", "Shown where people log in"),
+  description: {
+    ...row(textUpTo(limits.realm_description_code_points_max), "server", "Shown on the login page"),
+    shown: typedBy(null),
+  },
   org_type: row(
     oneOf([0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 1000], 0),
     "client",
-    "What the organization is, as clients name it",
+    "Type of the organization, as named by clients",
   ),
   default_language: row(
     oneOf(Object.keys(languages), "en", "Invalid language '{value}'"),
     "server",
-    "The language that new people start with",
+    "Default language of new users",
   ),
   want_advertise_in_communities_directory: row(isOff, "client", "The organization may be listed publicly"),
   welcome_message_custom_text: row(
-    textUpTo(limits.welcome_message_code_points_max),
+    textUpTo(commonLimits.welcome_message_code_points_max),
     "server",
-    "What new people are greeted with",
+    "Welcome message for new users",
   ),
 
-  invite_required: row(isOn, "client", "Nobody joins without an invitation", byOwner),
-  emails_restricted_to_domains: row(isOff, "server", "Addresses of new people must be of known domains", byOwner),
-  disallow_disposable_email_addresses: row(isOn, "client", "Addresses of new people must not be disposable", byOwner),
+  invite_required: row(isOn, "client", "Users can join only with an invitation", byOwner),
+  emails_restricted_to_domains: row(isOff, "server", "Email addresses of new users must have a listed domain", byOwner),
+  disallow_disposable_email_addresses: row(
+    isOn,
+    "client",
+    "Email addresses of new users must not be disposable",
+    byOwner,
+  ),
   waiting_period_threshold: row(
     between(0, limits.waiting_period_days_max, 0),
     "server",
-    "Days after which new members are full members",
+    "Days after which a new member becomes a full member",
     byOwner,
   ),
-  require_unique_names: row(isOff, "server", "No two people have the same name"),
-  name_changes_disabled: row(isOff, "server", "Only administrators change names"),
-  email_changes_disabled: row(isOff, "server", "Only administrators change their address"),
-  avatar_changes_disabled: row(isOff, "server", "Only administrators change their picture"),
+  require_unique_names: row(isOff, "server", "User names must be unique"),
+  name_changes_disabled: row(isOff, "server", "Only administrators can change names"),
+  email_changes_disabled: row(isOff, "server", "Only administrators can change their email address"),
+  avatar_changes_disabled: row(isOff, "server", "Only administrators can change their avatar"),
   enable_guest_user_indicator: row(isOn, "client", "Names of guests are marked"),
-  enable_guest_user_dm_warning: row(isOn, "client", "Whoever writes to a guest directly is warned"),
-  enable_spectator_access: row(isOff, "server", "Web-public channels are open to the world", { kind: "web-public" }),
+  enable_guest_user_dm_warning: row(isOn, "client", "Warn users who send direct messages to guests"),
+  enable_spectator_access: row(isOff, "server", "Web-public channels are visible without an account", {
+    kind: "web-public",
+  }),
 
   topics_policy: row(
     {
@@ -120,10 +145,10 @@ export const realmSettings = {
       schema: Type.Enum(["allow_empty_topic", "disable_empty_topic"], { wire: "json-or-text" }),
     },
     "server",
-    "Whether channels that inherit it have the empty topic",
+    "Whether channels that inherit the policy allow the empty topic",
   ),
   empty_topic_display_name: {
-    ...row({ schema: Type.String(), default: "general chat" }, "server", "What the empty topic is called"),
+    ...row({ schema: Type.String(), default: "general chat" }, "server", "Display name of the empty topic"),
     schema: null,
   },
   allow_message_editing: row(isOn, "server", "The content of messages can be edited"),
@@ -136,7 +161,7 @@ export const realmSettings = {
   message_content_delete_limit_seconds: row(
     seconds(600),
     "server",
-    "How long one can delete one's own messages",
+    "How long users can delete their own messages",
     limited,
   ),
   move_messages_within_stream_limit_seconds: row(
@@ -154,36 +179,36 @@ export const realmSettings = {
   message_edit_history_visibility_policy: row(
     oneOf(["all", "moves", "none"], "all"),
     "server",
-    "What of earlier forms of messages is shown",
+    "Which earlier versions of messages are shown",
   ),
   message_retention_days: row(
     { schema: numberOrWord, default: -1, words: { unlimited: -1, forever: -1 } },
     "server",
-    "How long messages are kept where a channel does not say; -1: for ever",
+    "How long messages are kept if the channel does not specify it; -1: forever",
     limited,
   ),
-  enable_read_receipts: row(isOn, "server", "Who has read a message is shown"),
-  send_channel_events_messages: row(isOff, "server", "Changes of channels are told in the channel"),
-  inline_image_preview: row(isOn, "server", "Uploaded pictures and videos are shown below their links"),
-  inline_url_embed_preview: row(isOff, "client", "Linked pages are previewed"),
+  enable_read_receipts: row(isOn, "server", "Show who has read a message"),
+  send_channel_events_messages: row(isOff, "server", "Changes of channels are announced in the channel"),
+  inline_image_preview: row(isOn, "server", "Uploaded images and videos are shown below their links"),
+  inline_url_embed_preview: row(isOff, "client", "Show previews of linked pages"),
   default_code_block_language: row(
-    textUpTo(limits.code_language_code_points_max),
+    textUpTo(commonLimits.code_language_code_points_max),
     "client",
-    "The language of code blocks that name none",
+    "Default language of code blocks",
   ),
 
   new_stream_announcements_stream_id: row(channelId, "server", "Channel where new channels are announced", isChannel),
-  signup_announcements_stream_id: row(channelId, "client", "Channel where new people are announced", isChannel),
+  signup_announcements_stream_id: row(channelId, "client", "Channel where new users are announced", isChannel),
   zulip_update_announcements_stream_id: row(channelId, "client", "Channel where new features are announced", isChannel),
-  moderation_request_channel_id: row(channelId, "client", "Private channel where reported messages go", {
+  moderation_request_channel_id: row(channelId, "client", "Private channel for reported messages", {
     kind: "private-channel",
   }),
 
-  digest_emails_enabled: row(isOff, "client", "People who were away get digests by mail"),
-  digest_weekday: row(oneOf([0, 1, 2, 3, 4, 5, 6], 1), "client", "Day of the digests; 0 is Monday"),
-  send_welcome_emails: row(isOn, "client", "New people are welcomed by mail"),
-  message_content_allowed_in_email_notifications: row(isOn, "server", "Mails may contain what was written"),
-  require_e2ee_push_notifications: row(isOff, "client", "Mobile notifications tell nothing unless encrypted"),
+  digest_emails_enabled: row(isOff, "client", "Users who were away get digest emails"),
+  digest_weekday: row(oneOf([0, 1, 2, 3, 4, 5, 6], 1), "client", "Weekday of digest emails; 0 is Monday"),
+  send_welcome_emails: row(isOn, "client", "New users get a welcome email"),
+  message_content_allowed_in_email_notifications: row(isOn, "server", "Emails may contain message content"),
+  require_e2ee_push_notifications: row(isOff, "client", "Mobile notifications contain no content unless encrypted"),
   video_chat_provider: row(
     oneOf(
       Object.values(videoChatProviders).map(({ id }) => id),
@@ -191,7 +216,7 @@ export const realmSettings = {
       "Invalid video_chat_provider {value}",
     ),
     "client",
-    "Where video calls take place: 0 nowhere, 1 Jitsi Meet",
+    "Video call provider: 0 none, 1 Jitsi Meet",
   ),
   jitsi_server_url: row<string | null>(
     {
@@ -200,7 +225,7 @@ export const realmSettings = {
       words: { default: null },
     },
     "client",
-    "Address of the organization's own Jitsi Meet, or default",
+    "URL of the organization's own Jitsi Meet, or default",
     { kind: "url" },
   ),
   giphy_rating: row(
@@ -210,18 +235,18 @@ export const realmSettings = {
       "Invalid giphy_rating {value}",
     ),
     "client",
-    "Which GIFs are offered",
+    "Which GIFs are offered, by rating",
   ),
 } as const satisfies Readonly<Record<string, RealmSetting>>;
 
 export type RealmSettingName = keyof typeof realmSettings;
 export type RealmSettingValue<N extends RealmSettingName> = (typeof realmSettings)[N]["default"];
 
-/** The rows, for whoever treats all alike. */
+/** The rows, for code that treats all settings alike. */
 export const realmSettingRows = Object.entries(realmSettings) as readonly (readonly [RealmSettingName, RealmSetting])[];
 
-/** The name in the state of POST /register. */
-export function publishedAs(name: RealmSettingName): string {
+/** The setting's name in the state of POST /register. */
+export function exposedAs(name: RealmSettingName): string {
   return `realm_${name}`;
 }
 
@@ -238,8 +263,87 @@ export const updateRealm = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "administrator",
-  summary: "Changes settings and permissions of the organization; administrators, some of them owners only.",
+  summary: "Changes settings and permissions of the organization; administrators only, some of them owners only.",
   params: { ...settingParams, ...groupParams(realmGroupSettingNames, GroupSettingChange) },
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL", "REQUEST_VARIABLE_INVALID", "EXPECTATION_MISMATCH", "SYSTEM_GROUP_REQUIRED"],
+});
+
+/** An organization (spec 1). Settings that were never changed are absent: see settings.ts. */
+export interface RealmRecord {
+  readonly id: number;
+  /** First label of the host name; "" for the default realm (D34). */
+  readonly label: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Default settings of new users, where they differ from the program's defaults (spec 4.2). */
+  readonly userDefaults: Readonly<Record<string, unknown>>;
+  /** Since when the organization is deactivated; null: it is active. */
+  readonly deactivatedAt: number | null;
+}
+
+/** A PATCH /realm request: new values as they are stored, and changes to the groups that hold permissions. */
+export interface RealmChange {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly groups: Readonly<Partial<Record<RealmGroupSettingName, GroupSettingChange>>>;
+  /** Whether the server allows web-public channels (spec 4.3, D6). */
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Parameters of its commands, by type. */
+export interface RealmSettingsCommands {
+  "realm.create": {
+    readonly label: string;
+    readonly name: string;
+    readonly ownerEmail: string;
+    readonly ownerFullName: string;
+    readonly passwordHash: string;
+    readonly apiKeyHash: string;
+  };
+  "realm.end-waiting-periods": Record<string, never>;
+  "realm.change-settings": RealmChange;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface RealmSettingsReplies {
+  readonly "realm.create": { readonly user_id: number };
+}
+
+type NewSettings = { readonly [N in RealmSettingName]?: RealmSettingValue<N> };
+export type NewPermissions = { readonly [N in RealmGroupSettingName]?: GroupSettingValue };
+/** New values by name, as a `realm` event has them: without the prefix of the state, and with an older form. */
+export type NewRealmValues = NewSettings & NewPermissions & { readonly mandatory_topics?: boolean };
+
+const NewValues = Type.Unsafe<NewRealmValues>(
+  Type.Object({
+    ...Object.fromEntries(realmSettingRows.map(([name, { shown }]) => [name, Type.Optional(shown)])),
+    ...Object.fromEntries(realmGroupSettingNames.map((name) => [name, Type.Optional(GroupValue)])),
+    mandatory_topics: Type.Optional(Type.Boolean()),
+  }),
+);
+
+export const realmSettingsArea = defineArea({
+  endpoints: [updateRealm],
+  commands: defineCommands<RealmSettingsCommands, RealmSettingsReplies>(),
+  tables: {
+    realm: defineTable<string, RealmRecord>({
+      fields: ["id", "label", "name", "createdAt", "settings", "userDefaults", "deactivatedAt"],
+      dates: ["createdAt", "deactivatedAt"],
+      migrations: {
+        1: (row) => ({ ...row, userDefaults: {} }),
+      },
+    }),
+  },
+  events: {
+    realm: sentAsStored({
+      update_dict: [{ property: Type.Literal("default"), data: NewValues }, ...newPictures],
+      deactivated: { realm_id: OtherId },
+    }),
+  },
+  counters: [
+    /** Milliseconds: the end of waiting periods has been announced up to this time. */
+    "waitingPeriodsEnded",
+  ],
+  limits,
 });

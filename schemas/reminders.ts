@@ -1,20 +1,31 @@
-/** Reminders of messages: the notification bot writes to who asked, at the time they asked for (public API: reminders). */
+/**
+ * Reminders about messages: the notification bot sends the user a direct message at the requested time (public API:
+ * reminders).
+ */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { sentAsStored } from "./event.ts";
+import { OtherId, OtherText, RenderedText, UserIds } from "./person-marks.ts";
+import type { Scheduled } from "./scheduled-messages.ts";
 import { DeliveryTime, Id } from "./types.ts";
 
+const limits = {
+  reminder_note_code_points_max: 500,
+  reminders_per_user_max: 1000,
+} as const;
+
 export const Reminder = Type.Object({
-  reminder_id: Id,
+  reminder_id: OtherId,
   type: Type.Enum(["private"]),
-  /** Who asked, alone. */
-  to: Type.Array(Id),
-  content: Type.String(),
-  rendered_content: Type.String(),
+  /** Only the user who created the reminder, to whom alone it is shown. */
+  to: UserIds,
+  content: OtherText,
+  rendered_content: RenderedText,
   /** UNIX seconds. */
   scheduled_delivery_timestamp: Type.Integer(),
   failed: Type.Boolean(),
-  reminder_target_message_id: Id,
+  reminder_target_message_id: OtherId,
 });
 
 export const getReminders = defineEndpoint({
@@ -23,7 +34,7 @@ export const getReminders = defineEndpoint({
   path: "/reminders",
   authentication: "user",
   effectiveness: "read",
-  summary: "The caller's reminders that are not delivered, the next one first.",
+  summary: "Returns the caller's undelivered reminders, next due first.",
   params: {},
   ok: { reminders: Type.Array(Reminder) },
   errors: [],
@@ -35,13 +46,13 @@ export const createReminder = defineEndpoint({
   path: "/reminders",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Asks to be reminded of a message.",
+  summary: "Creates a reminder about a message.",
   params: {
     message_id: Id,
     scheduled_delivery_timestamp: DeliveryTime,
     note: Type.Optional(Type.String({ maxLength: limits.reminder_note_code_points_max })),
   },
-  ok: { reminder_id: Id },
+  ok: { reminder_id: OtherId },
   errors: [],
 });
 
@@ -51,8 +62,56 @@ export const deleteReminder = defineEndpoint({
   path: "/reminders/{reminder_id}",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Deletes a reminder: it will not be sent.",
+  summary: "Deletes a reminder before it is delivered.",
   params: { reminder_id: Id },
   ok: {},
   errors: ["NOT_FOUND"],
+});
+
+/** A reminder about a message. Removed in the turn that delivers it (M3). */
+export interface ReminderRecord extends Scheduled {
+  readonly id: number;
+  readonly userId: number;
+  readonly messageId: number;
+  /** "": no note. */
+  readonly note: string;
+  /** For lists: refers to the message without its text. */
+  readonly content: string;
+  readonly rendered: string;
+}
+
+export interface ReminderInput {
+  readonly messageId: number;
+  readonly dueAt: number;
+  /** "": no note. */
+  readonly note: string;
+}
+
+/** Parameters of its commands, by type. */
+export interface RemindersCommands {
+  "reminders.remove": { readonly id: number };
+  "reminders.due": { readonly userId: number; readonly id: number };
+  "reminders.give-up": { readonly id: number };
+  "reminders.add": ReminderInput;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface RemindersReplies {
+  readonly "reminders.add": ResultOf<typeof createReminder>;
+}
+
+export const remindersArea = defineArea({
+  endpoints: [getReminders, createReminder, deleteReminder],
+  commands: defineCommands<RemindersCommands, RemindersReplies>(),
+  state: { reminders: { reminders: Type.Array(Reminder) } },
+  tables: {
+    reminders: defineTable<readonly [userId: number, id: number], ReminderRecord>({
+      fields: ["id", "userId", "messageId", "note", "content", "rendered", "dueAt", "timer"],
+    }),
+  },
+  events: {
+    reminders: sentAsStored({ add: { reminders: Type.Array(Reminder) }, remove: { reminder_id: OtherId } }),
+  },
+  counters: ["reminder"],
+  limits,
 });

@@ -1,12 +1,20 @@
-/** Saved snippets: texts that a person inserts again and again (spec 2.10, 4.19; public API). */
+/** Saved snippets: texts that a user inserts repeatedly (spec 2.10, 4.19; public API). */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import { sentAsStored } from "./event.ts";
+import { OtherId, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
+const limits = {
+  saved_snippet_title_code_points_max: 60,
+  saved_snippets_per_user_max: 1000,
+} as const;
+
 export const SavedSnippet = Type.Object({
-  id: Id,
-  title: Type.String(),
-  content: Type.String(),
+  id: OtherId,
+  title: OtherText,
+  content: OtherText,
   /** UNIX seconds. */
   date_created: Type.Integer(),
 });
@@ -17,7 +25,7 @@ export const getSavedSnippets = defineEndpoint({
   path: "/saved_snippets",
   authentication: "user",
   effectiveness: "read",
-  summary: "The caller's saved snippets, oldest first.",
+  summary: "Returns the caller's saved snippets, oldest first.",
   params: {},
   ok: { saved_snippets: Type.Array(SavedSnippet) },
   errors: [],
@@ -31,7 +39,7 @@ export const createSavedSnippet = defineEndpoint({
   effectiveness: "durable",
   summary: "Saves a snippet (spec 4.19).",
   params: { content: Type.String(), title: Type.String() },
-  ok: { saved_snippet_id: Id },
+  ok: { saved_snippet_id: OtherId },
   errors: [],
 });
 
@@ -61,4 +69,51 @@ export const deleteSavedSnippet = defineEndpoint({
   params: { saved_snippet_id: Id },
   ok: {},
   errors: ["NOT_FOUND"],
+});
+
+export interface SavedSnippetRecord {
+  readonly id: number;
+  readonly userId: number;
+  readonly title: string;
+  readonly content: string;
+  readonly createdAt: number;
+}
+
+/** A saved snippet as sent to clients, in answers, state and events. */
+export function savedSnippetBody({ id, title, content, createdAt }: SavedSnippetRecord) {
+  return { id, title, content, date_created: Math.floor(createdAt / 1000) };
+}
+
+/** Parameters of its commands, by type. */
+export interface SavedSnippetsCommands {
+  "saved-snippets.add": { readonly title: string; readonly content: string };
+  /** null: not passed, keeps its value. */
+  "saved-snippets.update": { readonly id: number; readonly title: string | null; readonly content: string | null };
+  "saved-snippets.remove": { readonly id: number };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface SavedSnippetsReplies {
+  readonly "saved-snippets.add": ResultOf<typeof createSavedSnippet>;
+}
+
+export const savedSnippetsArea = defineArea({
+  endpoints: [getSavedSnippets, createSavedSnippet, editSavedSnippet, deleteSavedSnippet],
+  commands: defineCommands<SavedSnippetsCommands, SavedSnippetsReplies>(),
+  state: { saved_snippets: { saved_snippets: Type.Array(SavedSnippet) } },
+  tables: {
+    savedSnippets: defineTable<readonly [userId: number, id: number], SavedSnippetRecord>({
+      fields: ["id", "userId", "title", "content", "createdAt"],
+      dates: ["createdAt"],
+    }),
+  },
+  events: {
+    saved_snippets: sentAsStored({
+      add: { saved_snippet: SavedSnippet },
+      update: { saved_snippet: SavedSnippet },
+      remove: { saved_snippet_id: OtherId },
+    }),
+  },
+  counters: ["savedSnippet"],
+  limits,
 });

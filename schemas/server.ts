@@ -1,10 +1,14 @@
-/** What a client can learn before it has an account (D3, behaviour 11). */
+/** Information for clients without an account (D3, behaviour 11). */
 import { Type } from "typebox";
+import { defineArea } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import { sentAsStored } from "./event.ts";
+import { OtherText, typedBy } from "./person-marks.ts";
+import { NoItems } from "./types.ts";
 
-/** Feature level of the public API that this server speaks (D3). */
+/** The public API's feature level that this server implements (D3). */
 export const featureLevel = 420;
-/** Begins with a number that clients parse; the suffix says what it really is. */
+/** Starts with a number that clients parse; the suffix is the real version. */
 export const serverVersion = "12.0-colloquy-0.1.0";
 
 export const getServerSettings = defineEndpoint({
@@ -13,24 +17,45 @@ export const getServerSettings = defineEndpoint({
   path: "/server_settings",
   authentication: "none",
   effectiveness: "read",
-  summary: "What this server is, how one may log in, and which realm the host serves.",
+  summary: "Returns the server's version and authentication methods, and the realm of the host.",
   params: {},
   ok: {
-    authentication_methods: Type.Record(Type.String(), Type.Boolean()),
-    external_authentication_methods: Type.Array(Type.Unknown()),
-    zulip_version: Type.String(),
-    zulip_merge_base: Type.String(),
+    authentication_methods: Type.Object({
+      password: Type.Boolean(),
+      email: Type.Boolean(),
+      dev: Type.Boolean(),
+      ldap: Type.Boolean(),
+      remoteuser: Type.Boolean(),
+    }),
+    external_authentication_methods: NoItems,
+    zulip_version: OtherText,
+    zulip_merge_base: OtherText,
     zulip_feature_level: Type.Integer(),
     push_notifications_enabled: Type.Boolean(),
     is_incompatible: Type.Boolean(),
     email_auth_enabled: Type.Boolean(),
     require_email_format_usernames: Type.Boolean(),
-    realm_url: Type.String(),
-    realm_uri: Type.String(),
-    realm_name: Type.String(),
-    realm_icon: Type.String(),
-    realm_description: Type.String(),
+    realm_url: OtherText,
+    realm_uri: OtherText,
+    realm_name: OtherText,
+    realm_icon: OtherText,
+    realm_description: typedBy(null),
     realm_web_public_access_enabled: Type.Boolean(),
   },
   errors: [],
+});
+
+export const serverArea = defineArea({
+  endpoints: [getServerSettings],
+  events: {
+    /** Not in the log: the hub announces it when a process starts. */
+    restart: sentAsStored({
+      "": {
+        zulip_version: OtherText,
+        zulip_merge_base: OtherText,
+        zulip_feature_level: Type.Integer(),
+        server_generation: Type.Integer(),
+      },
+    }),
+  },
 });

@@ -1,23 +1,34 @@
-/** What a row of a settings table is made of: a kind of value, who has its effect, what it means (schemas/user-settings.ts). */
+/** Building blocks of the settings tables: types of values, and the fields of a row (schemas/user-settings.ts). */
 import { type TSchema, Type } from "typebox";
+import { marked, OtherText } from "./person-marks.ts";
 
-/** A type of value: how it is checked on the wire, and the value until somebody sets it. */
+/** No setting is the id of a user. */
+const OtherNumber = marked(Type.Integer(), "none");
+
+/** A type of value: its schema on the wire, and its default. */
 export interface SettingValue<V> {
   readonly schema: TSchema;
   readonly default: V;
 }
 
-/** Which of the two older event types clients without `user_settings_object` learn of a change by (behaviour 2.1). */
+/** Words that a request can use for some values. */
+export interface Words<V> {
+  readonly words?: Readonly<Record<string, V>>;
+}
+
+/** The older event type that reports a change to clients without `user_settings_object` (behaviour 2.1). */
 export type SettingKind = "display" | "notification" | "other";
 
 export interface UserSetting<V = boolean | number | string> {
   readonly default: V;
   readonly kind: SettingKind;
-  /** Where the setting has its effect: in this server, or in clients, which it is only kept and evented for (D31). */
+  /** "server": this server acts on the setting. "client": it is only stored and sent to clients (D31). */
   readonly effect: "server" | "client";
-  /** What `PATCH /settings` takes. */
+  /** How clients see the value. */
+  readonly shown: TSchema;
+  /** Values accepted by `PATCH /settings`. */
   readonly schema: TSchema;
-  /** What `PATCH /realm/user_settings_defaults` takes; null: the organization has no say. */
+  /** Values accepted by `PATCH /realm/user_settings_defaults`; null: the organization has no default for it. */
   readonly defaultsSchema: TSchema | null;
   readonly meaning: string;
 }
@@ -26,7 +37,7 @@ export function flag(value: boolean): SettingValue<boolean> {
   return { schema: Type.Boolean(), default: value };
 }
 
-/** @param invalid the message where the public API has one of its own; `{value}` stands for what was sent */
+/** @param invalid error message, if the public API has a specific one; `{value}` is replaced by the value sent */
 export function oneOf<const V extends number | string>(
   values: readonly V[],
   fallback: NoInfer<V>,
@@ -37,7 +48,7 @@ export function oneOf<const V extends number | string>(
   return { schema: isText ? Type.String(options) : Type.Integer(options), default: fallback };
 }
 
-/** A whole number between bounds, both included. */
+/** An integer between inclusive bounds. */
 export function between(minimum: number, maximum: number, fallback: number, invalid?: string): SettingValue<number> {
   const options = { minimum, maximum, ...(invalid === undefined ? {} : { invalid }) };
   return { schema: Type.Integer(options), default: fallback };
@@ -47,19 +58,29 @@ export function text(fallback: string): SettingValue<string> {
   return { schema: Type.String(), default: fallback };
 }
 
-/** @returns the builder of the rows of a kind */
+/** How clients see values of this type: without the words that a request can use for some of them. */
+export function shownAs<V>({ schema, default: fallback, words = {} }: SettingValue<V> & Words<V>): TSchema {
+  const { type, enum: values, anyOf } = schema as { type?: string; enum?: unknown; anyOf?: unknown };
+  const isNumber = anyOf !== undefined || type === "integer";
+  const shown =
+    values !== undefined ? schema : type === "boolean" ? Type.Boolean() : isNumber ? OtherNumber : OtherText;
+  return [fallback, ...Object.values(words)].some((value) => value === null) ? Type.Union([shown, Type.Null()]) : shown;
+}
+
+/** @returns a function that builds rows of this kind */
 export function rowsOf(kind: SettingKind) {
   return <V>(value: SettingValue<V>, effect: UserSetting["effect"], meaning: string): UserSetting<V> => ({
     default: value.default,
     kind,
     effect,
+    shown: shownAs(value),
     schema: value.schema,
     defaultsSchema: value.schema,
     meaning,
   });
 }
 
-/** A setting that the organization has no default for (column D of spec 2.3 is empty). */
+/** A setting without an organization default (column D of spec 2.3 is empty). */
 export function personal<V>(setting: UserSetting<V>): UserSetting<V> {
   return { ...setting, defaultsSchema: null };
 }

@@ -1,16 +1,51 @@
-/** Who is in which channel, and a person's own settings for each (public API: get-subscriptions, subscribe, unsubscribe, ...). */
-import { Type } from "typebox";
-import { creationParams } from "./channels.ts";
-import { defineEndpoint } from "./endpoint.ts";
-import { limits } from "./limits.ts";
-import { flag, Id } from "./types.ts";
+/**
+ * Subscriptions of users to channels, and a user's settings for each (public API: get-subscriptions, subscribe,
+ * unsubscribe, ...).
+ */
+import { type Static, Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
+import { type ChannelCreate, channelFields, creationParams } from "./channels.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { DeepReadonly } from "./event.ts";
+import { commonLimits } from "./limits/common.ts";
+import { OtherIds, OtherText, UserIds } from "./person-marks.ts";
+import { flag, Id, nullable } from "./types.ts";
+
+const limits = {
+  channels_per_request_max: 1000,
+  /** If one request subscribes more users, none of them gets a direct message. */
+  new_subscription_messages_max: 100,
+  /** For a channel with fewer subscribers, clients that request a partial list receive all of them. */
+  whole_subscriber_list_max: 250,
+  subscribers_active_days: 14,
+  subscribers_per_command_max: 200,
+} as const;
 
 const Names = Type.Array(Type.String(), { maxItems: limits.channels_per_request_max });
 
-/** User ids, or addresses. */
-const Principals = Type.Array(Type.Union([Id, Type.String({ maxLength: limits.email_code_points_max })]), {
-  maxItems: limits.subscribers_per_request_max,
+/** User ids or email addresses. */
+const Principals = Type.Array(Type.Union([Id, Type.String({ maxLength: commonLimits.email_code_points_max })]), {
+  maxItems: commonLimits.subscribers_per_request_max,
 });
+
+/** Only the one that the client asked for. */
+const subscriberLists = { subscribers: Type.Optional(UserIds), partial_subscribers: Type.Optional(UserIds) };
+
+/** A channel, and the subscriber's settings for it; a notification setting that is null inherits the user's. */
+export const Subscription = Type.Object({
+  ...channelFields,
+  color: OtherText,
+  is_muted: Type.Boolean(),
+  in_home_view: Type.Boolean(),
+  pin_to_top: Type.Boolean(),
+  desktop_notifications: nullable(Type.Boolean()),
+  audible_notifications: nullable(Type.Boolean()),
+  push_notifications: nullable(Type.Boolean()),
+  email_notifications: nullable(Type.Boolean()),
+  wildcard_mentions_notify: nullable(Type.Boolean()),
+  ...subscriberLists,
+});
+export type SubscriptionBody = DeepReadonly<Static<typeof Subscription>>;
 
 export const getSubscriptions = defineEndpoint({
   operationId: "get-subscriptions",
@@ -18,13 +53,13 @@ export const getSubscriptions = defineEndpoint({
   path: "/users/me/subscriptions",
   authentication: "user",
   effectiveness: "read",
-  summary: "The channels that the caller is subscribed to, with the caller's own settings for each.",
+  summary: "Returns the channels that the caller is subscribed to, with the caller's settings for each.",
   params: { include_subscribers: Type.Enum(["true", "false", "partial"], { default: "false", wire: "text" }) },
-  ok: { subscriptions: Type.Array(Type.Record(Type.String(), Type.Unknown())) },
+  ok: { subscriptions: Type.Array(Subscription) },
   errors: [],
 });
 
-/** Channels to subscribe to; those that do not exist are created. */
+/** Channels to subscribe to; missing ones are created. */
 const WantedChannels = Type.Array(
   Type.Object({
     name: Type.String(),
@@ -34,7 +69,9 @@ const WantedChannels = Type.Array(
   { maxItems: limits.channels_per_request_max },
 );
 
-const NamesByUser = Type.Record(Type.String(), Names);
+/** Names of channels, in answers. */
+const ChannelNames = Type.Array(OtherText);
+const NamesByUser = Type.Record(Type.String(), ChannelNames);
 
 export const subscribe = defineEndpoint({
   operationId: "subscribe",
@@ -42,7 +79,7 @@ export const subscribe = defineEndpoint({
   path: "/users/me/subscriptions",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Subscribes the caller or others to channels; channels that do not exist are created.",
+  summary: "Subscribes the caller or other users to channels; missing channels are created.",
   params: {
     subscriptions: WantedChannels,
     principals: Type.Optional(Principals),
@@ -53,7 +90,7 @@ export const subscribe = defineEndpoint({
   ok: {
     subscribed: NamesByUser,
     already_subscribed: NamesByUser,
-    unauthorized: Type.Optional(Names),
+    unauthorized: Type.Optional(ChannelNames),
     new_subscription_messages_sent: Type.Optional(Type.Boolean()),
   },
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL"],
@@ -65,9 +102,9 @@ export const unsubscribe = defineEndpoint({
   path: "/users/me/subscriptions",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Unsubscribes the caller or others from channels.",
+  summary: "Unsubscribes the caller or other users from channels.",
   params: { subscriptions: Names, principals: Type.Optional(Principals) },
-  ok: { removed: Names, not_removed: Names },
+  ok: { removed: ChannelNames, not_removed: ChannelNames },
   errors: ["STREAM_DOES_NOT_EXIST"],
 });
 
@@ -77,7 +114,7 @@ export const updateSubscriptions = defineEndpoint({
   path: "/users/me/subscriptions",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Subscribes the caller to channels and unsubscribes them from others, all of it or nothing.",
+  summary: "Subscribes the caller to some channels and unsubscribes them from others, atomically.",
   params: {
     delete: Type.Array(Type.String(), { maxItems: limits.channels_per_request_max, default: [] }),
     add: Type.Optional(WantedChannels),
@@ -85,8 +122,8 @@ export const updateSubscriptions = defineEndpoint({
   ok: {
     subscribed: NamesByUser,
     already_subscribed: NamesByUser,
-    removed: Names,
-    not_removed: Names,
+    removed: ChannelNames,
+    not_removed: ChannelNames,
     new_subscription_messages_sent: Type.Optional(Type.Boolean()),
   },
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "STREAM_DOES_NOT_EXIST", "UNAUTHORIZED_PRINCIPAL"],
@@ -107,7 +144,7 @@ export const updateSubscriptionSettings = defineEndpoint({
   path: "/users/me/subscriptions/properties",
   authentication: "user",
   effectiveness: "durable",
-  summary: "Changes the caller's own settings for channels: colour, muting, pinning, notifications.",
+  summary: "Changes the caller's settings for channels: color, muting, pinning, notifications.",
   params: {
     subscription_data: Type.Array(
       Type.Object({
@@ -128,9 +165,9 @@ export const getSubscribers = defineEndpoint({
   path: "/streams/{stream_id}/members",
   authentication: "user",
   effectiveness: "read",
-  summary: "Ids of everybody who is subscribed to a channel, ascending.",
+  summary: "Returns the ids of all subscribers of a channel, ascending.",
   params: { stream_id: Id },
-  ok: { subscribers: Type.Array(Id) },
+  ok: { subscribers: UserIds },
   errors: [],
 });
 
@@ -140,9 +177,9 @@ export const getUserChannels = defineEndpoint({
   path: "/users/{user_id}/channels",
   authentication: "user",
   effectiveness: "read",
-  summary: "Channels that somebody is subscribed to, of those that the caller knows.",
+  summary: "Returns the channels that a user is subscribed to and the caller can see.",
   params: { user_id: Id },
-  ok: { subscribed_channel_ids: Type.Array(Id) },
+  ok: { subscribed_channel_ids: OtherIds },
   errors: [],
 });
 
@@ -152,8 +189,113 @@ export const getSubscriptionStatus = defineEndpoint({
   path: "/users/{user_id}/subscriptions/{stream_id}",
   authentication: "user",
   effectiveness: "read",
-  summary: "Whether somebody is subscribed to a channel.",
+  summary: "Returns whether a user is subscribed to a channel.",
   params: { user_id: Id, stream_id: Id },
   ok: { is_subscribed: Type.Boolean() },
   errors: [],
+});
+
+/**
+ * One period of subscription: half-open in event positions and in message ids, both taken in the turn that began or
+ * ended it. Position p is inside if joinedAtPosition <= p < leftAtPosition; message m is inside if joinedAfterId < m <=
+ * leftAtId.
+ */
+export interface SubscriptionPeriod {
+  readonly joinedAtPosition: number;
+  readonly joinedAfterId: number;
+  readonly leftAtPosition: number | null;
+  readonly leftAtId: number | null;
+}
+
+export interface SubscriptionRecord {
+  readonly userId: number;
+  readonly channelId: number;
+  readonly isActive: boolean;
+  readonly color: string;
+  readonly isMuted: boolean;
+  readonly pinToTop: boolean;
+  /** desktop, audible, push, email, wildcard mentions; null inherits the user's setting. */
+  readonly notifications: readonly (boolean | null)[];
+  /** Newest last. At most `stays_max`; the oldest are dropped. */
+  readonly periods: readonly SubscriptionPeriod[];
+}
+
+export interface SubscribeRequest {
+  readonly channels: readonly {
+    readonly name: string;
+    readonly description: string | null;
+    readonly renderedDescription: string;
+    readonly color: string | null;
+  }[];
+  /** null: the caller. */
+  readonly principals: readonly (number | string)[] | null;
+  readonly areErrorsFatal: boolean;
+  /** Sends a direct message to each newly subscribed user other than the caller. */
+  readonly notifiesNewSubscribers: boolean;
+  /** Settings for channels that do not exist yet. */
+  readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
+}
+
+/** Subscribes to the first and unsubscribes from the second. */
+export interface SubscriptionsUpdate {
+  readonly add: SubscribeRequest;
+  readonly removeNames: readonly string[];
+}
+
+/** One of a user's settings for a channel (spec 2.3, public API update-subscription-settings). */
+export type SubscriptionSetting =
+  | { readonly channelId: number; readonly property: "color"; readonly value: string }
+  | {
+      readonly channelId: number;
+      readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
+      readonly value: boolean;
+    };
+
+/** Parameters of its commands, by type. */
+export interface SubscriptionsCommands {
+  "subscriptions.remove": {
+    readonly channelNames: readonly string[];
+    readonly principals: readonly (number | string)[] | null;
+  };
+  "subscriptions.add": SubscribeRequest;
+  "subscriptions.update": SubscriptionsUpdate;
+  "subscription-settings.change": { readonly changes: readonly SubscriptionSetting[] };
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface SubscriptionsReplies {
+  readonly "subscriptions.add": ResultOf<typeof subscribe>;
+  readonly "subscriptions.remove": ResultOf<typeof unsubscribe>;
+  readonly "subscriptions.update": ResultOf<typeof updateSubscriptions>;
+}
+
+export const subscriptionsArea = defineArea({
+  endpoints: [
+    getSubscriptions,
+    subscribe,
+    unsubscribe,
+    updateSubscriptions,
+    updateSubscriptionSettings,
+    getSubscribers,
+    getUserChannels,
+    getSubscriptionStatus,
+  ],
+  commands: defineCommands<SubscriptionsCommands, SubscriptionsReplies>(),
+  state: {
+    subscription: {
+      subscriptions: Type.Array(Subscription),
+      unsubscribed: Type.Array(Subscription),
+      never_subscribed: Type.Array(Type.Object({ ...channelFields, ...subscriberLists })),
+    },
+  },
+  tables: {
+    /**
+     * Ordered by channel, so that thousands of simultaneous subscriptions are adjacent on disk. Memberships are looked
+     * up in memory.
+     */
+    subscriptions: defineTable<readonly [channelId: number, userId: number], SubscriptionRecord>({
+      fields: ["userId", "channelId", "isActive", "color", "isMuted", "pinToTop", "notifications", "periods"],
+    }),
+  },
+  limits,
 });

@@ -1,4 +1,7 @@
-/** Formats of thumbnails (public API, `server_thumbnail_formats`): a client replaces the last part of an address by the name of another one. */
+/**
+ * Thumbnail formats (public API, `server_thumbnail_formats`): a client replaces the last part of a thumbnail's URL by
+ * the name of another format.
+ */
 import { limits } from "./limits.ts";
 
 const size = {

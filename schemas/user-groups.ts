@@ -1,28 +1,43 @@
-/** User groups (spec 2.5, 4.6; public API: create-user-group, update-user-group, deactivate-user-group, members, subgroups). */
+/**
+ * User groups (spec 2.5, 4.6; public API: create-user-group, update-user-group, deactivate-user-group, members,
+ * subgroups).
+ */
 import { Type } from "typebox";
-import { defineEndpoint } from "./endpoint.ts";
+import type { Answer, WaitingRequest } from "./answer.ts";
+import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
+import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "./group-settings.ts";
-import { limits } from "./limits.ts";
+import { OtherId, OtherIds, OtherText, typedBy, UserId, UserIds } from "./person-marks.ts";
 import { flag, GroupSettingChange, GroupSettingValue, groupParams, Id, Ids, nullable } from "./types.ts";
+
+const limits = {
+  group_name_code_points_max: 100,
+  group_description_code_points_max: 1024,
+  /** Named groups, including deactivated ones. */
+  user_groups_per_realm_max: 10_000,
+  /** If more users are added to or removed from a group at once, none of them gets a notice (behaviour 1.8). */
+  group_notices_max: 100,
+  group_members_per_command_max: 500,
+} as const;
 
 const shownSettings = Object.fromEntries(userGroupSettingNames.map((name) => [name, GroupSettingValue])) as Record<
   UserGroupSettingName,
   typeof GroupSettingValue
 >;
 
-/** What a name may be is the actor's to say: its rules have texts of their own (behaviour 3.6). */
+/** The actor checks names, which have their own error messages (behaviour 3.6). */
 const Name = Type.String();
 const Description = Type.String({ maxLength: limits.group_description_code_points_max });
 const GroupIds = Type.Array(Id, { maxItems: limits.user_groups_per_realm_max });
 
-/** The record that every read and event gives (behaviour 3.6). */
+/** The user group object of all reads and events (behaviour 3.6). */
 export const UserGroup = Type.Object({
-  id: Id,
-  name: Type.String(),
-  description: Type.String(),
-  members: Type.Array(Id),
-  direct_subgroup_ids: Type.Array(Id),
-  creator_id: nullable(Id),
+  id: OtherId,
+  name: OtherText,
+  description: typedBy(null),
+  members: UserIds,
+  direct_subgroup_ids: OtherIds,
+  creator_id: nullable(UserId),
   date_created: nullable(Type.Integer()),
   is_system_group: Type.Boolean(),
   deactivated: Type.Boolean(),
@@ -36,7 +51,7 @@ export const createUserGroup = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Creates a user group with members, subgroups and permissions; whoever is in can_create_groups.",
+  summary: "Creates a user group with members, subgroups and permissions; only for members of can_create_groups.",
   params: {
     ...groupParams(userGroupSettingNames, GroupSettingValue),
     description: Description,
@@ -44,7 +59,7 @@ export const createUserGroup = defineEndpoint({
     name: Name,
     subgroups: Type.Optional(GroupIds),
   },
-  ok: { group_id: Id },
+  ok: { group_id: OtherId },
   errors: ["SYSTEM_GROUP_REQUIRED"],
 });
 
@@ -55,7 +70,7 @@ export const updateUserGroup = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Changes a group's name, description and permissions, and makes a deactivated one active again (spec 4.6).",
+  summary: "Changes a group's name, description and permissions, and reactivates a deactivated group (spec 4.6).",
   params: {
     ...groupParams(userGroupSettingNames, GroupSettingChange),
     deactivated: Type.Optional(Type.Boolean()),
@@ -74,7 +89,7 @@ export const deactivateUserGroup = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Deactivates a group that holds no permission and is within no other group.",
+  summary: "Deactivates a group that holds no permission and is not a subgroup of another group.",
   params: { user_group_id: Id },
   ok: {},
   errors: ["CANNOT_DEACTIVATE_GROUP_IN_USE"],
@@ -87,7 +102,7 @@ export const getUserGroups = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "All user groups of the organization, system groups first.",
+  summary: "Returns all user groups of the organization, system groups first.",
   params: { include_deactivated_groups: flag(false) },
   ok: { user_groups: Type.Array(UserGroup) },
   errors: [],
@@ -100,9 +115,9 @@ export const getUserGroupMembers = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "Ids of a group's active members, directly or through subgroups.",
+  summary: "Returns the ids of a group's active members, direct ones or including subgroups.",
   params: { direct_member_only: flag(false), user_group_id: Id },
-  ok: { members: Type.Array(Id) },
+  ok: { members: UserIds },
   errors: [],
 });
 
@@ -113,7 +128,7 @@ export const getIsUserGroupMember = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "Whether somebody is in a group, directly or through subgroups.",
+  summary: "Returns whether a user is in a group, directly or through subgroups.",
   params: { direct_member_only: flag(false), user_group_id: Id, user_id: Id },
   ok: { is_user_group_member: Type.Boolean() },
   errors: [],
@@ -126,7 +141,7 @@ export const updateUserGroupMembers = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Adds and removes members and subgroups; all or nothing.",
+  summary: "Adds and removes members and subgroups, atomically.",
   params: {
     add: Type.Optional(Ids),
     add_subgroups: Type.Optional(GroupIds),
@@ -145,9 +160,9 @@ export const getUserGroupSubgroups = defineEndpoint({
   authentication: "user",
   effectiveness: "read",
   role: "human-member",
-  summary: "Ids of the groups within a group, directly or at any depth.",
+  summary: "Returns the ids of a group's subgroups, direct ones or at any depth.",
   params: { direct_subgroup_only: flag(false), user_group_id: Id },
-  ok: { subgroups: Type.Array(Id) },
+  ok: { subgroups: OtherIds },
   errors: [],
 });
 
@@ -158,8 +173,120 @@ export const updateUserGroupSubgroups = defineEndpoint({
   authentication: "user",
   effectiveness: "durable",
   role: "human-member",
-  summary: "Adds and removes subgroups; all or nothing.",
+  summary: "Adds and removes subgroups, atomically.",
   params: { add: Type.Optional(GroupIds), delete: Type.Optional(GroupIds), user_group_id: Id },
   ok: {},
   errors: [],
+});
+
+/** A named group, or (name null) the anonymous group behind a group-setting value (spec 2.2, 2.5). */
+export interface GroupRecord {
+  readonly id: number;
+  readonly name: string | null;
+  readonly description: string;
+  readonly isSystem: boolean;
+  readonly isActive: boolean;
+  readonly creatorId: number | null;
+  readonly createdAt: number | null;
+  /** Direct members of an anonymous group. Members of named groups are rows of `groupMembers`. */
+  readonly memberIds: readonly number[];
+  readonly subgroupIds: readonly number[];
+  /** Group ids by setting name; absent: `role:nobody`. */
+  readonly settings: Readonly<Partial<Record<UserGroupSettingName, number>>>;
+}
+
+export interface GroupCreate {
+  readonly name: string;
+  readonly description: string;
+  readonly memberIds: readonly number[];
+  readonly subgroupIds: readonly number[];
+  /** Settings that are absent get the default from the settings table. */
+  readonly settings: Readonly<Partial<Record<UserGroupSettingName, GroupSettingValue>>>;
+}
+
+/** null: not passed, keeps its value. */
+export interface GroupUpdate {
+  readonly groupId: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  /** false reactivates a deactivated group; true has no effect (spec 4.6). */
+  readonly isDeactivated: boolean | null;
+  readonly settings: Readonly<Partial<Record<UserGroupSettingName, GroupSettingChange>>>;
+}
+
+/** The changes are applied in this order; each is checked against the result of the previous ones. */
+export interface GroupMembersChange {
+  readonly groupId: number;
+  readonly addIds: readonly number[];
+  readonly removeIds: readonly number[];
+  readonly addSubgroupIds: readonly number[];
+  readonly removeSubgroupIds: readonly number[];
+}
+
+export interface GroupMembersStep {
+  readonly op: "add" | "remove";
+  readonly userIds: readonly number[];
+}
+
+/** The remaining part of a large membership change; `waiting` names the request to answer when it is complete. */
+export interface GroupMembersRest {
+  readonly groupId: number;
+  readonly steps: readonly GroupMembersStep[];
+  readonly waiting: (WaitingRequest & { readonly answer: Answer }) | null;
+}
+
+/** Parameters of its commands, by type. */
+export interface UserGroupsCommands {
+  "group.deactivate": { readonly groupId: number };
+  "group.create": GroupCreate;
+  "group.update": GroupUpdate;
+  "group.change-members": GroupMembersChange;
+  "group-members.continue": GroupMembersRest;
+}
+
+/** Their replies, by type; other commands reply without fields. */
+export interface UserGroupsReplies {
+  readonly "group.create": ResultOf<typeof createUserGroup>;
+}
+
+export const userGroupsArea = defineArea({
+  endpoints: [
+    createUserGroup,
+    updateUserGroup,
+    deactivateUserGroup,
+    getUserGroups,
+    getUserGroupMembers,
+    getIsUserGroupMember,
+    updateUserGroupMembers,
+    getUserGroupSubgroups,
+    updateUserGroupSubgroups,
+  ],
+  commands: defineCommands<UserGroupsCommands, UserGroupsReplies>(),
+  state: { realm_user_groups: { realm_user_groups: Type.Array(UserGroup) } },
+  tables: {
+    groups: defineTable<number, GroupRecord>({
+      fields: [
+        "id",
+        "name",
+        "description",
+        "isSystem",
+        "isActive",
+        "creatorId",
+        "createdAt",
+        "memberIds",
+        "subgroupIds",
+        "settings",
+      ],
+      dates: ["createdAt"],
+      migrations: {
+        1: (row) => ({ ...row, settings: {} }),
+      },
+    }),
+    /** Direct members of named groups other than system groups. */
+    groupMembers: defineTable<readonly [groupId: number, userId: number], Empty>({
+      fields: [],
+    }),
+  },
+  counters: ["group"],
+  limits,
 });

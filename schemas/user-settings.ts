@@ -1,17 +1,25 @@
 /**
- * Personal settings (spec 2.3 and behaviour 2.1, 2.2): one row is one setting. Parameters, storage, events, the sections of
- * POST /register and the reference (user-settings.md) are derived from these rows; adding a setting is adding a row.
- * The defaults are those of the public server. A user's row stores only what differs from them.
+ * User settings (spec 2.3 and behaviour 2.1, 2.2): one row per setting. Parameters, storage, events, the sections of
+ * POST /register and the reference (user-settings.md) are derived from these rows, so a new setting needs only a row.
+ * The defaults are those of the public server; a user's row stores only values that differ from them.
  */
 import { languages } from "./languages.ts";
-import { limits } from "./limits.ts";
 import { between, flag, oneOf, personal, rowsOf, text, type UserSetting } from "./setting-rows.ts";
+
+export const userSettingLimits = {
+  email_batching_period_s_min: 1,
+  email_batching_period_s_max: 7 * 24 * 60 * 60,
+  font_size_px_min: 1,
+  font_size_px_max: 32_767,
+  line_height_percent_min: 1,
+  line_height_percent_max: 32_767,
+} as const;
 
 const display = rowsOf("display");
 const notification = rowsOf("notification");
 const other = rowsOf("other");
 
-/** Names that clients have sounds for; `none` is none. */
+/** Names of sounds in clients, besides `none`. */
 export const notificationSounds = [
   ...["ascend", "beep_boop", "bink", "bright", "brlip", "chime", "deep tom", "ding", "double tap", "down"],
   ...["dry bongos", "dutdut", "fast ascend", "flute", "friendly", "kick roll", "loud tintong", "metallic snare"],
@@ -23,36 +31,36 @@ export const emojisets = { google: "Google", twitter: "Twitter", text: "Plain te
 const emojiset = oneOf(["google", "twitter", "text"], "google");
 
 const batchingPeriod = between(
-  limits.email_batching_period_s_min,
-  limits.email_batching_period_s_max,
+  userSettingLimits.email_batching_period_s_min,
+  userSettingLimits.email_batching_period_s_max,
   120,
   "Invalid email batching period: {value} seconds",
 );
-const fontSize = between(limits.font_size_px_min, limits.font_size_px_max, 16);
-const lineHeight = between(limits.line_height_percent_min, limits.line_height_percent_max, 140);
+const fontSize = between(userSettingLimits.font_size_px_min, userSettingLimits.font_size_px_max, 16);
+const lineHeight = between(userSettingLimits.line_height_percent_min, userSettingLimits.line_height_percent_max, 140);
 
 const isOn = flag(true);
 const isOff = flag(false);
 
-/** In the order of spec 2.3, the rows beyond it at the end of their kind. */
+/** In the order of spec 2.3, with additional rows at the end of their kind. */
 export const userSettings = {
   twenty_four_hour_time: display(isOff, "client", "Show times in 24-hour notation"),
   starred_message_counts: display(isOn, "client", "Show the number of starred messages"),
-  fluid_layout_width: display(isOff, "client", "Use the whole width of the screen for the centre panel"),
-  high_contrast_mode: display(isOff, "client", "Reserved for variations for visually impaired people"),
+  fluid_layout_width: display(isOff, "client", "Use the full width of the screen for the center panel"),
+  high_contrast_mode: display(isOff, "client", "Reserved for visually impaired users"),
   color_scheme: display(oneOf([1, 2, 3], 1), "client", "1 automatic, 2 dark, 3 light"),
-  enable_drafts_synchronization: display(isOn, "server", "Keep drafts on the server; off deletes those that are there"),
+  enable_drafts_synchronization: display(isOn, "server", "Keep drafts on the server; turning it off deletes them"),
   translate_emoticons: display(isOff, "server", "Translate emoticons to emoji in sent messages"),
   default_language: personal(
-    display(oneOf(Object.keys(languages), "en"), "client", "Code of the language of clients; mails are in English"),
+    display(oneOf(Object.keys(languages), "en"), "client", "Language code for clients; emails are in English"),
   ),
   web_home_view: display(
     oneOf(["recent_topics", "inbox", "all_messages"], "inbox"),
     "client",
-    "The view that a window opens with",
+    "The initial view of a new window",
   ),
-  left_side_userlist: display(isOff, "client", "Show people in the left sidebar of narrow windows"),
-  emojiset: display(emojiset, "client", "The pictures that emoji are shown with"),
+  left_side_userlist: display(isOff, "client", "Show users in the left sidebar of narrow windows"),
+  emojiset: display(emojiset, "client", "Emoji image set"),
   demote_inactive_streams: display(
     oneOf([1, 2, 3], 1),
     "client",
@@ -64,7 +72,7 @@ export const userSettings = {
   ),
 
   enable_stream_desktop_notifications: notification(isOff, "client", "Desktop notifications for channel messages"),
-  enable_stream_email_notifications: notification(isOff, "server", "Mails for channel messages"),
+  enable_stream_email_notifications: notification(isOff, "server", "Emails for channel messages"),
   enable_stream_push_notifications: notification(isOff, "client", "Mobile notifications for channel messages"),
   enable_stream_audible_notifications: notification(isOff, "client", "Sounds for channel messages"),
   notification_sound: notification(sound, "client", "Name of the sound, or none"),
@@ -73,9 +81,13 @@ export const userSettings = {
   email_notifications_batching_period_seconds: notification(
     batchingPeriod,
     "server",
-    "How long mails about messages are collected",
+    "How long missed messages are collected before an email",
   ),
-  enable_offline_email_notifications: notification(isOn, "server", "Mails for direct messages and mentions while away"),
+  enable_offline_email_notifications: notification(
+    isOn,
+    "server",
+    "Emails for direct messages and mentions while away",
+  ),
   enable_offline_push_notifications: notification(
     isOn,
     "client",
@@ -84,16 +96,16 @@ export const userSettings = {
   enable_online_push_notifications: notification(
     isOn,
     "client",
-    "Mobile notifications for direct messages and mentions while here",
+    "Mobile notifications for direct messages and mentions while online",
   ),
-  enable_digest_emails: notification(isOn, "server", "Digest mails while away"),
-  enable_marketing_emails: personal(notification(isOn, "client", "Has no function here")),
-  enable_login_emails: personal(notification(isOn, "server", "A mail about each login from a new place")),
-  message_content_in_email_notifications: notification(isOn, "server", "Mails contain what was written"),
+  enable_digest_emails: notification(isOn, "server", "Digest emails while away"),
+  enable_marketing_emails: personal(notification(isOn, "client", "Has no effect here")),
+  enable_login_emails: personal(notification(isOn, "server", "Email about each login from a new device")),
+  message_content_in_email_notifications: notification(isOn, "server", "Emails contain message content"),
   pm_content_in_desktop_notifications: notification(
     isOn,
     "client",
-    "Desktop notifications contain what was written directly",
+    "Desktop notifications contain the content of direct messages",
   ),
   wildcard_mentions_notify: notification(isOn, "server", "Wildcard mentions notify like personal ones"),
   desktop_icon_count_display: notification(
@@ -104,30 +116,34 @@ export const userSettings = {
   realm_name_in_email_notifications_policy: notification(
     oneOf([1, 2, 3], 1),
     "server",
-    "The organization's name in subjects of mails: 1 automatic, 2 always, 3 never",
+    "The organization's name in email subjects: 1 automatic, 2 always, 3 never",
   ),
-  presence_enabled: notification(isOn, "server", "Share presence with others"),
+  presence_enabled: notification(isOn, "server", "Share presence with other users"),
 
   web_channel_default_view: {
     ...other(
       oneOf([1, 2, 3, 4], 1),
       "client",
-      "A click on a channel leads to: 1 its top topic, 2 its feed, 3 its list of topics, 4 its top unread topic",
+      "A click on a channel opens: 1 its top topic, 2 its feed, 3 its list of topics, 4 its top unread topic",
     ),
-    // D10: 3 only as the organization's default.
+    // D10: 3 is allowed only as the organization's default.
     schema: oneOf([1, 2, 4], 1).schema,
   },
-  receives_typing_notifications: other(isOn, "server", "Typing notifications of others are delivered"),
-  web_suggest_update_timezone: other(isOn, "client", "Offer to update the time zone when the device has another one"),
+  receives_typing_notifications: other(isOn, "server", "Receive typing notifications from others"),
+  web_suggest_update_timezone: other(
+    isOn,
+    "client",
+    "Offer to update the time zone when the device has a different one",
+  ),
   web_font_size_px: other(fontSize, "client", "Primary font size in pixels"),
   web_line_height_percent: other(lineHeight, "client", "Primary line height in percent"),
-  display_emoji_reaction_users: other(isOn, "client", "Show who reacted, where they are few"),
-  web_escape_navigates_to_home_view: other(isOn, "client", "Escape leads to the home view"),
+  display_emoji_reaction_users: other(isOn, "client", "Show the names of users who reacted if there are few"),
+  web_escape_navigates_to_home_view: other(isOn, "client", "Escape opens the home view"),
   user_list_style: other(oneOf([1, 2, 3], 3), "client", "1 compact, 2 with status, 3 with avatar and status"),
   web_animate_image_previews: other(
     oneOf(["always", "on_hover", "never"], "on_hover"),
     "client",
-    "When animated pictures play",
+    "When animated images play",
   ),
   web_stream_unreads_count_display_policy: other(
     oneOf([1, 2, 3], 2),
@@ -136,7 +152,7 @@ export const userSettings = {
   ),
   hide_ai_features: other(isOff, "client", "Hide AI features"),
   enable_followed_topic_desktop_notifications: other(isOn, "client", "Desktop notifications for followed topics"),
-  enable_followed_topic_email_notifications: other(isOn, "server", "Mails for followed topics"),
+  enable_followed_topic_email_notifications: other(isOn, "server", "Emails for followed topics"),
   enable_followed_topic_push_notifications: other(isOn, "client", "Mobile notifications for followed topics"),
   enable_followed_topic_audible_notifications: other(isOn, "client", "Sounds for followed topics"),
   enable_followed_topic_wildcard_mentions_notify: other(
@@ -147,26 +163,30 @@ export const userSettings = {
   automatically_follow_topics_policy: other(
     oneOf([1, 2, 3, 4], 3),
     "server",
-    "Topics that are followed by themselves: 1 where one takes part, 2 where one writes, 3 that one starts, 4 none",
+    "Automatically follow topics: 1 in which the user participates, 2 posts, 3 that the user starts, 4 none",
   ),
   automatically_unmute_topics_in_muted_streams_policy: other(
     oneOf([1, 2, 3, 4], 2),
     "server",
-    "Topics of muted channels that are unmuted by themselves: as for following",
+    "Automatically unmute topics in muted channels; values as for following",
   ),
-  automatically_follow_topics_where_mentioned: other(isOn, "server", "Topics where one is mentioned are followed"),
+  automatically_follow_topics_where_mentioned: other(
+    isOn,
+    "server",
+    "Automatically follow topics in which the user is mentioned",
+  ),
   resolved_topic_notice_auto_read_policy: other(
     oneOf(["always", "except_followed", "never"], "except_followed"),
     "server",
-    "Whether notices that a topic is resolved are marked as read",
+    "Whether notices about resolved topics are marked as read",
   ),
-  send_private_typing_notifications: other(isOn, "server", "Tell others of typing in direct messages"),
-  send_stream_typing_notifications: other(isOn, "server", "Tell others of typing in channels"),
-  send_read_receipts: other(isOn, "server", "Let others see whether messages were read"),
+  send_private_typing_notifications: other(isOn, "server", "Send typing notifications in direct messages"),
+  send_stream_typing_notifications: other(isOn, "server", "Send typing notifications in channels"),
+  send_read_receipts: other(isOn, "server", "Let others see which messages the user has read"),
   email_address_visibility: other(
     oneOf([1, 2, 3, 4, 5], 1),
     "server",
-    "Who sees the real address: 1 everyone, 2 members, 3 administrators, 4 nobody, 5 moderators",
+    "Who can see the real email address: 1 everyone, 2 members, 3 administrators, 4 nobody, 5 moderators",
   ),
   web_navigate_to_sent_message: other(isOn, "client", "Go to the conversation after sending"),
   web_mark_read_on_scroll_policy: other(
@@ -174,22 +194,21 @@ export const userSettings = {
     "client",
     "Scrolling marks as read: 1 always, 2 only in conversations, 3 never",
   ),
-  web_inbox_show_channel_folders: other(isOn, "client", "The inbox shows folders of channels"),
-  web_left_sidebar_show_channel_folders: other(isOn, "client", "The left sidebar shows folders of channels"),
+  web_inbox_show_channel_folders: other(isOn, "client", "The inbox shows channel folders"),
+  web_left_sidebar_show_channel_folders: other(isOn, "client", "The left sidebar shows channel folders"),
   web_left_sidebar_unreads_count_summary: other(isOn, "client", "The left sidebar shows a summary of unread counts"),
-  allow_private_data_export: personal(
-    other(isOff, "server", "Administrators may export what is private to the person"),
-  ),
+  allow_private_data_export: personal(other(isOff, "server", "Administrators may export the user's private data")),
 } as const satisfies Readonly<Record<string, UserSetting>>;
 
 export type UserSettingName = keyof typeof userSettings;
 export type UserSettingValue<N extends UserSettingName> = (typeof userSettings)[N]["default"];
 
-/** The rows, for whoever treats all alike. */
+/** The rows, for code that treats all settings alike. */
 export const userSettingRows = Object.entries(userSettings) as readonly (readonly [UserSettingName, UserSetting])[];
 
 /**
- * The one way to read a setting. `timezone` is a field of the user's row, because others are shown it: read it there.
+ * The only way to read a setting. The exception is `timezone`, which is a field of the user's row because others can
+ * see it.
  */
 export function userSetting<N extends Exclude<UserSettingName, "timezone">>(
   user: { readonly settings: Readonly<Record<string, unknown>> },

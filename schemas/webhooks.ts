@@ -1,84 +1,121 @@
 /**
- * Outgoing webhooks (spec 4.21, 6; D23): what is sent to the receiver of a bot, what may go wrong, and what is said of it then
- * (behaviour 10).
+ * Outgoing webhooks (spec 4.21, 6; D23): the request to a bot's receiver, the possible failures, and the messages about
+ * them (behaviour 10).
  */
 import { Type } from "typebox";
+import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import { MessageBody, type MessagePost } from "./messages.ts";
+import { OtherText, RenderedText, typedBy } from "./person-marks.ts";
+
+const limits = {
+  webhook_attempts_max: 6,
+  webhook_back_off_ms_min: 10_000,
+  webhook_back_off_ms_max: 5 * 60 * 1000,
+  /** From the DNS lookup of the receiver to the last byte of its response. */
+  webhook_delivery_ms_max: 10_000,
+  webhook_answer_bytes_max: 256 * 1024,
+  webhook_deliveries_concurrent_max: 64,
+  webhook_deliveries_per_bot_concurrent_max: 2,
+  /** Messages waiting for one bot's receiver; further ones are not delivered. */
+  webhook_deliveries_per_bot_max: 500,
+  webhooks_per_bot_in_memory_max: 50,
+  /** DNS lookups occupy threads that password hashing and file access also need. */
+  webhook_name_lookups_concurrent_max: 2,
+  /** Minimum interval between failure reports to a bot's owner. */
+  webhook_report_pause_ms: 60 * 60 * 1000,
+  webhook_drain_ms_max: 1000,
+} as const;
 
 /** Spec 6, `trigger`. */
 export const webhookTriggers = { direct: "direct_message", mention: "mention" } as const;
 
-/** Name of the program that sends a receiver's answers (D35), as on the public server. */
+/** Client name of messages that contain a receiver's response (D35), as on the public server. */
 export const webhookClient = "OutgoingWebhookResponse";
 
 export interface WebhookFailureRow {
-  /** Whether it may be better later: tried again, until `webhook_attempts_max`. */
+  /** Whether the failure may be temporary. If so, the delivery is retried up to `webhook_attempts_max` times. */
   readonly isRetried: boolean;
-  /** What the bot says in the conversation, behind "Failure! "; `{status}` is the HTTP status. */
-  readonly said: string;
-  /** What its owner is told. */
-  readonly told: string;
+  /** What the bot posts in the conversation after "Failure! "; `{status}` is the HTTP status. */
+  readonly conversationText: string;
+  /** The message that the bot's owner receives. */
+  readonly ownerText: string;
 }
 
 const unavailable = "Bot is unavailable";
 const responded = "Third party responded with {status}";
 const status = "The webhook got a response with status code *{status}*.";
 
-/** Another way to fail is another row. */
+/** A new kind of failure needs a row here. */
 export const webhookFailures = {
-  "timed-out": { isRetried: true, said: unavailable, told: "Request timed out after {seconds} seconds." },
+  "timed-out": {
+    isRetried: true,
+    conversationText: unavailable,
+    ownerText: "Request timed out after {seconds} seconds.",
+  },
   unreachable: {
     isRetried: true,
-    said: unavailable,
-    told: "A connection error occurred. Is my bot server down?",
+    conversationText: unavailable,
+    ownerText: "A connection error occurred. Is my bot server down?",
   },
-  /** A status that speaks of the moment, not of the request (`isMomentary`). */
-  busy: { isRetried: true, said: responded, told: status },
-  refused: { isRetried: false, said: responded, told: status },
-  redirected: { isRetried: false, said: responded, told: `${status} Redirects are not followed.` },
+  /** A status that may be temporary (`failureOfStatus`). */
+  busy: { isRetried: true, conversationText: responded, ownerText: status },
+  refused: { isRetried: false, conversationText: responded, ownerText: status },
+  redirected: { isRetried: false, conversationText: responded, ownerText: `${status} Redirects are not followed.` },
   private: {
     isRetried: false,
-    said: "The URL configured for the webhook is for a private or disallowed network.",
-    told: "The URL configured for the webhook is for a private or disallowed network.",
+    conversationText: "The URL configured for the webhook is for a private or disallowed network.",
+    ownerText: "The URL configured for the webhook is for a private or disallowed network.",
   },
   "too-large": {
     isRetried: false,
-    said: "Response too large",
-    told: "The response was larger than {kibibytes} KiB.",
+    conversationText: "Response too large",
+    ownerText: "The response was larger than {kibibytes} KiB.",
   },
-  "invalid-json": { isRetried: false, said: "Invalid JSON in response", told: "Invalid JSON in response" },
-  "invalid-format": { isRetried: false, said: "Invalid response format", told: "Invalid response format" },
+  "invalid-json": {
+    isRetried: false,
+    conversationText: "Invalid JSON in response",
+    ownerText: "Invalid JSON in response",
+  },
+  "invalid-format": {
+    isRetried: false,
+    conversationText: "Invalid response format",
+    ownerText: "Invalid response format",
+  },
   "invalid-content": {
     isRetried: false,
-    said: "Invalid response format",
-    told: "The response holds a text that no message can have.",
+    conversationText: "Invalid response format",
+    ownerText: "The response holds a text that no message can have.",
   },
   "slack-direct": {
     isRetried: false,
-    said: "Slack outgoing webhooks don't support direct messages.",
-    told: "Slack outgoing webhooks don't support direct messages.",
+    conversationText: "Slack outgoing webhooks don't support direct messages.",
+    ownerText: "Slack outgoing webhooks don't support direct messages.",
   },
 } as const satisfies Record<string, WebhookFailureRow>;
 
 export type WebhookFailure = keyof typeof webhookFailures;
 
-/** Beside 5xx: time-out, too early, too many requests. */
+/** Temporary failures besides 5xx: request timeout, too early, too many requests. */
 const momentaryStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** How a status that is no success fails. */
+/** The kind of failure for a status that is not a success. */
 export function failureOfStatus(code: number): WebhookFailure {
   if (code >= 500 || momentaryStatuses.has(code)) return "busy";
   return code >= 300 && code < 400 ? "redirected" : "refused";
 }
 
-/** A request to a receiver, ready to be sent. */
+/** A request to a receiver, ready to send. */
 export interface WebhookRequest {
   readonly url: string;
   readonly contentType: string;
   readonly body: string;
-  /** Which field of the answer is the bot's reply: one of `webhookInterfaces`. */
+  /** Determines which field of the response is the bot's reply: one of `webhookInterfaces`. */
   readonly interfaceType: number;
 }
+
+/** The message object in a request to a receiver. */
+export const WebhookMessage = Type.Object({ ...MessageBody.properties, rendered_content: RenderedText });
 
 export const serviceOutgoingWebhook = defineEndpoint({
   operationId: "service-outgoing-webhook",
@@ -86,15 +123,71 @@ export const serviceOutgoingWebhook = defineEndpoint({
   path: "/service-outgoing-webhook",
   authentication: "user",
   effectiveness: "read",
-  summary: "What an outgoing webhook would be sent for a message of the caller (spec 4.21, 6; D23). Nothing is sent.",
+  summary:
+    "Returns what an outgoing webhook would receive for a message of the caller, without sending it (spec 4.21, 6; D23).",
   params: {},
   ok: {
-    bot_email: Type.String(),
-    bot_full_name: Type.String(),
-    data: Type.String(),
-    trigger: Type.String(),
-    token: Type.String(),
-    message: Type.Object({ rendered_content: Type.String() }, { additionalProperties: Type.Unknown() }),
+    // A bot of the caller, or an invented one.
+    bot_email: OtherText,
+    bot_full_name: OtherText,
+    data: typedBy("message/sender_id"),
+    trigger: Type.Enum(Object.values(webhookTriggers)),
+    token: OtherText,
+    message: WebhookMessage,
   },
   errors: [],
+});
+
+/** A message to be delivered to an outgoing webhook bot; the request is built when it is sent. */
+export interface WebhookDeliveryRecord {
+  readonly id: number;
+  readonly botId: number;
+  readonly messageId: number;
+  /** What triggered the bot: one of `webhookTriggers`. */
+  readonly trigger: string;
+  readonly createdAt: number;
+  /** Number of failed attempts. */
+  readonly attempts: number;
+  /** Earliest time of the next attempt. */
+  readonly dueAt: number;
+}
+
+/** Failure reports to a bot's owner. */
+export interface WebhookReportRecord {
+  /** Time of the last report. */
+  readonly reportedAt: number;
+  /** Failures since that report. */
+  readonly unreportedFailures: number;
+}
+
+/** The reply that the receiver of an outgoing webhook wants the bot to post. */
+export type WebhookReply = Pick<MessagePost, "content" | "parsed">;
+
+/** Parameters of its commands, by type. */
+export interface WebhooksCommands {
+  /** `status`: HTTP status of the response; 0 if there was no response. */
+  "webhook.failed": { readonly failure: WebhookFailure; readonly status: number };
+  "webhook.due": Record<string, never>;
+  /** `wasAnswered`: the receiver had already responded. */
+  "webhook.abandon": { readonly wasAnswered: boolean };
+  /** null: the bot posts nothing. */
+  "webhook.answered": { readonly reply: WebhookReply | null };
+}
+
+export const webhooksArea = defineArea({
+  endpoints: [serviceOutgoingWebhook],
+  commands: defineCommands<WebhooksCommands>(),
+  tables: {
+    webhookDeliveries: defineTable<readonly [botId: number, id: number], WebhookDeliveryRecord>({
+      fields: ["id", "botId", "messageId", "trigger", "createdAt", "attempts", "dueAt"],
+      dates: ["createdAt", "dueAt"],
+    }),
+    /** By bot. */
+    webhookReports: defineTable<number, WebhookReportRecord>({
+      fields: ["reportedAt", "unreportedFailures"],
+      dates: ["reportedAt"],
+    }),
+  },
+  counters: ["webhook"],
+  limits,
 });

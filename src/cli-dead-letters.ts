@@ -1,4 +1,4 @@
-/** What an operator does about deliveries and commands that were given up. */
+/** CLI commands for deliveries and commands that failed too often. */
 import type { Command as Program } from "commander";
 import { type CliTools, entryOf, withRows } from "./cli-time.ts";
 import { systemClock } from "./runtime/clock.ts";
@@ -11,16 +11,16 @@ type Change = (environment: Environment, id: number) => string | null;
 export function addDeadLetterCommands(program: Program, { dataDir, say, fail, withRoot }: CliTools): void {
   const letters = program
     .command("dead-letters")
-    .description("mails, outgoing webhooks and commands that were given up: look at them, try them again, drop them");
+    .description("list, retry or drop emails, outgoing webhooks and commands that failed too often");
 
-  /** The server may run: rows are only read. */
+  /** Only reads rows, so the server may be running. */
   const read = (label: string, work: (environment: Environment) => void) =>
     withRoot(false, (root) => withRows(realmFolder(dataDir(), entryOf(root, label, fail).id), work));
 
   const idOf = (text: string) =>
-    /^[1-9]\d{0,15}$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is no id`);
+    /^[1-9]\d{0,15}$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is not an id`);
 
-  /** Nothing that runs knows of the change, so nothing may run. A start finds what is due. */
+  /** A running server would not notice the change, so none may be running. The next start finds what is due. */
   const change = async (given: readonly string[], label: string, one: Change, done: string) => {
     const problems: string[] = [];
     await withRoot(true, async (root) => {
@@ -36,12 +36,12 @@ export function addDeadLetterCommands(program: Program, { dataDir, say, fail, wi
       root.putRealm({ ...entry, dueHint: 0 });
     });
     for (const problem of problems) say(problem);
-    if (problems.length > 0) fail(`${problems.length} dead letters stay as they are`);
+    if (problems.length > 0) fail(`${problems.length} dead letters were not changed`);
   };
 
   letters
     .command("list")
-    .description("one line each: id, when, how often it was tried, what, why; the server may run")
+    .description("one line each: id, time, number of attempts, what, why; the server may be running")
     .option("--realm <label>", "label of the realm", "")
     .action((options: { realm: string }) =>
       read(options.realm, (environment) => {
@@ -53,7 +53,7 @@ export function addDeadLetterCommands(program: Program, { dataDir, say, fail, wi
 
   letters
     .command("show")
-    .description("one of them as JSON; the server may run")
+    .description("show one dead letter as JSON; the server may be running")
     .argument("<id>")
     .option("--realm <label>", "label of the realm", "")
     .action((id: string, options: { realm: string }) =>
@@ -66,7 +66,7 @@ export function addDeadLetterCommands(program: Program, { dataDir, say, fail, wi
 
   letters
     .command("retry")
-    .description("put them back, due at once: the next start of the server tries them (the server must not run)")
+    .description("make them due at once: the next start of the server retries them (the server must not be running)")
     .argument("<ids...>", 'ids as `list` shows them, or "all"')
     .option("--realm <label>", "label of the realm", "")
     .action((ids: string[], options: { realm: string }) => {
@@ -76,7 +76,7 @@ export function addDeadLetterCommands(program: Program, { dataDir, say, fail, wi
 
   letters
     .command("drop")
-    .description("forget them (the server must not run)")
+    .description("delete them (the server must not be running)")
     .argument("<ids...>", 'ids as `list` shows them, or "all"')
     .option("--realm <label>", "label of the realm", "")
     .action((ids: string[], options: { realm: string }) => change(ids, options.realm, dropLetter, "is dropped"));

@@ -1,7 +1,7 @@
-/** What an operator does about an organization's time: look at it, bring it back, and say that retention may go on. */
+/** CLI commands for an organization's time: show it, set it back, and let paused retention continue. */
 import type { Command as Program } from "commander";
-import { command } from "../actors/commands.ts";
-import type { RetentionContext } from "../actors/retention/machine.ts";
+import { command } from "../actors/protocol/commands.ts";
+import type { RetentionContext } from "../actors/retention/context.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { realmFolder } from "./runtime/realm-host.ts";
@@ -21,7 +21,7 @@ export function entryOf(root: RootStore, label: string, fail: CliTools["fail"]):
   return root.realms().find((entry) => entry.label === label) ?? fail(`there is no realm ${JSON.stringify(label)}`);
 }
 
-/** Rows of a realm beside whatever runs on it. */
+/** Reads or writes rows of a realm that may be open in another process. */
 export async function withRows<T>(folder: string, work: (environment: Environment) => T): Promise<T> {
   const environment = openEnvironment(folder);
   try {
@@ -36,7 +36,7 @@ const nameOf = ({ label }: RealmEntry) => (label === "" ? "default organization"
 export function addTimeCommands(program: Program, { dataDir, say, fail, withRoot, withRealm }: CliTools): void {
   program
     .command("time")
-    .description("show each organization's time, and whether message retention is held; the server may run")
+    .description("show each organization's time, and whether message retention is held; the server may be running")
     .action(async () => {
       await withRoot(false, async (root) => {
         for (const entry of root.realms()) {
@@ -49,7 +49,7 @@ export function addTimeCommands(program: Program, { dataDir, say, fail, withRoot
   program
     .command("set-time")
     .description(
-      "bring an organization's time back to the system clock's, after that was ahead (the server must not run); what is dated in the future is dated now, scheduled messages and reminders stay",
+      "set an organization's time back to the system clock after the clock was ahead (the server must not be running); dates in the future become the present, scheduled messages and reminders are unchanged",
     )
     .option("--realm <label>", "label of the realm", "")
     .action(async (options: { realm: string }) => {
@@ -64,14 +64,16 @@ export function addTimeCommands(program: Program, { dataDir, say, fail, withRoot
           return;
         }
         root.putRealm({ ...entry, dueHint: 0 });
-        say(`${nameOf(entry)}: time set from ${textOf(before)} to ${textOf(now)}; ${changed} rows dated anew`);
+        say(
+          `${nameOf(entry)}: time set from ${textOf(before)} to ${textOf(now)}; the dates of ${changed} rows were changed`,
+        );
       });
     });
 
   program
     .command("confirm-retention")
     .description(
-      "let message retention go on that is held because the clock jumped ahead: the clock is right, and old messages may go (the server must not run)",
+      "resume message retention that is held because the clock jumped ahead: confirms that the clock is right and old messages may be removed (the server must not be running)",
     )
     .option("--realm <label>", "label of the realm", "")
     .action(async (options: { realm: string }) => {
@@ -84,9 +86,7 @@ export function addTimeCommands(program: Program, { dataDir, say, fail, withRoot
       });
       if (result.kind === "refused") fail(result.msg);
       say(
-        wasHeld
-          ? "message retention goes on"
-          : "message retention was not held; jumps of the clock until now are confirmed",
+        wasHeld ? "message retention continues" : "message retention was not held; clock jumps up to now are confirmed",
       );
     });
 }

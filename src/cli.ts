@@ -1,21 +1,21 @@
-/** The command line for what is done beside the running server: realms, people, copies, checks. */
+/** The command line for administration: realms, users, backups, checks. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command as Program } from "commander";
-import { command } from "../actors/commands.ts";
+import { command } from "../actors/protocol/commands.ts";
 import { limits } from "../schemas/limits.ts";
-import type { UserRecord } from "../schemas/records.ts";
 import { type Role, roles } from "../schemas/types.ts";
+import type { UserRecord } from "../schemas/users.ts";
 import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addTimeCommands } from "./cli-time.ts";
-import { lookUp } from "./domain/look-up.ts";
+import { ownProperty } from "./domain/own-property.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
-import { foundRealm } from "./founding.ts";
 import { hashApiKey } from "./http/authentication.ts";
 import { Passwords } from "./http/passwords.ts";
 import { newApiKey } from "./http/secrets.ts";
 import { listen } from "./listen.ts";
+import { createRealm } from "./realm-creation.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { Realm } from "./runtime/realm.ts";
@@ -42,9 +42,12 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-/** The root of an existing data folder. @param isExclusive the server must not run */
+/**
+ * Opens the root of an existing data folder.
+ * @param isExclusive whether the server must not be running
+ */
 async function withRoot<T>(isExclusive: boolean, work: (root: RootStore) => Promise<T>): Promise<T> {
-  if (!existsSync(join(dataDir(), "root"))) fail(`${dataDir()} holds no data: start the server once`);
+  if (!existsSync(join(dataDir(), "root"))) fail(`${dataDir()} has no data: start the server first`);
   const root = RootStore.open(dataDir());
   if (isExclusive) root.lock();
   try {
@@ -55,23 +58,26 @@ async function withRoot<T>(isExclusive: boolean, work: (root: RootStore) => Prom
   }
 }
 
-const program = new Program("colloquy").description("Colloquy's command line. DATA_DIR says where the data is.");
+const program = new Program("colloquy").description("Colloquy's command line. DATA_DIR is the data folder.");
 
 program
   .command("create-realm")
-  .description("make another organization, reachable under hosts whose first label is <label>; the server may run")
+  .description(
+    "create another organization, reachable under hosts whose first label is <label>; the server may be running",
+  )
   .argument("<label>", "first label of its host, e.g. sales for sales.chat.example.org")
-  .requiredOption("--email <address>", "address of its owner")
+  .requiredOption("--email <address>", "email address of its owner")
   .option("--name <name>", "name of the organization")
-  .option("--host <host...>", "exact hosts beside the label")
+  .option("--host <host...>", "exact hosts in addition to the label")
   .option("--site <url>", "address to write into its zuliprc", "http://127.0.0.1:9991")
   .action(async (label: string, options: { email: string; name?: string; host?: string[]; site: string }) => {
-    if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) fail("a label has letters, digits and dashes");
-    if (!isEmailAddress(options.email, limits.email_code_points_max)) fail("--email is no e-mail address");
+    if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label))
+      fail("a label has only lower-case letters, digits and dashes");
+    if (!isEmailAddress(options.email, limits.email_code_points_max)) fail("--email is not a valid email address");
     await withRoot(false, async (root) => {
       const hosts = (options.host ?? []).map(normalHost);
       const file = join(dataDir(), `zuliprc.${label}`);
-      await foundRealm(
+      await createRealm(
         {
           label,
           hosts,
@@ -82,28 +88,28 @@ program
         { dataDir: dataDir(), root, clock: systemClock, alarm },
         (key) => writeZuliprc(file, { email: options.email, key, site: options.site }),
       );
-      say(`realm ${label} is made; credentials of its owner: ${file}`);
+      say(`realm ${label} was created; credentials of its owner: ${file}`);
     });
   });
 
-/** As Host headers are compared: lower case, without port (D4). */
+/** The form in which Host headers are compared: lower case, without port (D4). */
 function normalHost(host: string): string {
   const normal = host.toLowerCase().replace(/:\d+$/, "");
-  if (!/^[a-z0-9.-]+$/.test(normal)) fail(`${JSON.stringify(host)} is no host name`);
+  if (!/^[a-z0-9.-]+$/.test(normal)) fail(`${JSON.stringify(host)} is not a host name`);
   return normal;
 }
 
 program
   .command("create-user")
-  .description("make an account (the server must not run: while it does, use POST /users)")
+  .description("create an account (the server must not be running; while it is, use POST /users)")
   .argument("<email>")
   .argument("<full name>")
   .option("--role <role>", `one of ${Object.keys(roles).join(", ")}`, "member")
   .option("--realm <label>", "label of the realm", "")
   .action(async (email: string, fullName: string, options: { role: string; realm: string }) => {
-    const role = lookUp<Role>(roles, options.role);
+    const role = ownProperty<Role>(roles, options.role);
     if (role === undefined) fail(`--role must be one of ${Object.keys(roles).join(", ")}`);
-    if (!isEmailAddress(email, limits.email_code_points_max)) fail("that is no e-mail address");
+    if (!isEmailAddress(email, limits.email_code_points_max)) fail("that is not a valid email address");
     const badName = checkFullName(fullName, limits.full_name_code_points_max);
     if (badName !== null) fail(badName.msg);
     const password = randomBytes(12).toString("base64url");
@@ -113,7 +119,7 @@ program
       realm.dispatcher.ask(command({ actor: "realm" }, "user.create", { email, fullName, passwordHash, role }, null)),
     );
     if (made.kind === "refused") fail(made.msg);
-    say(`user ${made.answer["user_id"]} is made; password: ${password}`);
+    say(`user ${made.answer.user_id} was created; password: ${password}`);
   });
 
 function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promise<T> {
@@ -132,7 +138,7 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
 
 program
   .command("reactivate-realm")
-  .description("let people into an organization again that was deactivated (the server must not run)")
+  .description("reactivate a deactivated organization (the server must not be running)")
   .argument("[label]", "label of the realm", "")
   .action(async (label: string) => {
     const done = await withRealm(label, (realm) =>
@@ -144,9 +150,11 @@ program
 
 program
   .command("grant-can-change-user-emails")
-  .description("let an owner change other people's addresses without a confirmation (the server must not run)")
-  .argument("<email>", "address of the account")
-  .option("--revoke", "take the permission back", false)
+  .description(
+    "allow an owner to change other users' email addresses without confirmation (the server must not be running)",
+  )
+  .argument("<email>", "email address of the account")
+  .option("--revoke", "revoke the permission", false)
   .option("--realm <label>", "label of the realm", "")
   .action(async (email: string, options: { revoke: boolean; realm: string }) => {
     const isGranted = !options.revoke;
@@ -154,19 +162,19 @@ program
       realm.dispatcher.ask(command({ actor: "realm" }, "user.grant-email-changes", { email, isGranted }, null)),
     );
     if (granted.kind === "refused") fail(granted.msg);
-    say(`${email} may ${isGranted ? "now" : "no longer"} change other people's addresses (owners only)`);
+    say(`${email} may ${isGranted ? "now" : "no longer"} change other users' email addresses (owners only)`);
   });
 
 program
   .command("new-key")
   .description(
-    "give an account a new API key and write its zuliprc; all its keys of before end (the server must not run)",
+    "give an account a new API key and write its zuliprc; all earlier keys are revoked (the server must not be running)",
   )
-  .argument("<email>", "address of the account")
+  .argument("<email>", "email address of the account")
   .option("--realm <label>", "label of the realm", "")
   .option(
     "--zuliprc <file>",
-    "file to write; its site stays (default: DATA_DIR/zuliprc, with the realm's label if it has one)",
+    "file to write; its site is kept (default: DATA_DIR/zuliprc, with the realm's label if it has one)",
   )
   .action(async (email: string, options: { realm: string; zuliprc?: string }) => {
     const key = newApiKey();
@@ -183,8 +191,8 @@ program
 
 program
   .command("set-password")
-  .description("give an account a new random password (the server must not run)")
-  .argument("<email>", "address of the account")
+  .description("give an account a new random password (the server must not be running)")
+  .argument("<email>", "email address of the account")
   .option("--realm <label>", "label of the realm", "")
   .action(async (email: string, options: { realm: string }) => {
     const password = randomBytes(12).toString("base64url");
@@ -192,7 +200,7 @@ program
     if (hash === null) fail("the password could not be hashed");
     const made = await withAccount(email, options.realm, (realm, { id }) => {
       const formerHash = realm.view.row("credentials", id)?.passwordHash ?? null;
-      if (formerHash === null) fail(`${email} has no password: bots have none`);
+      if (formerHash === null) fail(`${email} is a bot, and bots have no password`);
       const change = { settings: {}, fullName: null, password: { formerHash, hash } };
       return realm.dispatcher.ask(command({ actor: "user", id }, "user.change-settings", change, id));
     });
@@ -200,7 +208,7 @@ program
     say(`password of ${email}: ${password}`);
   });
 
-/** Work on an account of a realm while the server does not run. */
+/** Runs work on an account of a realm while the server is not running. */
 function withAccount<T>(
   email: string,
   label: string,
@@ -216,7 +224,7 @@ function withAccount<T>(
 program
   .command("rebuild-search")
   .description(
-    "forget the search index; the server makes it anew, and finds everything meanwhile (the server must not run)",
+    "delete the search index; the server rebuilds it, and searches stay complete meanwhile (the server must not be running)",
   )
   .option("--realm <label>", "label of the realm", "")
   .action(async (options: { realm: string }) => {
@@ -224,15 +232,15 @@ program
       const state = stateOf(environment.get("searchState", searchStateKey));
       dispatcher.maintain(() => environment.put("searchState", searchStateKey, startedAnew(state)));
     });
-    say("the search index will be made anew");
+    say("the search index will be rebuilt");
   });
 
 program
   .command("listen")
-  .description("print every event as it arrives over the WebSocket, a line of JSON each")
-  .argument("[types...]", "event types; all when none is named")
+  .description("print every event as it arrives over the WebSocket, one line of JSON each")
+  .argument("[types...]", "event types; default: all")
   .option("--zuliprc <file>", "credentials", join(dataDir(), "zuliprc"))
-  .option("--count <n>", "stop after so many events", (text) => Number(text), Number.POSITIVE_INFINITY)
+  .option("--count <n>", "stop after this many events", (text) => Number(text), Number.POSITIVE_INFINITY)
   .action(async (types: string[], options: { zuliprc: string; count: number }) => {
     const account = readZuliprc(options.zuliprc);
     const ended = await listen(account, {
@@ -245,7 +253,7 @@ program
 
 program
   .command("backup")
-  .description("copy all data, compacted and consistent, to a new folder; the server may run")
+  .description("copy all data, compacted and consistent, to a new folder; the server may be running")
   .argument("<folder>", "must not exist yet")
   .action(async (folder: string) => {
     if (existsSync(folder)) fail(`${folder} exists already`);
@@ -258,8 +266,8 @@ program
 
 program
   .command("restore")
-  .description("put a backup into an empty DATA_DIR; event queues of before are void (a new epoch)")
-  .argument("<folder>", "a folder that `backup` made")
+  .description("restore a backup into an empty DATA_DIR; earlier event queues become invalid (new epoch)")
+  .argument("<folder>", "a folder written by `backup`")
   .action(async (folder: string) => {
     await restoreBackup(resolve(folder), dataDir());
     say(`restored to ${dataDir()}`);
@@ -267,7 +275,7 @@ program
 
 program
   .command("check")
-  .description("read every row of every realm and compare indexes with what they index (the server must not run)")
+  .description("read every row of every realm and check indexes against their rows (the server must not be running)")
   .action(async () => {
     const problems = await withRoot(true, (root) => checkFolder(root, dataDir()));
     for (const problem of problems) say(problem);

@@ -1,21 +1,22 @@
 /**
- * The environment, read once, checked, frozen (start-up contract). A bad value is a clear line and exit 78 before anything
- * is touched; the table below is the reference of all variables.
+ * The environment variables, read once, validated and frozen (start-up contract). An invalid value gives one clear line
+ * and exit code 78 before anything is touched. The table below is the reference of all variables.
  */
 import { limits } from "../schemas/limits.ts";
-import { lookUp } from "./domain/look-up.ts";
+import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
-import type { Sender } from "./outbound/mail/letter.ts";
+import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
+import { type TransportChoice, transportChoices } from "./transport/load.ts";
 
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
   readonly ownerEmail: string;
-  /** null: a random one is made for the first start; the key in zuliprc is what opens the door. */
+  /** null: the first start generates a random one, because the key in zuliprc is enough to authenticate. */
   readonly ownerPassword: string | null;
   readonly realmName: string;
   readonly rates: RateRules;
@@ -23,38 +24,40 @@ export interface Config {
   readonly webPublicStreamsEnabled: boolean;
   readonly presenceLimitedToAccessible: boolean;
   readonly topicDeletionTimeoutMs: number;
-  /** How long an invitation is good that does not say (spec 4.14). */
+  /** Default validity of an invitation (spec 4.14). */
   readonly invitationLinkValidityMinutes: number;
   readonly idleQueueTimeoutMs: number;
   /** Seconds of silence after which a socket is pinged. */
   readonly socketHeartbeatS: number;
   readonly storeFreeBytesMin: number;
-  /** null: as much as the disk has. */
+  /** null means the whole disk. */
   readonly storeBytesMax: number | null;
-  /** How large an uploaded file may be. */
+  /** Maximum size of an uploaded file. */
   readonly maxFileUploadSizeMib: number;
-  /** Of all uploaded files of an organization together; null: no bound. */
+  /** Maximum size of an organization's uploaded files in total; null means no limit. */
   readonly uploadQuotaMib: number | null;
-  /** Of the files of one person and their bots; null: no bound. */
+  /** Maximum size of the files of one user and their bots; null means no limit. */
   readonly uploadQuotaPerUserMib: number | null;
-  /** null: mails become files in DATA_DIR/outbox. */
+  /** null: emails are written as files to DATA_DIR/outbox. */
   readonly smtpServer: SmtpServer | null;
   readonly mailSender: Sender;
-  /** Whether outgoing webhooks may go into private networks and to this machine. */
+  /** Whether outgoing webhooks may be sent to private networks and to this machine. */
   readonly webhooksMayBePrivate: boolean;
-  /** Where links in mails lead that no request asks for; null: where the server listens. */
+  /** Site of links in emails that no request triggered; null means the server's own address. */
   readonly siteUrl: string | null;
+  /** Who speaks HTTP and WebSocket: see docs/transport.md. */
+  readonly transport: TransportChoice;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
   readonly trustsProxy: boolean;
-  /** POST /dev_fetch_api_key gives keys without a password. */
+  /** POST /dev_fetch_api_key returns keys without a password. */
   readonly developmentLogins: boolean;
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
 
-/** A value that cannot be used. Its message is the one clear line. */
+/** An invalid value. The message is the line to print. */
 export class BadConfig extends Error {
   override readonly name = "BadConfig";
 }
@@ -64,11 +67,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 interface Variable<T> {
   readonly name: string;
   readonly fallback: T;
-  /** What is accepted, for the message. */
+  /** Describes accepted values, for the message. */
   readonly wants: string;
-  /** Its value is never repeated in a message (S2). */
+  /** The value is never repeated in a message (S2). */
   readonly isSecret?: boolean;
-  /** undefined: not acceptable. */
+  /** Returns undefined if the value is invalid. */
   read(text: string): T | undefined;
 }
 
@@ -88,7 +91,7 @@ function integer(name: string, fallback: number, min: number, max: number): Vari
   };
 }
 
-/** A bound that can be lifted. */
+/** A limit that can be disabled. */
 function boundOrNone(name: string, fallback: number, max: number): Variable<number | null> {
   const bound = integer(name, fallback, 0, max);
   return {
@@ -100,10 +103,10 @@ function boundOrNone(name: string, fallback: number, max: number): Variable<numb
 
 function flag(name: string, fallback: boolean): Variable<boolean> {
   const words: Readonly<Record<string, boolean>> = { true: true, false: false };
-  return { name, fallback, wants: "true or false", read: (value) => lookUp(words, value.toLowerCase()) };
+  return { name, fallback, wants: "true or false", read: (value) => ownProperty(words, value.toLowerCase()) };
 }
 
-function choice(name: string, fallback: string, options: readonly string[]): Variable<string> {
+function choice<T extends string>(name: string, fallback: T, options: readonly T[]): Variable<T> {
   return { name, fallback, wants: options.join(", "), read: (value) => options.find((option) => option === value) };
 }
 
@@ -181,7 +184,7 @@ const variables = {
   ownerPassword: optional(password),
   realmName,
   rates,
-  logLevel: choice("LOG_LEVEL", "warn", logLevels),
+  logLevel: choice<(typeof logLevels)[number]>("LOG_LEVEL", "warn", logLevels),
   webPublicStreamsEnabled: flag("WEB_PUBLIC_STREAMS_ENABLED", true),
   presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
   topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
@@ -211,6 +214,7 @@ const variables = {
   mailSender,
   webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),
   siteUrl,
+  transport: choice<TransportChoice>("TRANSPORT", "auto", transportChoices),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -218,7 +222,7 @@ const variables = {
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 
-/** @throws BadConfig naming the first variable that cannot be used */
+/** @throws BadConfig naming the first invalid variable */
 export function readConfig(environment: Environment): Config {
   const config: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
@@ -228,7 +232,7 @@ export function readConfig(environment: Environment): Config {
   }
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
-      "DEVELOPMENT_LOGINS=true gives everybody's key to anybody: HOST must be 127.0.0.1, ::1 or localhost",
+      "DEVELOPMENT_LOGINS=true gives every user's key to anyone: HOST must be 127.0.0.1, ::1 or localhost",
     );
   }
   return made;

@@ -1,8 +1,8 @@
-/** The log of faults. Many requests may meet the same damage on disk: the log names each damaged place once. */
+/** Logs faults. Many requests may hit the same damage on disk; each damaged place is logged once. */
 import type { Log } from "./log.ts";
 import { DamageReports, damageIn } from "./store/damage.ts";
 
-/** @param where fields that say what was being done */
+/** @param where fields that describe the operation */
 export type FaultLog = (error: unknown, where: Readonly<Record<string, unknown>>, message: string) => void;
 
 export function createFaultLog(log: Log): FaultLog {

@@ -1,6 +1,7 @@
 /**
- * Writes lines to a file descriptor of the process so that nothing about the other end can stop the server: a full disk, a reader that
- * is gone, or one that never reads. Lines that cannot be written are dropped and counted, and the count is written when one can be.
+ * Writes lines to a file descriptor so that nothing at the other end can stop the server: a full disk, a reader that is
+ * gone, or one that never reads. Lines that cannot be written are dropped and counted, and the count is written as soon
+ * as possible.
  */
 import { fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -9,11 +10,14 @@ import { limits } from "../schemas/limits.ts";
 export class LineWriter {
   readonly #fd: number;
   readonly #dropNote: (count: number) => string;
-  /** null: not asked yet. A pipe is written without waiting for its reader; everything else takes a line at once. */
+  /**
+   * null until the first write. A pipe is written without waiting for its reader; everything else is written
+   * synchronously.
+   */
   #pipe: Socket | "none" | "gone" | null = null;
   #dropped = 0;
 
-  /** @param dropNote the line that says how many were dropped before it */
+  /** @param dropNote builds the line that reports how many lines were dropped before it */
   constructor(fd: number, dropNote: (count: number) => string) {
     this.#fd = fd;
     this.#dropNote = dropNote;
@@ -30,7 +34,7 @@ export class LineWriter {
     if (!this.#offer(line)) this.#dropped++;
   }
 
-  /** @returns false when it cannot be written now */
+  /** @returns false if the line cannot be written now */
   #offer(line: string): boolean {
     this.#pipe ??= this.#open();
     if (this.#pipe === "gone") return false;
@@ -58,7 +62,7 @@ export class LineWriter {
       pipe.on("error", () => {
         this.#pipe = "gone";
       });
-      // A reader that never reads must not keep a process that has nothing else to do.
+      // A reader that never reads must not keep the process alive.
       pipe.unref();
       return pipe;
     } catch {

@@ -1,8 +1,8 @@
 /**
- * Names linkifiers whose pattern the engine refuses: an older version accepted them, and now they match nothing. It is logged once, when
- * the realm opens, so that an operator learns why links are missing.
+ * Reports linkifiers whose pattern the engine rejects: an older version accepted them, and now they match nothing.
+ * Logged once when the realm opens, so that an operator learns why links are missing.
  */
-import type { LinkifierRecord } from "../schemas/records.ts";
+import type { LinkifierRecord } from "../schemas/linkifiers.ts";
 import { linkifierProblem } from "./domain/markdown/linkifiers.ts";
 
 export function reportLinkifiers(linkifiers: readonly LinkifierRecord[], warn: (line: string) => void): void {

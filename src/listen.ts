@@ -1,15 +1,15 @@
 /**
- * A client of the WebSocket (realtime.md) for the command line: registers a queue and hands out its events. It comes back by
- * itself when the server says "reconnect and resume", and misses nothing (E2).
+ * A WebSocket client (docs/realtime.md) for the command line: registers a queue and passes on its events. It reconnects
+ * when the server says "reconnect and resume", and misses nothing (E2).
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Account } from "./zuliprc.ts";
 
 export interface ListenOptions {
-  /** Empty: every type. */
+  /** Empty means every type. */
   readonly types: readonly string[];
-  /** Stops after so many events. */
+  /** Number of events after which it stops. */
   readonly count: number;
   readonly onEvent: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -29,12 +29,12 @@ interface Frame {
   readonly events?: readonly { readonly id: number }[];
 }
 
-/** Codes after which coming back helps: going away, slow reader, connection lost. */
+/** Codes after which a reconnect helps: going away, connection lost, slow reader. */
 const retryCodes: ReadonlySet<number> = new Set([1001, 1006, 4508]);
 const retryPauseMs = 500;
 const retries_max = 100;
 
-/** @returns null after `count` events, else why it ended, in words */
+/** @returns null after `count` events, else the reason for the end */
 export async function listen(account: Account, options: ListenOptions): Promise<string | null> {
   const progress = { position: null as Position | null, left: options.count };
   for (let attempt = 0; attempt < retries_max; attempt++) {

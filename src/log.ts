@@ -1,4 +1,7 @@
-/** The log (pino): JSON lines on stderr. Secrets never come here (S2): requests are logged by operation, not by content. */
+/**
+ * The log (pino): JSON lines on stderr. It never contains secrets (S2): requests are logged by operation, not by
+ * content.
+ */
 import { pino } from "pino";
 import { LineWriter } from "./line-writer.ts";
 

@@ -1,18 +1,21 @@
-/** What `SMTP_URL`, `MAIL_FROM` and `SITE_URL` may say (see config.ts). */
+/** Parses `SMTP_URL`, `MAIL_FROM` and `SITE_URL` (see config.ts). */
 import { limits } from "../schemas/limits.ts";
 import { isEmailAddress } from "./domain/text.ts";
-import type { Sender } from "./outbound/mail/letter.ts";
+import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
 
-/** Ports of mail submission, without and with TLS from the first byte. */
+/** Ports of mail submission, with STARTTLS and with implicit TLS. */
 const defaultPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
 
-/** `smtp://user:password@host:port` or `smtps://...`; user and password percent-encoded. undefined: something else. */
+/**
+ * Parses `smtp://user:password@host:port` or `smtps://...`, with user and password percent-encoded; undefined for
+ * anything else.
+ */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const url = URL.canParse(text) ? new URL(text) : null;
   const defaultPort = url === null ? undefined : defaultPorts[url.protocol];
   if (url === null || defaultPort === undefined || url.hostname === "") return undefined;
-  // Options in a query could switch on a log of the dialogue, with the password in it.
+  // Options in a query could enable a log of the dialogue, which includes the password.
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") return undefined;
   const user = decode(url.username);
   const password = decode(url.password);
@@ -25,7 +28,7 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
   };
 }
 
-/** null: malformed, or with a line break. */
+/** Returns null if the text is malformed or has a line break. */
 function decode(text: string): string | null {
   try {
     const decoded = decodeURIComponent(text);
@@ -35,7 +38,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** `address`, or `Name <address>`. undefined: something else. */
+/** Parses `address` or `Name <address>`; undefined for anything else. */
 export function parseSender(text: string): Sender | undefined {
   const named = /^([^<>\p{Cc}]*)<([^<>]+)>$/u.exec(text);
   const name = named?.[1]?.trim().replace(/^"(.*)"$/, "$1") ?? "";
@@ -44,14 +47,14 @@ export function parseSender(text: string): Sender | undefined {
   return { name: name === "" ? null : name, address };
 }
 
-/** Scheme and host alone, without a slash at the end. undefined: something else. */
+/** Accepts a scheme and a host only, and returns them without a trailing slash; undefined for anything else. */
 export function parseSiteUrl(text: string): string | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const { href, origin } = new URL(text);
   return href === `${origin}/` ? origin : undefined;
 }
 
-/** An organization's address: a host of its own, or its label before the site's name (D4). Addresses of machines take no label. */
+/** An organization's address: its own host, or its label before the site's name (D4). IP addresses take no label. */
 export function siteOf(
   site: string,
   { label, hosts }: { readonly label: string; readonly hosts: readonly string[] },

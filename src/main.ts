@@ -10,14 +10,14 @@ import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.t
 import { DamagedData } from "./store/damage.ts";
 import { StoreTooNew } from "./store/migrations.ts";
 import { DataFolderDamaged } from "./store/open-data-folder.ts";
-import { OwnershipLost } from "./store/place.ts";
+import { OwnershipLost } from "./store/path-guard.ts";
 import { DataFolderInUse } from "./store/root.ts";
 
-/** sysexits.h: what only the operator can mend; temporary failure; everything else. */
+/** sysexits.h: the operator must fix it; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
 const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
-/** Another start, later, may find it otherwise. */
+/** A later start may succeed. */
 const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost] as const;
 
 function say(line: string): void {
@@ -40,11 +40,14 @@ function exitWith(message: string, code: number): never {
 function greet(server: RunningServer): void {
   const file = relative(process.cwd(), server.zuliprc) || server.zuliprc;
   say(`Colloquy is at ${server.url}`);
+  say(`Transport: ${server.transport}`);
   if (!server.acceptsWrites)
-    say("There is too little room on the disk: reads are served, changes are refused until there is more.");
+    say("The disk is nearly full: reads are served, changes are rejected until there is more space.");
   if (!server.isZuliprcGood) {
-    say(`${file} opens no door any more: the key or the address was changed, or the file is gone.`);
-    say("To write it anew, stop the server: npm run -s cli -- new-key <the owner's address>");
+    say(
+      `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,
+    );
+    say("To write new credentials, stop the server and run: npm run -s cli -- new-key <the owner's address>");
     return;
   }
   say(`Credentials of the owner: ${file}`);
@@ -56,18 +59,19 @@ function greet(server: RunningServer): void {
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  // A stop that is asked for while the server starts waits until it can stop in order.
+  // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();
   const server = await startServer(config, {
     log,
     die(error) {
       if (error instanceof OwnershipLost) {
         log.fatal(error.message);
-        // Nothing failed on disk: an exit code says more than a signal. No answer leaves after this either.
+        // Nothing failed on disk, so an exit code is more useful than a signal. No answer is sent after this either.
         process.exit(exitCodes.unavailable);
       }
-      log.fatal({ err: error }, "a commit failed: the process ends, the next start recovers");
-      // M5: no clean-up that could make it worse; also the only exit that cannot hang in the store (pitfalls 1.1).
+      log.fatal({ err: error }, "a commit failed: the process ends, and the next start recovers");
+      // M5: no clean-up, because it could make things worse; also the only exit that cannot hang in the store (pitfalls
+      // 1.1).
       process.kill(process.pid, "SIGKILL");
       throw error;
     },
@@ -87,7 +91,7 @@ async function main(): Promise<void> {
   process.exit(0);
 }
 
-/** Resolves at the first signal to stop; later ones change nothing. */
+/** Resolves at the first signal to stop; later ones are ignored. */
 function stopAsked(): Promise<string> {
   return new Promise((resolve) => {
     process.on("SIGTERM", () => resolve("SIGTERM"));

@@ -1,4 +1,4 @@
-/** Event-loop delay, memory and CPU of this process, on demand (SIGUSR2 writes them to METRICS_FILE and starts afresh). */
+/** Event-loop delay, memory and CPU of this process on demand: SIGUSR2 writes them to METRICS_FILE and resets them. */
 import { writeFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 

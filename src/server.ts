@@ -1,5 +1,5 @@
 /**
- * The server, wired together (composition root): everything that knows of everything else is here. `main.ts` runs it as a
+ * Wires the server together (composition root): everything that knows all other parts is here. `main.ts` runs it as a
  * process, tests run it on port 0.
  */
 
@@ -7,24 +7,24 @@ import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { errorBody, refuse } from "../schemas/errors.ts";
 import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { createFaultLog } from "./fault-log.ts";
-import { foundRealm } from "./founding.ts";
 import { verifyKey } from "./http/authentication.ts";
-import { createApp, type WebApp } from "./http/server.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
-import { Courier } from "./outbound/mail/courier.ts";
+import { MailSender } from "./outbound/mail/mail-sender.ts";
 import { outboxTransport } from "./outbound/mail/outbox.ts";
-import { PostOffice } from "./outbound/mail/post-office.ts";
+import { OutboxRelay } from "./outbound/mail/outbox-relay.ts";
 import { smtpTransport } from "./outbound/mail/smtp.ts";
-import { WebhookCourier } from "./outbound/webhooks/courier.ts";
 import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
+import { WebhookRelay } from "./outbound/webhooks/webhook-relay.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
+import { createRealm } from "./realm-creation.ts";
 import { Hub } from "./realtime/hub.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import { watchData } from "./runtime/data-watch.ts";
@@ -36,6 +36,8 @@ import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
+import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
+import type { TransportKind, WebApp } from "./transport/transport.ts";
 import { createTransports, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
@@ -45,7 +47,7 @@ export class PortInUse extends Error {
   override readonly name = "PortInUse";
 }
 
-/** A start writes a few pages, and there is not even room for them. */
+/** The disk has no space for the few pages that a start writes. */
 export class DiskFull extends Error {
   override readonly name = "DiskFull";
 }
@@ -54,48 +56,78 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
-  /** Whether its key opens the door still: keys and addresses change, the file does not follow. */
+  /** Whether the credentials in `zuliprc` are still valid. The file is not rewritten when keys or addresses change. */
   readonly isZuliprcGood: boolean;
-  /** Whether there is room for changes (M5). */
+  /** Whether there is space for changes (M5). */
   readonly acceptsWrites: boolean;
+  readonly transport: TransportKind;
   readonly host: RealmHost;
-  /** For white-box looks of tests, through their one doorway. */
+  /** For white-box checks of tests, through a single helper. */
   readonly hubOf: (realm: Realm) => Hub;
-  /** Finishes or refuses what is in flight, tells sockets to come back, flushes, releases the data folder. */
+  /**
+   * Finishes or rejects pending requests, closes sockets so that their clients reconnect, flushes, and releases the
+   * data folder.
+   */
   stop(): Promise<void>;
 }
 
 export interface ServerTools {
   readonly log: Log;
   readonly clock?: Clock;
-  /** The end of the process when a commit failed (M5), or when its data folder is not its own any more. Must not return. */
+  /** Ends the process when a commit failed (M5) or the data folder was lost to another owner. Must not return. */
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with one clear line */
+/**
+ * @throws BadConfig, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with a
+ *   message of one line
+ */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
-  const app = createApp(tlsOf(config));
-  if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not hold a key and its certificate");
+  const { app, kind } = await createApp(config, tools.log);
   await checkHost(config.host);
   makeDataDir(dataDir);
-  // Before the first write: on a full disk it makes room for a start.
+  // Created before the first write: on a full disk it frees space for a start.
   const hubs = new Map<Realm, Hub>();
   const space = spaceOf(config, dataDir, clock, hubs);
   const noRoom = () =>
-    new DiskFull(`the disk of DATA_DIR=${JSON.stringify(dataDir)} is full: there is not even room for a start`);
-  // LMDB's lock is written through memory: where there is no room for a new one, the process would be ended by a signal.
+    new DiskFull(`the disk of DATA_DIR=${JSON.stringify(dataDir)} is full: there is not even space to start`);
+  // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
     const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
-    return await serveFrom(root, config, tools, { app, clock, dataDir, space, hubs });
+    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
 }
 
-async function serveFrom(root: RootStore, config: Config, tools: ServerTools, ground: Ground): Promise<RunningServer> {
+/** @throws BadConfig when the transport cannot be loaded, or the key and the certificate cannot be used */
+async function createApp(config: Config, log: Log): Promise<{ app: WebApp; kind: TransportKind }> {
+  const { transport, why, isFallback } = await load(config);
+  log[isFallback ? "warn" : "info"](`transport ${transport.kind}: ${why}`);
+  const malformedBody = JSON.stringify(errorBody(refuse.badRequest("Malformed HTTP request")));
+  const app = transport.createApp({ tls: tlsOf(config), malformedBody, timers: systemClock });
+  if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not contain a key and its certificate");
+  return { app, kind: transport.kind };
+}
+
+async function load({ transport }: Config): Promise<LoadedTransport> {
+  try {
+    return await loadTransport(transport);
+  } catch (error) {
+    if (error instanceof NoNativeTransport) throw new BadConfig(`TRANSPORT="native" cannot be used: ${error.message}`);
+    throw error;
+  }
+}
+
+async function serveFrom(
+  root: RootStore,
+  config: Config,
+  tools: ServerTools,
+  ground: StartContext,
+): Promise<RunningServer> {
   try {
     return await serve(config, tools, { ...ground, root });
   } catch (error) {
@@ -104,7 +136,7 @@ async function serveFrom(root: RootStore, config: Config, tools: ServerTools, gr
   }
 }
 
-/** LMDB says EIO where the disk is full (pitfalls 1.3); our own refusals say more than that. */
+/** LMDB reports EIO when the disk is full (pitfalls 1.3); our own errors are more specific. */
 function isOfStore(error: unknown): boolean {
   return error instanceof Error && error.name === "Error";
 }
@@ -119,15 +151,15 @@ function spaceOf(config: Config, folder: string, clock: Clock, hubs: ReadonlyMap
   });
 }
 
-/** @throws BadConfig when the name means no address, or one that is not of this machine */
+/** @throws BadConfig when the name resolves to no address, or to one of another machine */
 async function checkHost(host: string): Promise<void> {
   const cannot = (why: string) => new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: ${why}`);
   const found = await lookup(host).catch(() => null);
-  if (found === null) throw cannot("it names no address");
+  if (found === null) throw cannot("it does not resolve to an address");
   if (!(await isOwnAddress(found.address))) throw cannot(`${found.address} is not an address of this machine`);
 }
 
-/** Asked of the system: a socket that is bound to it, on any port. */
+/** Checked by binding a socket to the address, on any port. */
 function isOwnAddress(address: string): Promise<boolean> {
   const probe = createServer();
   return new Promise((resolve) => {
@@ -136,7 +168,7 @@ function isOwnAddress(address: string): Promise<boolean> {
   });
 }
 
-/** @throws BadConfig when the folder cannot be made or written */
+/** @throws BadConfig when the folder cannot be created or written */
 function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -147,25 +179,26 @@ function makeDataDir(dataDir: string): void {
   }
 }
 
-/** What there is before the store is opened. */
-interface Ground {
+/** What a start has prepared before it opens the store. */
+interface StartContext {
   readonly app: WebApp;
+  readonly kind: TransportKind;
   readonly clock: Clock;
   readonly dataDir: string;
   readonly space: DiskSpace;
   readonly hubs: Map<Realm, Hub>;
 }
 
-interface Foundation extends Ground {
+interface StartContextWithRoot extends StartContext {
   readonly root: RootStore;
 }
 
-async function serve(config: Config, tools: ServerTools, foundation: Foundation): Promise<RunningServer> {
-  const { dataDir, root, space, hubs } = foundation;
+async function serve(config: Config, tools: ServerTools, context: StartContextWithRoot): Promise<RunningServer> {
+  const { dataDir, root, space, hubs } = context;
   const { log } = tools;
   const faults = createFaultLog(log);
-  const clock = guardedClock(foundation.clock, (error) => faults(error, {}, "work in the background threw"));
-  // The data folder is ours: the ballast is laid.
+  const clock = guardedClock(context.clock, (error) => faults(error, {}, "background work threw"));
+  // Creates the ballast, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm: Alarm = {
     bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
@@ -173,8 +206,8 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     warn: (line) => log.warn(line),
   };
   const zuliprc = join(dataDir, "zuliprc");
-  if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
-  const { postOffice, webhooks } = createOutbound(config, { clock, dataDir, log });
+  if (root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
+  const { mailSender, webhooks } = createOutbound(config, { clock, dataDir, log });
   const startedAt = clock.now();
   let { port } = config;
   const entries = new Map<Realm, RealmEntry>();
@@ -194,9 +227,9 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       });
       hubs.set(realm, hub);
       hub.announceRestart(restartBody(startedAt));
-      new WebhookCourier(realm, entry.id, webhooks);
+      new WebhookRelay(realm, entry.id, webhooks);
       entries.set(realm, entry);
-      new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
+      new OutboxRelay(realm, entry.id, mailSender, () => siteOfRealm(realm));
       reportLinkifiers(realm.view.linkifiers, alarm.warn);
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
@@ -206,7 +239,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
   const { http, sockets } = createTransports(config, {
-    app: foundation.app,
+    app: context.app,
     clock,
     faults,
     host,
@@ -218,7 +251,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   if (listened === null) {
     endWatch();
     await host.close();
-    throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
+    throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
   port = listened;
   const url = siteUrl(config, port);
@@ -227,14 +260,15 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     url,
     port,
     zuliprc,
-    isZuliprcGood: opensDoor(zuliprc, host.realmOf("")),
+    isZuliprcGood: hasValidCredentials(zuliprc, host.realmOf("")),
     acceptsWrites: space.acceptsWrites(),
+    transport: context.kind,
     host,
     hubOf,
     async stop() {
       const quiet = http.drain();
       for (const hub of hubs.values()) hub.dismissPolls();
-      const delivered = Promise.all([postOffice.close(), webhooks.close()]);
+      const delivered = Promise.all([mailSender.close(), webhooks.close()]);
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
@@ -253,7 +287,7 @@ interface OutboundTools {
   readonly log: Log;
 }
 
-/** Mails and webhooks; each organization's couriers hand their work to these. */
+/** Emails and webhooks, shared by all organizations. */
 function createOutbound(config: Config, { clock, dataDir, log }: OutboundTools) {
   const { smtpServer, mailSender: sender } = config;
   const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
@@ -264,10 +298,10 @@ function createOutbound(config: Config, { clock, dataDir, log }: OutboundTools) 
     requestOf: webhookRequest,
     compose: composeMessage,
   });
-  return { postOffice: new PostOffice({ transport, sender, clock, log }), webhooks };
+  return { mailSender: new MailSender({ transport, sender, clock, log }), webhooks };
 }
 
-/** The body of the `restart` event that clients get whose queue outlived a restart. */
+/** The body of the `restart` event for clients whose queue survived a restart. */
 function restartBody(startedAt: number) {
   return {
     zulip_version: serverVersion,
@@ -277,16 +311,16 @@ function restartBody(startedAt: number) {
   };
 }
 
-/** A file that still says the address of before is no reason not to serve: the disk may be full. */
+/** A file with the old address must not prevent serving: the disk may be full. */
 function noteAddress(zuliprc: string, url: string, log: Log): void {
   try {
     followAddress(zuliprc, url);
   } catch (error) {
-    log.warn({ err: error }, "zuliprc does not follow the server's address");
+    log.warn({ err: error }, "could not update the server's address in zuliprc");
   }
 }
 
-function opensDoor(file: string, realm: Realm): boolean {
+function hasValidCredentials(file: string, realm: Realm): boolean {
   try {
     const { email, key } = readZuliprc(file);
     return "caller" in verifyKey(realm.view, email, key);
@@ -295,10 +329,10 @@ function opensDoor(file: string, realm: Realm): boolean {
   }
 }
 
-/** How long answers in flight are waited for at shutdown. */
+/** How long a shutdown waits for pending answers. */
 const drainMs = 2000;
 
-/** Waits for work, but no longer than that. */
+/** Waits for work, up to a time limit. */
 function atMost(clock: Clock, milliseconds: number, work: Promise<void>): Promise<void> {
   return new Promise((done) => {
     const cancel = clock.after(milliseconds, done);
@@ -314,15 +348,19 @@ function siteUrl(config: Config, port: number): string {
   return `${scheme}://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 }
 
-/** The owner's key is in zuliprc when this resolves. */
-async function foundFirst(config: Config, tools: Foundation & { alarm: Alarm }, zuliprc: string): Promise<void> {
+/** When this resolves, the owner's key is in zuliprc. */
+async function createFirstRealm(
+  config: Config,
+  tools: StartContextWithRoot & { alarm: Alarm },
+  zuliprc: string,
+): Promise<void> {
   const { ownerEmail, ownerPassword, realmName } = config;
-  await foundRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
+  await createRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
     writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, config.port) });
   });
 }
 
-/** Whether a folder holds a store already: the CLI asks before it makes one. */
+/** Whether a folder already has a store; the CLI checks this before it creates one. */
 export function hasStore(dataDir: string): boolean {
   return existsSync(join(resolve(dataDir), "root"));
 }

@@ -1,15 +1,15 @@
-/** What listens: HTTP and WebSocket on one uWebSockets.js app, carrying calls to the same operations. */
+/** The listeners: HTTP and WebSocket on one app, calling the same operations. */
 import { refuse } from "../schemas/errors.ts";
 import { limits } from "../schemas/limits.ts";
+import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
-import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
+import { authenticate, type Credentials, isWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
+import { createOperationExecutor } from "./http/operation-executor.ts";
 import { Passwords } from "./http/passwords.ts";
-import { createPerformer } from "./http/performer.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
-import { HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
-import { createOperations } from "./operations.ts";
+import { HttpServer } from "./http/server.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { ByteBudget } from "./runtime/byte-budget.ts";
@@ -18,6 +18,7 @@ import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
 import { UnsentBytes } from "./runtime/unsent-bytes.ts";
+import type { TlsOptions, WebApp } from "./transport/transport.ts";
 
 export interface TransportTools {
   readonly app: WebApp;
@@ -25,7 +26,7 @@ export interface TransportTools {
   readonly faults: FaultLog;
   readonly host: RealmHost;
   readonly hubOf: (realm: Realm) => Hub;
-  /** When this process began to serve; milliseconds. */
+  /** When this process began to serve, in milliseconds. */
   readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
 }
@@ -35,7 +36,7 @@ export function tlsOf(config: Config): TlsOptions | null {
   return keyFile === null || certFile === null ? null : { keyFile, certFile };
 }
 
-/** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
+/** HTTP and WebSocket on one app, calling the same operations. */
 export function createTransports(
   config: Config,
   { app, clock, faults, host, hubOf, startedAt, siteOf }: TransportTools,
@@ -46,12 +47,12 @@ export function createTransports(
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
     bytesMax: limits.unsent_bytes_max,
-    shareBytesMax: limits.unsent_bytes_per_person_max,
+    shareBytesMax: limits.unsent_bytes_per_user_max,
     keptMsMin: limits.unsent_kept_ms_min,
     monotonic: () => clock.monotonic(),
   });
   const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
-  const performer = createPerformer({
+  const operationExecutor = createOperationExecutor({
     bindings,
     rates,
     reportBug,
@@ -64,7 +65,7 @@ export function createTransports(
   const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
   const http = new HttpServer({
     app,
-    performer,
+    operationExecutor,
     pages,
     realmOf,
     isSecure,
@@ -79,11 +80,13 @@ export function createTransports(
     reportBug,
   });
   const admit = (credentials: Credentials, address: string) =>
-    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
+    "caller" in credentials && isWriteOnly(credentials.caller)
+      ? refuse.notForIncomingWebhooks()
+      : countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
     realmOf,
     hubOf,
-    perform: performer.perform,
+    execute: operationExecutor.execute,
     authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
     verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {

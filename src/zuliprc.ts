@@ -1,4 +1,4 @@
-/** `zuliprc`: the file that existing clients and bots read their credentials from. */
+/** `zuliprc`: the file from which existing clients and bots read their credentials. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { flushFolderSync } from "./store/folders.ts";
@@ -10,7 +10,10 @@ export interface Account {
   readonly site: string;
 }
 
-/** Written whole and private (mode 0600), or not at all; on disk when it returns: the key stands nowhere else. */
+/**
+ * Writes the file completely and private (mode 0600), or not at all. It is on disk when this returns, because the key
+ * is stored nowhere else.
+ */
 export function writeZuliprc(file: string, { email, key, site }: Account): void {
   mkdirSync(dirname(file), { recursive: true });
   try {
@@ -24,8 +27,8 @@ export function writeZuliprc(file: string, { email, key, site }: Account): void 
 }
 
 /**
- * The server is at another address than last time (another PORT, or PORT=0): the file follows, unless it was given a site that
- * is not this machine's, e.g. a proxy's name. A file that is gone or was changed beyond recognition is left alone.
+ * The server's address differs from last time (another PORT, or PORT=0): updates the file, unless its site is not on
+ * this machine, e.g. a proxy's name. A file that is missing or cannot be parsed is left unchanged.
  */
 export function followAddress(file: string, site: string): void {
   let account: Account;

@@ -1,26 +1,22 @@
 /**
- * Somebody follows an invitation (spec 4.14): an account as POST /users makes it, with the role, channels, groups and welcome
- * message of the invitation. All is decided and written in one turn: two submissions of one form make one account.
+ * Accepting an invitation (spec 4.14) creates an account like POST /users, with the invitation's role, channels, groups
+ * and welcome message. Everything is decided and written in one turn, so submitting the form twice creates one account.
  */
-import { refuse } from "../../schemas/errors.ts";
-import { givenPlaces, kindOf, standing } from "../../src/domain/invites.ts";
+import { givenPlaces, kindOf } from "../../src/domain/invites.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { botDirectMessage, silently } from "../realm/notification-bot.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 import { newAccount, refuseAddress } from "../realm/users.ts";
-import { endEffects } from "./effects.ts";
-import { rowOf } from "./life.ts";
-import type { InvitationContext } from "./machine.ts";
+import { endEffects } from "../rules/invitations.ts";
+import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
+import type { KnownInvitation } from "./context.ts";
 
 export function accept(
-  _context: InvitationContext,
+  { row }: KnownInvitation,
   asked: Command<"invitation.accept">,
   view: View,
-): Outcome<InvitationContext> {
-  const row = rowOf(asked, view);
-  if (row === undefined || standing(view, row) !== "valid") return refuse.notFound();
+): Outcome<KnownInvitation> {
   const isLink = kindOf(row) === "link";
   const { fullName, passwordHash } = asked.params;
   const email = isLink ? asked.params.email : row.email;
@@ -38,10 +34,10 @@ export function accept(
   });
   if ("kind" in account) return account;
   const { user } = account;
-  const notice = `${silently(user)} accepted your invitation and has joined ${view.realm.name}.`;
+  const notice = `${silentMention(user)} accepted your invitation and has joined ${view.realm.name}.`;
   const all = [
     ...account.effects,
-    ...(row.notifiesInviter ? [effects.tell(botDirectMessage(row.inviterId, notice))] : []),
+    ...(row.notifiesInviter ? [effects.send(botDirectMessage(row.inviterId, notice))] : []),
     ...(isLink ? [] : endEffects(view, row, "used")),
   ];
   return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, { fate: "used" });

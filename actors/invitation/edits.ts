@@ -1,6 +1,10 @@
-/** A reusable link whose offer changes (PATCH /invites/multiuse/{invite_id}): its key stays, so links that were given away go on. */
+/**
+ * PATCH /invites/multiuse/{invite_id} changes what a reusable link grants. Its key stays the same, so links already
+ * shared keep working.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
+import type { InvitationChange, InvitationRecord } from "../../schemas/invites.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
   kindOf,
   mayInvite,
@@ -8,28 +12,24 @@ import {
   refuseChannels,
   refuseGroups,
   refuseRole,
-  standing,
 } from "../../src/domain/invites.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { InvitationChange } from "../commands/invites.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { nextTimer } from "../timers.ts";
-import { invitesChanged, takeBackExpiry } from "./effects.ts";
-import { noSuchInvitation, rowOf } from "./life.ts";
-import type { InvitationContext } from "./machine.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { cancelExpiryTimer, invitesChanged } from "../rules/invitations.ts";
+import { nextTimer } from "../rules/timers.ts";
+import type { KnownInvitation } from "./context.ts";
+import { noSuchInvitation } from "./lifecycle.ts";
 
 export function edit(
-  _context: InvitationContext,
+  { row }: KnownInvitation,
   asked: Command<"invitation.edit">,
   view: View,
-): Outcome<InvitationContext> {
+): Outcome<KnownInvitation> {
   const caller = callerOf(asked, view);
-  const row = rowOf(asked, view);
-  const isLink = row !== undefined && kindOf(row) === "link" && standing(view, row) === "valid";
-  if (!isLink || caller === null || !mayManageInvitation(caller, row)) return noSuchInvitation();
+  if (kindOf(row) !== "link" || caller === null || !mayManageInvitation(caller, row)) return noSuchInvitation();
   const change = asked.params;
   if (Object.values(change).every((part) => part === null)) return done({}, []);
   const refused = refuseChange(view, caller, change);
@@ -37,15 +37,16 @@ export function edit(
   const after = changed(view, caller, row, change);
   const { expiresAt } = after;
   const expiry = command({ actor: "invitation", id: row.id }, "invitation.expire", {}, null);
-  return done({}, [
+  const all = [
     effects.put("invitations", row.id, after),
-    ...(change.expiry === null ? [] : takeBackExpiry(row)),
+    ...(change.expiry === null ? [] : cancelExpiryTimer(row)),
     ...(change.expiry === null || expiresAt === null ? [] : [effects.schedule(expiresAt, expiry)]),
     invitesChanged(view, row.inviterId),
-  ]);
+  ];
+  return done({}, all, { row: after });
 }
 
-/** The caller may give only what they could put into a link of their own. */
+/** Callers may grant only what they could grant in a new link. */
 function refuseChange(
   view: View,
   caller: UserRecord,

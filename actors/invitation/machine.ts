@@ -1,69 +1,83 @@
 /**
- * An invitation (spec 3): a reusable link, or one address that is invited. Its row is written by the realm, with state `valid`.
+ * An invitation (spec 3): a reusable link, or an invitation for one email address. The realm actor writes its row with
+ * the state `valid`. A lapsed invitation is still valid in its row, but grants nothing (context.ts).
  *
- *   valid --expire, by a durable timer (M8)--> expired
- *   valid --revoke--> revoked               by who made it, by administrators, or when the inviter is deactivated
- *   valid --accept--> valid                 a reusable link: an account more
- *   valid --accept--> used                  an address that was invited: once
- *   valid --edit--> valid                   a reusable link: other channels, another role, another time
- *   valid --resend--> valid                 one mail more, with a link of its own
- *   expired, revoked, used --forget--> unknown    some time later, by a durable timer: its link is as one that never was
+ *    valid --time passes, or the inviter loses the permission--> lapsed
+ *    lapsed --expire, by a durable timer (M8)--> expired
+ *    valid, lapsed --revoke--> revoked       by its creator, by an administrator, or because the inviter is deactivated
+ *    valid --accept--> valid                 a reusable link: one more account
+ *    valid --accept--> used                  an invitation for one address: only once
+ *    valid --edit--> valid                   a reusable link: new channels, role or expiry
+ *    valid --resend--> valid                 another email with its own key
+ *    expired, revoked, used --forget--> unknown    later, by a durable timer: the link looks as if it never existed
  */
-import { setup } from "xstate";
-import type { InvitationState } from "../../schemas/records.ts";
-import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { decide, ignore, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { accept } from "./acceptance.ts";
+import { type InvitationContext, isExpired, isForgotten, isRevoked, isUsed, type KnownInvitation } from "./context.ts";
 import { edit } from "./edits.ts";
-import { expire, forget, leadsNowhere, resend, revoke, revokedAlready, tooLate } from "./life.ts";
+import { expire, forget, noSuchInvitation, resend, revoke, revokeAgain, revokeEnded } from "./lifecycle.ts";
 
-export interface InvitationContext {
-  readonly fate: InvitationState | "unknown";
-}
-
-const { decide, notUnderstood } = hosting<InvitationContext>();
-
-const isNow =
-  (fate: InvitationContext["fate"]) =>
-  ({ context }: { readonly context: InvitationContext }) =>
-    context.fate === fate;
-
-const over = {
-  "invitation.accept": { actions: decide(leadsNowhere) },
-  "invitation.edit": { actions: decide(leadsNowhere) },
-  "invitation.resend": { actions: decide(leadsNowhere) },
-  "invitation.revoke": { actions: decide(leadsNowhere) },
-  "invitation.expire": { actions: decide(tooLate) },
-  "invitation.forget": { actions: decide(forget) },
+/** The page behind the link gives the reason (src/http/join.ts). */
+const unusable = {
+  ...reject(refuse.notFound, ["invitation.accept"]),
+  ...reject(noSuchInvitation, ["invitation.edit", "invitation.resend"]),
 };
 
-const forgotten = { guard: isNow("unknown"), target: "unknown" };
+const ended = {
+  ...unusable,
+  ...decide<KnownInvitation>({ "invitation.revoke": revokeEnded, "invitation.forget": forget }),
+  ...ignore(["invitation.expire"]),
+};
 
-export const invitationMachine = setup({
-  types: { context: {} as InvitationContext, events: {} as CommandEvent, emitted: {} as Emitted },
-}).createMachine({
+const revoked = { guard: isRevoked, target: "revoked", description: "invitation.revoke" };
+const forgotten = { guard: isForgotten, target: "unknown", description: "invitation.forget" };
+
+export const invitationMachine = setupMachine<InvitationContext>().createMachine({
   id: "invitation",
   context: { fate: "unknown" },
   initial: "unknown",
+  meta: {
+    elsewhere: [
+      { from: "unknown", to: "valid", commands: ["invitation.create", "invitations.send"], by: "the realm" },
+      { from: "valid", to: "lapsed", commands: [], by: "time, or the inviter's permissions" },
+      { from: "lapsed", to: "valid", commands: [], by: "the inviter's permissions" },
+    ],
+  },
   states: {
-    unknown: { on: { ...over, "invitation.forget": { actions: decide(tooLate) } } },
+    unknown: {
+      on: {
+        ...unusable,
+        ...decide<InvitationContext>({ "invitation.revoke": revokeEnded }),
+        ...ignore(["invitation.expire", "invitation.forget"]),
+      },
+    },
     valid: {
       on: {
-        "invitation.accept": { actions: decide(accept) },
-        "invitation.edit": { actions: decide(edit) },
-        "invitation.resend": { actions: decide(resend) },
-        "invitation.revoke": { actions: decide(revoke) },
-        "invitation.expire": { actions: decide(expire) },
-        "invitation.forget": { actions: decide(tooLate) },
+        ...decide<KnownInvitation>({
+          "invitation.accept": accept,
+          "invitation.edit": edit,
+          "invitation.resend": resend,
+          "invitation.revoke": revoke,
+        }),
+        ...ignore(["invitation.expire", "invitation.forget"]),
       },
-      always: [
-        { guard: isNow("expired"), target: "expired" },
-        { guard: isNow("revoked"), target: "revoked" },
-        { guard: isNow("used"), target: "used" },
-      ],
+      always: [revoked, { guard: isUsed, target: "used", description: "invitation.accept" }],
     },
-    expired: { on: over, always: forgotten },
-    revoked: { on: { ...over, "invitation.revoke": { actions: decide(revokedAlready) } }, always: forgotten },
-    used: { on: over, always: forgotten },
+    lapsed: {
+      on: {
+        ...unusable,
+        ...decide<KnownInvitation>({ "invitation.revoke": revoke, "invitation.expire": expire }),
+        ...ignore(["invitation.forget"]),
+      },
+      always: [{ guard: isExpired, target: "expired", description: "invitation.expire" }, revoked],
+    },
+    expired: { on: ended, always: forgotten },
+    revoked: {
+      on: { ...ended, ...decide<KnownInvitation>({ "invitation.revoke": revokeAgain }) },
+      always: forgotten,
+    },
+    used: { on: ended, always: forgotten },
   },
-  on: { "*": { actions: notUnderstood } },
+  on: rejectUnhandled,
 });

@@ -1,9 +1,9 @@
 /**
- * A mail that waits for another attempt may say what holds no more: its messages are deleted or hidden from the person by now, or
- * the account has ended or another address. Then it is not sent (S1); what is left of it stands in clients as unread.
+ * Decides whether an email that waits for a retry may still be sent (S1). It may not if one of its messages was deleted
+ * or hidden from the user, or if the account was deactivated or changed its address. The other messages are still shown
+ * as unread in clients.
  */
-import type { MailData } from "../../schemas/mails.ts";
-import type { MailRecord } from "../../schemas/records.ts";
+import type { MailData, MailRecord } from "../../schemas/mails.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 

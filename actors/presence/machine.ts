@@ -1,68 +1,52 @@
 /**
- * Presence of one person (spec 2.8, 4.7): volatile (E4), never persisted per report.
+ * Presence of one user (spec 2.8, 4.7): volatile (E4), not persisted per report.
  *
- *   offline --report active--> active --time passes--> idle --time passes--> offline
- *           --report idle----> idle   --report active--> active
- *   any --share off--> offline, --share on--> active
+ *    offline --report active--> active --time passes--> idle --time passes--> offline
+ *            --report idle----> idle   --report active--> active
+ *    any --share off--> offline, --share on--> active
+ *
+ * Every state accepts every command: a report is always welcome, and only the time and the last reports decide the state.
  */
-import { setup } from "xstate";
-import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { decide, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { isActive, isIdle, isOffline, type PresenceContext, timed } from "./context.ts";
 import { lapse, report, share } from "./reports.ts";
 
-export interface PresenceContext {
-  /** Times in milliseconds until which the person counts as such; 0 never. */
-  readonly activeUntil: number;
-  readonly idleUntil: number;
-}
+const accepted = decide<PresenceContext>({
+  "presence.report": report,
+  "presence.lapse": lapse,
+  "presence.share": share,
+});
 
-type Seen = { context: PresenceContext; event: CommandEvent };
-const isActive = ({ context, event }: Seen) => context.activeUntil > event.view.now;
-const isIdle = ({ context, event }: Seen) =>
-  context.activeUntil <= event.view.now && context.idleUntil > event.view.now;
-const isOffline = ({ context, event }: Seen) => Math.max(context.activeUntil, context.idleUntil) <= event.view.now;
+/** Time alone may change the state, so any command can find it changed. */
+const accepting = Object.keys(accepted).join(", ");
 
-const { decide, notUnderstood } = hosting<PresenceContext>();
-
-const accepted = {
-  "presence.report": { actions: decide(report) },
-  "presence.lapse": { actions: decide(lapse) },
-  "presence.share": { actions: decide(share) },
-} as const;
-
-export const presenceMachine = setup({
-  types: { context: {} as PresenceContext, events: {} as CommandEvent, emitted: {} as Emitted },
-}).createMachine({
+export const presenceMachine = setupMachine<PresenceContext>().createMachine({
   id: "presence",
   context: { activeUntil: 0, idleUntil: 0 },
   initial: "offline",
   states: {
-    // The guards read the turn's time, which the first, empty transition does not have: hence `on` before `always`.
+    // The guards read the turn's time, which the initial transition does not have; see `timed`.
     offline: {
       on: accepted,
       always: [
-        { guard: timed(isActive), target: "active" },
-        { guard: timed(isIdle), target: "idle" },
+        { guard: timed(isActive), target: "active", description: accepting },
+        { guard: timed(isIdle), target: "idle", description: accepting },
       ],
     },
     idle: {
       on: accepted,
       always: [
-        { guard: timed(isActive), target: "active" },
-        { guard: timed(isOffline), target: "offline" },
+        { guard: timed(isActive), target: "active", description: accepting },
+        { guard: timed(isOffline), target: "offline", description: accepting },
       ],
     },
     active: {
       on: accepted,
       always: [
-        { guard: timed(isIdle), target: "idle" },
-        { guard: timed(isOffline), target: "offline" },
+        { guard: timed(isIdle), target: "idle", description: accepting },
+        { guard: timed(isOffline), target: "offline", description: accepting },
       ],
     },
   },
-  on: { "*": { actions: notUnderstood } },
+  on: rejectUnhandled,
 });
-
-/** A guard that holds only for commands: the initial transition has no turn and so no time. */
-function timed(guard: (seen: Seen) => boolean) {
-  return (seen: Seen): boolean => (seen.event as Partial<CommandEvent>).view !== undefined && guard(seen);
-}

@@ -1,14 +1,17 @@
-/** What a presence report changes (behaviour 6.2). Times are the turn's; a report within 55 s of the last changes nothing. */
+/**
+ * Effects of a presence report (behaviour 6.2). Times are the turn's. A report within 55 s of the previous one changes
+ * nothing.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { PresenceRecord } from "../../schemas/records.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { nextPresence } from "../../src/domain/presence.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import type { PresenceContext } from "./machine.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import type { PresenceContext } from "./context.ts";
 
 const hiddenMs = limits.presence_hidden_s * 1000;
 const offlineAfterMs = limits.presence_offline_threshold_s * 1000;
@@ -20,18 +23,18 @@ export function report(
 ): Outcome<PresenceContext> {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
-  // The turn decides, whatever the request saw (M7).
+  // The setting in the turn decides, even if the request saw another value (M7).
   if (!userSetting(user, "presence_enabled")) return done({}, []);
   const change = nextPresence(view.presence(user.id), user.id, asked.params.status, view.now, view.position);
   if (change === null) return done({}, []);
-  const all = [effects.present(change.row), lapseLater(user.id)];
+  const all = [effects.updatePresence(change.row), lapseLater(user.id)];
   if (change.isNews) all.push(news(user.id));
   return done({}, all, untilOf(change.row));
 }
 
 /**
- * Sharing was switched on or off (spec 2.3, presence_enabled; behaviour 2.1): the person is active now, or looks offline at
- * once. Others are told at once, whoever was seen when.
+ * `presence_enabled` was switched on or off (spec 2.3; behaviour 2.1): the user becomes active now or appears offline
+ * at once. Others are notified immediately, regardless of the last report.
  */
 export function share(
   _context: PresenceContext,
@@ -42,22 +45,23 @@ export function share(
   if (user === undefined) return refuse.noSuchUser();
   const { isShared } = asked.params;
   const at = isShared ? view.now : view.now - hiddenMs;
-  // Who was never active is shown as active when they joined (behaviour 2.7): for a newcomer, that would be now.
-  const isNewcomer = user.joinedAt > at;
+  // A user who was never active counts as active since joining (behaviour 2.7). For a user who has just joined that
+  // would be now.
+  const isNew = user.joinedAt > at;
   const row = {
     userId: user.id,
-    activeAt: isShared || isNewcomer ? at : null,
+    activeAt: isShared || isNew ? at : null,
     connectedAt: at,
     updateId: view.position,
   };
-  return done({}, [effects.present(row), lapseLater(user.id), news(user.id)], untilOf(row));
+  return done({}, [effects.updatePresence(row), lapseLater(user.id), news(user.id)], untilOf(row));
 }
 
 function news(userId: number) {
-  return effects.signal("presence", { user_ids: [userId] }, { to: "realm" }, `presence:${userId}`);
+  return effects.emitVolatile("presence", { user_ids: [userId] }, { to: "realm" }, `presence:${userId}`);
 }
 
-/** Time has passed without a report: the machine's guards find the state. */
+/** Handles time that passed without a report. The machine's guards derive the new state. */
 export function lapse(
   context: PresenceContext,
   asked: Command<"presence.lapse">,
@@ -76,7 +80,7 @@ function untilOf(row: PresenceRecord): PresenceContext {
 }
 
 function lapseLater(userId: number) {
-  return effects.wake(
+  return effects.setVolatileTimer(
     `presence:${userId}`,
     offlineAfterMs,
     command({ actor: "presence", userId }, "presence.lapse", {}, null),

@@ -1,26 +1,29 @@
 /**
- * What becomes of files that messages linked to: without a link they are kept for a time, then they go (public API: a few weeks).
- * Every command looks at a bounded number of rows and tells itself the rest.
+ * Handles files that are no longer linked: they are kept for a while and then deleted (public API: a few weeks). Each
+ * command processes a bounded number of rows and sends itself the rest.
  */
+
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord } from "../../schemas/records.ts";
 import { scheduledMessagesOf } from "../../src/domain/scheduled-messages.ts";
 import type { View } from "../../src/domain/view.ts";
-import { attachmentEvent, expiryOf, recountAttachments, removeFile } from "../attachment-events.ts";
-import type { Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { attachmentEvent, expiryOf, recheckAttachments, removeFile } from "../rules/attachment-events.ts";
 
-/** After messages lost links to these files, and after a file was deleted. */
-export function lookAtAttachments(_context: unknown, asked: Command<"attachments.recount">, view: View): Outcome {
+/**
+ * Runs after messages lost links to these files, and after a file was deleted. Files without links get an expiry timer.
+ */
+export function recheckEach(_context: unknown, asked: Command<"attachments.recheck">, view: View): Outcome {
   return done(
     {},
-    asked.params.attachmentIds.flatMap((id) => recount(view, id)),
+    asked.params.attachmentIds.flatMap((id) => recheck(view, id)),
   );
 }
 
-function recount(view: View, id: number): Effect[] {
+function recheck(view: View, id: number): Effect[] {
   const attachment = view.row("attachments", id);
   if (attachment === undefined) return removeLinks(view, id);
   const bytes = view.counter("attachmentBytes");
@@ -33,7 +36,7 @@ function recount(view: View, id: number): Effect[] {
   ];
 }
 
-/** The file is gone: its messages are ordinary ones with a link that leads nowhere. */
+/** Removes the links to a deleted file. Its messages are unchanged, so their links lead nowhere. */
 function removeLinks(view: View, id: number): Effect[] {
   const limit = limits.attachment_messages_per_pass_max;
   const keys = view.keys("attachmentMessages", { start: [id], end: [id + 1], limit });
@@ -41,10 +44,13 @@ function removeLinks(view: View, id: number): Effect[] {
     effects.remove("attachmentMessages", [id, messageId]),
     effects.remove("messageAttachments", [messageId, id]),
   ]);
-  return keys.length < limit ? removed : [...removed, ...recountAttachments([id])];
+  return keys.length < limit ? removed : [...removed, ...recheckAttachments([id])];
 }
 
-/** The timer of a file that nobody linked to, if nobody has since. What its owner will send is waited for: its time begins anew. */
+/**
+ * Deletes a file whose period without links has ended. The timer is ignored if the file has been linked since. A file
+ * in a scheduled message gets another period.
+ */
 export function expireAttachment(_context: unknown, asked: Command<"attachment.expire">, view: View): Outcome {
   const attachment = view.row("attachments", asked.params.attachmentId);
   if (attachment === undefined || attachment.unclaimedSince !== asked.params.unclaimedSince) return done({}, []);
@@ -55,9 +61,17 @@ export function expireAttachment(_context: unknown, asked: Command<"attachment.e
   ]);
 }
 
-/** Whether a scheduled message of its owner's, to whom alone it is visible now, has its address: one that failed may be sent yet. */
+/**
+ * Whether one of the owner's scheduled messages links to the file. Failed ones count too, because they may still be
+ * sent. Other users cannot see such a file yet.
+ */
 function isScheduled(view: View, { ownerId, file }: AttachmentRecord): boolean {
-  // Its last part may be written in several ways.
+  // The last part of the path has several valid spellings, so only the part before it is compared.
   const beginning = pathIdOf(view.realm.id, { file, pathName: "" });
   return scheduledMessagesOf(view, ownerId).some(({ content }) => content.includes(beginning));
 }
+
+export const attachmentsDecisions = {
+  "attachments.recheck": recheckEach,
+  "attachment.expire": expireAttachment,
+} as const;

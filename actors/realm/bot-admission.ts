@@ -1,8 +1,11 @@
-/** Whether there may be one more bot (public API: /bots; behaviour 1.9): new ones, ones that come back or change hands. */
+/**
+ * Checks whether one more bot is allowed (public API: /bots; behaviour 1.9): for new bots, reactivated bots and changes
+ * of ownership.
+ */
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 
@@ -10,7 +13,10 @@ export function refuseCreation(view: View, caller: UserRecord, botType: number):
   return refuseKind(view, caller, botType) ?? refuseTooMany(view, caller.id);
 }
 
-/** Who brings a bot back could make one like it (behaviour 1.9), and it is one more with a name of its own. */
+/**
+ * Reactivating a bot requires the same permissions as creating one (behaviour 1.9). The bot counts toward the limit
+ * again and needs a unique name.
+ */
 export function refuseReturn(view: View, caller: UserRecord, bot: UserRecord, ownerId: number): Refusal | null {
   const refused = refuseKind(view, caller, bot.botType ?? 0);
   if (refused !== null) return refused;
@@ -26,13 +32,13 @@ function refuseKind(view: View, caller: UserRecord, botType: number): Refusal | 
   return isAllowed ? null : refuse.insufficientPermission();
 }
 
-/** No guests, no bots: whom the performer let in may have become one (M7). */
+/** No guests and no bots. The caller may have become one since the request was accepted (M7). */
 export function refuseCaller(caller: UserRecord): Refusal | null {
   if (isGuest(caller)) return refuse.guestsNotAllowed();
   return caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
-/** Active ones are bounded per owner, so that all of them can be deactivated together with the owner, in one turn (S3). */
+/** The number of active bots per owner is bounded, so that all can be deactivated with their owner in one turn (S3). */
 export function refuseTooMany(view: View, ownerId: number): Refusal | null {
   const isFull = hasTooMany(view, ownerId) || view.users.size >= limits.users_per_realm_max;
   return isFull ? refuse.badRequest("Too many bots") : null;
@@ -43,7 +49,7 @@ function hasTooMany(view: View, ownerId: number): boolean {
   return active.length >= limits.bots_per_owner_max;
 }
 
-/** Active people and bots keep their names to themselves, as written. */
+/** The name of an active user or bot is unique, compared exactly. */
 export function refuseNameInUse(view: View, fullName: string): Refusal | null {
   const namesakes = [...view.users.named(fullName)].flatMap((id) => view.users.get(id) ?? []);
   const isTaken = namesakes.some((user) => user.isActive && user.fullName === fullName);

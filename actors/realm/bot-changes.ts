@@ -1,16 +1,18 @@
-/** PATCH /bots/{bot_id}: all of it or nothing, an event for what changed and none for what did not. */
+/** PATCH /bots/{bot_id}: atomic, with one event per property that changed. */
+
+import type { BotRecord, BotServiceRecord, BotUpdate } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { BotRecord, BotServiceRecord, UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { shownDefaults } from "../../src/domain/bots.ts";
 import { apiEmail, avatarUrl } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { BotUpdate, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { botEvent } from "../rules/bot-events.ts";
 import { refuseNameInUse, refuseTooMany } from "./bot-admission.ts";
-import { botEvent } from "./bot-events.ts";
 import { accessBot, defaultsOf } from "./bots.ts";
 import { roleEffects } from "./user-roles.ts";
 
@@ -40,7 +42,7 @@ interface Changed {
   readonly viewer: UserRecord;
 }
 
-/** The bot as it is from now on. */
+/** The bot after the change. */
 function answerOf(view: View, bot: UserRecord, { defaults, service, viewer }: Changed) {
   const owner = view.users.get(bot.botOwnerId ?? 0);
   return {
@@ -64,7 +66,7 @@ function wantedAccount(
   params: BotUpdate,
 ): UserRecord | Refusal {
   const fullName = params.fullName ?? bot.fullName;
-  const role = (params.role ?? bot.role) as Role; // The route lets roles through, and nothing else.
+  const role = (params.role ?? bot.role) as Role; // The route accepts only valid roles.
   const botOwnerId = params.ownerId ?? bot.botOwnerId;
   const refused =
     (fullName === bot.fullName ? null : refuseNameInUse(view, fullName)) ??
@@ -73,7 +75,7 @@ function wantedAccount(
   return refused ?? { ...bot, fullName, role, botOwnerId };
 }
 
-/** Owners alone give and take the owner's role, administrators the others (behaviour 2.8). */
+/** Only owners grant and revoke the owner role; administrators change the others (behaviour 2.8). */
 function refuseRole(caller: UserRecord | null, before: Role, after: Role): Refusal | null {
   if (caller === null) return null;
   if ((before === roles.owner || after === roles.owner) && caller.role !== roles.owner) return refuse.ownerRequired();
@@ -90,38 +92,40 @@ function refuseOwner(view: View, ownerId: number): Refusal | null {
 
 function accountEffects(view: View, before: UserRecord, after: UserRecord): Effect[] {
   const all: Effect[] = [];
-  const tellEverybody = (field: Record<string, unknown>) =>
+  const eventForAll = (field: { readonly full_name: string } | { readonly bot_owner_id: number | null }) =>
     all.push(effects.emit("realm_user", { op: "update", person: { user_id: after.id, ...field } }, { to: "realm" }));
   if (after.role !== before.role) all.push(...roleEffects(view, before, { ...before, role: after.role }));
   if (after.fullName !== before.fullName) {
-    tellEverybody({ full_name: after.fullName });
+    eventForAll({ full_name: after.fullName });
     all.push(botEvent(view, after, { op: "update", field: "full_name" }));
   }
   if (after.botOwnerId !== before.botOwnerId) {
     all.push(...ownerEvents(view, before, after));
-    tellEverybody({ bot_owner_id: after.botOwnerId });
+    eventForAll({ bot_owner_id: after.botOwnerId });
   }
   return all.length === 0 ? [] : [effects.put("users", after.id, after), ...all];
 }
 
-/** To administrators the bot only changes; for the others it goes from one list and comes into another. */
+/**
+ * Administrators receive an update. The old and new owner, if they are not administrators, receive a delete and an add.
+ */
 function ownerEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {
   const members = [before.botOwnerId, after.botOwnerId].flatMap((id) => {
     const owner = id === null ? undefined : view.users.get(id);
     return owner === undefined || isAdministrator(owner) ? [] : [owner.id];
   });
-  const tell = (op: "delete" | "add", id: number | null) =>
+  const ownerEvent = (op: "delete" | "add", id: number | null) =>
     id !== null && members.includes(id)
       ? [effects.emit("realm_bot", { op, user_id: after.id }, { to: "users", ids: [id] })]
       : [];
   return [
-    ...tell("delete", before.botOwnerId),
-    ...tell("add", after.botOwnerId),
+    ...ownerEvent("delete", before.botOwnerId),
+    ...ownerEvent("add", after.botOwnerId),
     botEvent(view, after, { op: "update", field: "owner_id" }, members),
   ];
 }
 
-/** Fields of the bot's record, by what stores them. */
+/** API field names of a bot's defaults, with the properties that store them. */
 const defaultFields = [
   ["default_sending_stream", "defaultSendingChannelId"],
   ["default_events_register_stream", "defaultEventsChannelId"],
@@ -161,3 +165,7 @@ function serviceEffects(
   if (after.payloadUrl === before.payloadUrl && after.interfaceType === before.interfaceType) return [];
   return [effects.put("botServices", bot.id, after), botEvent(view, bot, { op: "update", field: "services" })];
 }
+
+export const botChangesDecisions = {
+  "bot.update": updateBot,
+} as const;

@@ -1,25 +1,27 @@
 /**
- * Bots: accounts with an owner and a key, without a password (public API as its web client uses it: /bots). Their owner and
- * administrators change them, and are the only ones who are told more than what everybody sees of an account.
+ * Bots: accounts with an owner and API keys, but without a password (public API as its web client uses it: /bots). Only
+ * the owner and administrators can change a bot and see its private settings.
  */
+
+import type { BotRecord } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { BotRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { canAdministerBot, isOwnedBot } from "../../src/domain/bots.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { furtherKey, newApiKey, replaceKeys } from "../user/api-keys.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { furtherKey, newApiKey, replaceKeys } from "../rules/api-keys.ts";
+import { botEvent } from "../rules/bot-events.ts";
 import { refuseCaller, refuseCreation, refuseNameInUse } from "./bot-admission.ts";
-import { botEvent } from "./bot-events.ts";
-import { newUser } from "./founding.ts";
+import { newUser } from "./realm-creation.ts";
 import { deactivationEffects } from "./user-deactivation.ts";
 import { joinedGroupEvents } from "./user-groups.ts";
 import { waitingEffects } from "./waiting-period.ts";
 
-/** POST /bots. The caller owns the bot; name and address are nobody else's. */
+/** POST /bots. The caller becomes the owner; name and address must be unused. */
 export function createBot(_context: unknown, command: Command<"bot.create">, view: View): Outcome {
   const caller = callerOf(command, view);
   const { params } = command;
@@ -33,7 +35,7 @@ export function createBot(_context: unknown, command: Command<"bot.create">, vie
   const account = newUser({ id, email, fullName, role: roles.member, now: view.now });
   const bot: UserRecord = { ...account, botType: params.botType, botOwnerId: caller.id };
   return done({ user_id: id }, [
-    effects.count("user", id),
+    effects.setCounter("user", id),
     effects.put("users", id, bot),
     effects.put("bots", id, record),
     ...(service === null
@@ -68,7 +70,9 @@ interface WantedDefaults {
   readonly isAllPublicByDefault: boolean | null;
 }
 
-/** A bot's defaults as they are to be; channels must be open to who sets them (S1). null stays, "" is none. */
+/**
+ * A bot's defaults after the change. The caller needs access to the channels (S1). null keeps a value, "" clears it.
+ */
 export function defaultsOf(
   view: View,
   caller: UserRecord | null,
@@ -101,7 +105,7 @@ function channelNamed(
   return isOpen ? channel.id : refuse.badRequest(`Invalid channel name '${name}'`);
 }
 
-/** The bot, if the caller may change it. */
+/** Returns the bot if the caller may change it. */
 export function accessBot(view: View, caller: UserRecord | null, botId: number): UserRecord | Refusal {
   const refused = caller === null ? null : refuseCaller(caller);
   if (refused !== null) return refused;
@@ -110,23 +114,33 @@ export function accessBot(view: View, caller: UserRecord | null, botId: number):
   return caller === null || canAdministerBot(caller, bot) ? bot : refuse.insufficientPermission();
 }
 
-/** DELETE /bots/{bot_id}. What is deactivated already stays so, without a word. */
+/** DELETE /bots/{bot_id}. Has no effect on a bot that is already deactivated. */
 export function deactivateBot(_context: unknown, command: Command<"bot.deactivate">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
   return done({}, bot.isActive ? deactivationEffects(view, bot) : []);
 }
 
-/** POST /bots/{bot_id}/api_key/regenerate: the old key ends in the turn that makes the new one. */
+/** POST /bots/{bot_id}/api_key/regenerate: the turn that creates the new key invalidates the old one. */
 export function regenerateBotKey(_context: unknown, command: Command<"bot.regenerate-key">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
   return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
 }
 
-/** GET /bots/{bot_id}/api_key: the keys that it has cannot be shown again (S2), so it gets one more. */
+/**
+ * GET /bots/{bot_id}/api_key: existing keys cannot be shown again because only hashes are stored (S2), so the bot gets
+ * one more key.
+ */
 export function addBotKey(_context: unknown, command: Command<"bot.add-key">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
   return done({}, furtherKey(view, bot.id, command.params.apiKeyHash));
 }
+
+export const botsDecisions = {
+  "bot.create": createBot,
+  "bot.deactivate": deactivateBot,
+  "bot.regenerate-key": regenerateBotKey,
+  "bot.add-key": addBotKey,
+} as const;

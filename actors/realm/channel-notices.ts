@@ -1,53 +1,54 @@
 /**
- * What the notification bot says in a channel of what happens to it (behaviour 2.3 e, 2.4), where the organization wants it
- * (`send_channel_events_messages`).
+ * Messages of the notification bot in a channel about changes of the channel (behaviour 2.3 e, 2.4), if the
+ * organization enables them (`send_channel_events_messages`).
  */
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { privacyName } from "../../src/domain/channels.ts";
 import { shownGroupValue } from "../../src/domain/group-values.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { botMessage, type Peculiarity, silently } from "./notification-bot.ts";
+import type { Command } from "../protocol/commands.ts";
+import { type BotPostOptions, botMessage, silentMention } from "../rules/notification-bot.ts";
 
-/** @param channel as it is from now on */
+/** @param channel after the change */
 export function notices(
   view: View,
   channel: ChannelRecord,
   contents: readonly string[],
-  more: Peculiarity = {},
+  more: BotPostOptions = {},
 ): Command[] {
   if (!realmSetting(view, "send_channel_events_messages")) return [];
   return contents.map((content) => botMessage(channel, "channel events", content, more));
 }
 
 export function createdNotice(channel: ChannelRecord, creator: UserRecord): string {
-  const title = `**${privacyName(channel)}** channel created by ${silently(creator)}. **Description:**`;
+  const title = `**${privacyName(channel)}** channel created by ${silentMention(creator)}. **Description:**`;
   return `${title}\n${quoted(channel.description)}`;
 }
 
 export function privacyNotice(caller: UserRecord, before: ChannelRecord, after: ChannelRecord): string {
   const [from, to] = [privacyName(before), privacyName(after)];
   const link = "[access permissions](/help/channel-permissions)";
-  return `${silently(caller)} changed the ${link} for this channel from **${from}** to **${to}**.`;
+  return `${silentMention(caller)} changed the ${link} for this channel from **${from}** to **${to}**.`;
 }
 
 export function renameNotice(caller: UserRecord, before: string, after: string): string {
-  return `${silently(caller)} renamed channel **${before}** to **${after}**.`;
+  return `${silentMention(caller)} renamed channel **${before}** to **${after}**.`;
 }
 
 export function descriptionNotice(caller: UserRecord, before: string, after: string): string {
   const old = `* **Old description:**\n\n${quoted(before)}`;
   const now = `* **New description:**\n\n${quoted(after)}`;
-  return `${silently(caller)} changed the description for this channel.\n\n${old}\n${now}`;
+  return `${silentMention(caller)} changed the description for this channel.\n\n${old}\n${now}`;
 }
 
 export function retentionNotice(caller: UserRecord, before: number | null, after: number | null): string {
   const link = "[message retention period](/help/message-retention-policy)";
   const forms = `* **Old retention period**: ${period(before)}\n* **New retention period**: ${period(after)}`;
-  return `${silently(caller)} has changed the ${link} for this channel:\n${forms}`;
+  return `${silentMention(caller)} has changed the ${link} for this channel:\n${forms}`;
 }
 
 function period(days: number | null): string {
@@ -66,14 +67,17 @@ const policyNames: Readonly<Record<ChannelRecord["topicsPolicy"], string>> = {
 export function topicsPolicyNotice(view: View, caller: UserRecord, before: ChannelRecord, after: ChannelRecord) {
   const setting = `"Allow posting to the *${emptyTopicName(view)}* topic?" setting`;
   const [from, to] = [policyNames[before.topicsPolicy], policyNames[after.topicsPolicy]];
-  return `${silently(caller)} changed the ${setting} from **${from}** to **${to}**.`;
+  return `${silentMention(caller)} changed the ${setting} from **${from}** to **${to}**.`;
 }
 
-/** @param before id of the group that held the permission @param after who holds it from now on */
+/**
+ * @param before id of the group that held the permission
+ * @param after the new holders of the permission
+ */
 export function postingNotice(view: View, caller: UserRecord, before: number, after: GroupSettingValue): string {
   const link = "[posting permissions](/help/channel-posting-policy)";
   const old = holders(view, shownGroupValue(view, before));
-  return `${silently(caller)} changed the ${link} for this channel:\n\n* **Old**: ${old}\n* **New**: ${holders(view, after)}`;
+  return `${silentMention(caller)} changed the ${link} for this channel:\n\n* **Old**: ${old}\n* **New**: ${holders(view, after)}`;
 }
 
 function holders(view: View, value: GroupSettingValue): string {
@@ -81,7 +85,7 @@ function holders(view: View, value: GroupSettingValue): string {
   const people = typeof value === "number" ? [] : value.direct_members;
   const names = [
     ...groupIds.flatMap((id) => view.groups.get(id)?.name ?? []).map((name) => `@_*${name}*`),
-    ...people.flatMap((id) => view.users.get(id) ?? []).map(silently),
+    ...people.flatMap((id) => view.users.get(id) ?? []).map(silentMention),
   ];
   return names.length === 0 ? "nobody" : names.join(", ");
 }
@@ -90,7 +94,7 @@ export function archivingNotice(channel: ChannelRecord, isArchived: boolean): st
   return `Channel #**${channel.name}** has been ${isArchived ? "archived" : "unarchived"}.`;
 }
 
-/** The fence is longer than any run of backticks in the text, which cannot end it. */
+/** The fence is longer than any run of backticks in the text, so the text cannot end it. */
 function quoted(text: string): string {
   if (text === "") return "```` quote\n*No description.*\n````";
   const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);

@@ -1,13 +1,14 @@
-/** To whom a channel is open, as PATCH /streams/{stream_id} changes it (spec 4.4, level 362; behaviour 2.4, 1 to 3; D18). */
+/** Changes of a channel's privacy by PATCH /streams/{stream_id} (spec 4.4, level 362; behaviour 2.4, 1 to 3; D18). */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { ChannelRecord } from "../../schemas/records.ts";
 import { hasContentAccess, hasRealmPermission } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Asked } from "./channel-step.ts";
 import { checkWebPublic } from "./channels.ts";
 
-/** @returns the same channel when nothing changes */
+/** @returns the same object if nothing changes */
 export function changedPrivacy(view: View, asked: Asked): ChannelRecord | Refusal {
   const { channel } = asked;
   const after = proposed(asked);
@@ -20,7 +21,10 @@ export function changedPrivacy(view: View, asked: Asked): ChannelRecord | Refusa
   return isSame ? channel : after;
 }
 
-/** Private channels protect their history unless the request says otherwise. */
+/**
+ * Unless the request sets it, a channel's history becomes protected when the channel becomes private, and public when
+ * it becomes public.
+ */
 function proposed({ channel, params }: Asked): ChannelRecord {
   const { isPrivate, isWebPublic } = params;
   const isHistoryPublic = params.isHistoryPublic ?? (isPrivate === null ? channel.isHistoryPublic : !isPrivate);
@@ -32,7 +36,7 @@ function proposed({ channel, params }: Asked): ChannelRecord {
   };
 }
 
-/** What cannot be, whoever asks. */
+/** Combinations that are invalid for every caller. */
 function checkCombination(view: View, { params }: Asked, after: ChannelRecord): Refusal | null {
   const isImpossible = after.isWebPublic
     ? after.isPrivate || !after.isHistoryPublic
@@ -47,7 +51,7 @@ function checkCombination(view: View, { params }: Asked, after: ChannelRecord): 
   return null;
 }
 
-/** Whoever opens what was written, or closes it, can read it (D18). */
+/** A caller who opens or restricts access to existing messages must be able to read them (D18). */
 function checkPermission(view: View, { caller, before, params }: Asked, after: ChannelRecord): Refusal | null {
   const opensHistory = after.isHistoryPublic && !before.isHistoryPublic;
   if ((params.isPrivate !== null || opensHistory) && !hasContentAccess(view, caller, before)) {

@@ -1,22 +1,29 @@
-/** What the steps of PATCH /streams/{stream_id} are given and come to (channel-updates.ts). */
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
-import type { ChannelUpdate } from "../commands.ts";
-import type { Answer, Effect } from "../effects.ts";
+/** What a channel decides about itself, and the steps of PATCH /streams/{stream_id} (channel-updates.ts). */
+import type { ChannelRecord, ChannelUpdate } from "../../schemas/channels.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Effect } from "../protocol/effects.ts";
+import type { RecordContext } from "../protocol/record-machines.ts";
+import type { StreamUpdate } from "../rules/channel-events.ts";
+
+/** What the decisions of a channel see (channel-machine.ts). */
+export interface ChannelContext extends RecordContext<ChannelRecord> {
+  readonly caller: UserRecord;
+}
 
 export interface Asked {
   readonly caller: UserRecord;
-  /** As it is; access does not follow from what the same request changes. */
+  /** The channel before the request; access is decided by it, not by what the same request changes. */
   readonly before: ChannelRecord;
-  /** As the steps before left it. */
+  /** The channel after the previous steps. */
   readonly channel: ChannelRecord;
   readonly params: ChannelUpdate;
 }
 
-/** What a step comes to. */
+/** Result of a step. */
 export interface Change {
   readonly channel: ChannelRecord;
-  /** Bodies of `stream` events for whoever may know of the channel. */
-  readonly told?: readonly Answer[];
+  /** Bodies of `stream` events, sent to everybody who may see the channel. */
+  readonly streamEvents?: readonly StreamUpdate[];
   /** Rows, counters, and events of other types. */
   readonly effects?: readonly Effect[];
   readonly notices?: readonly string[];

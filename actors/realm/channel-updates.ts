@@ -1,22 +1,23 @@
 /**
- * PATCH /streams/{stream_id} (spec 4.4; behaviour 2.4). The public server's checks in its order, but one decision: the first
- * refusal refuses all of it, and what is asked for is changed and told together.
+ * PATCH /streams/{stream_id} (spec 4.4; behaviour 2.4). Runs the public server's checks in the same order but decides
+ * atomically: the first refusal rejects the whole request; otherwise all changes are applied and announced together.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, GroupRecord } from "../../schemas/records.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import { withOverrides } from "../../src/domain/overlay-view.ts";
 import { hasRealmPermission, isAdministrator } from "../../src/domain/permissions.ts";
-import { supposing } from "../../src/domain/supposed-view.ts";
 import { checkChannelName } from "../../src/domain/text.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { defaultsRenamed } from "./bot-events.ts";
-import { administeredChannel } from "./channel-access.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { defaultsRenamed } from "../rules/bot-events.ts";
+import { updateBody, watchers } from "../rules/channel-events.ts";
 import { returningEffects } from "./channel-archive.ts";
-import { updateBody, watchers } from "./channel-events.ts";
 import {
   archivingNotice,
   descriptionNotice,
@@ -28,34 +29,57 @@ import {
 } from "./channel-notices.ts";
 import { changeChannelGroups, checkDeletePolicies } from "./channel-permissions.ts";
 import { changedPrivacy } from "./channel-privacy.ts";
-import { channelSight, type SightChange } from "./channel-sight.ts";
-import type { Asked, Change } from "./channel-step.ts";
-import { checkDescription, checkFolder, retentionDays } from "./channels.ts";
+import type { Asked, Change, ChannelContext } from "./channel-step.ts";
+import { channelVisibility, type VisibilityChange } from "./channel-visibility.ts";
+import { checkFolder, retentionDays } from "./channels.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
 
 type Step = (view: View, asked: Asked) => Change | Refusal;
 
-const steps: readonly Step[] = [
-  changePrivacy,
-  changeTopicsPolicy,
-  changeDefault,
-  changeRetention,
-  unarchive,
-  checkDeletePolicies,
-  changeDescription,
-  rename,
-  changeFolder,
-  changeChannelGroups,
-];
+/** @param ofState the steps that depend on whether the channel is archived */
+function stepsWith(ofState: { readonly changeDefault: Step; readonly changeArchiving: Step }): readonly Step[] {
+  return [
+    changePrivacy,
+    changeTopicsPolicy,
+    ofState.changeDefault,
+    changeRetention,
+    ofState.changeArchiving,
+    checkDeletePolicies,
+    changeDescription,
+    rename,
+    changeFolder,
+    changeChannelGroups,
+  ];
+}
 
-export function updateChannel(_context: unknown, asked: Command<"channel.update">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
-  const refused = params.description === null ? null : checkDescription(params.description.description);
-  if (refused !== null) return refused;
-  const before = administeredChannel(view, caller, params.channelId);
-  if ("kind" in before) return before;
+const stepsOfOpen = stepsWith({ changeDefault: changeDefault(() => null), changeArchiving: refuseUnarchiving });
+const stepsOfArchived = stepsWith({
+  changeDefault: changeDefault(refuseUnlessUnarchived),
+  changeArchiving: unarchive,
+});
+
+export function updateOpenChannel(
+  context: ChannelContext,
+  asked: Command<"channel.update">,
+  view: View,
+): Outcome<ChannelContext> {
+  return update(context, asked, view, stepsOfOpen);
+}
+
+export function updateArchivedChannel(
+  context: ChannelContext,
+  asked: Command<"channel.update">,
+  view: View,
+): Outcome<ChannelContext> {
+  return update(context, asked, view, stepsOfArchived);
+}
+
+function update(
+  { row: before, caller }: ChannelContext,
+  { params }: Command<"channel.update">,
+  view: View,
+  steps: readonly Step[],
+): Outcome<ChannelContext> {
   let channel = before;
   const changes: Change[] = [];
   for (const step of steps) {
@@ -64,48 +88,57 @@ export function updateChannel(_context: unknown, asked: Command<"channel.update"
     channel = change.channel;
     changes.push(change);
   }
-  return done({}, carryOut(view, before, channel, changes));
+  return done({}, applySteps(view, before, channel, changes), { row: channel });
 }
 
-/** Who loses sight is told first, who gains it last, everybody else in between (channel-sight.ts). */
-function carryOut(view: View, before: ChannelRecord, after: ChannelRecord, changes: readonly Change[]): Effect[] {
+/**
+ * Emits the channel's deletion to users who can no longer see it first, its creation to users who can see it now last,
+ * and all other events in between (channel-visibility.ts).
+ */
+function applySteps(view: View, before: ChannelRecord, after: ChannelRecord, changes: readonly Change[]): Effect[] {
   const others = changes.flatMap(({ effects = [] }) => effects);
-  const told = changes.flatMap(({ told = [] }) => told);
-  const sight = sightChange(view, before, after, others);
-  const gained = sight.gained.get(after.id) ?? [];
+  const streamEvents = changes.flatMap(({ streamEvents = [] }) => streamEvents);
+  const visibility = visibilityChange(view, before, after, others);
+  const gained = visibility.gained.get(after.id) ?? [];
   const rest = watchers(after, gained);
   const isBack = before.isArchived && !after.isArchived;
-  // To whom archived channels do not exist, nothing happens to one; one that comes back has just appeared as it is.
+  // Clients without support for archived channels receive no changes of an archived channel; when it is unarchived they
+  // receive it in its final state.
   const knowing = { ...rest, archives: "shown" } as const;
   return [
     ...(after === before ? [] : [effects.put("channels", after.id, after)]),
     ...others,
-    ...sight.vanishing,
+    ...visibility.vanishing,
     ...(isBack ? returningEffects(view, after, gained) : []),
-    ...told.map((body) => effects.emit("stream", body, before.isArchived ? knowing : rest)),
-    ...sight.appearing,
+    ...streamEvents.map((body) => effects.emit("stream", body, before.isArchived ? knowing : rest)),
+    ...visibility.appearing,
     ...notices(
       view,
       after,
       changes.flatMap(({ notices = [] }) => notices),
-    ).map(effects.tell),
+    ).map(effects.send),
   ];
 }
 
-/** Only people whose clients follow events are concerned: everybody else asks anew. */
-function sightChange(view: View, before: ChannelRecord, after: ChannelRecord, others: readonly Effect[]): SightChange {
+/** Considers only users with an event queue: others read the new state when they register. */
+function visibilityChange(
+  view: View,
+  before: ChannelRecord,
+  after: ChannelRecord,
+  others: readonly Effect[],
+): VisibilityChange {
   const isOpenToAll = !before.isPrivate && !after.isPrivate && before.isWebPublic === after.isWebPublic;
   if (isOpenToAll) return { vanishing: [], appearing: [], gained: new Map() };
   const groups = new Map<number, GroupRecord | null>();
   for (const effect of others) {
     if (effect.kind !== "put" && effect.kind !== "remove") continue;
-    // The key and the row of a group's effect are a group's: `effects.put` checks them.
+    // `effects.put` has type-checked the key and row of this effect.
     if (effect.table === "groups")
       groups.set(effect.key as number, effect.kind === "put" ? (effect.row as GroupRecord) : null);
   }
-  const next = supposing(view, { channels: new Map([[after.id, after]]), groups });
+  const next = withOverrides(view, { channels: new Map([[after.id, after]]), groups });
   const followers = [...view.users.all()].filter(({ id }) => view.queuesOf(id).size > 0).map(({ id }) => id);
-  return channelSight(view, next, [after.id], followers);
+  return channelVisibility(view, next, [after.id], followers);
 }
 
 function changePrivacy(view: View, asked: Asked): Change | Refusal {
@@ -116,7 +149,7 @@ function changePrivacy(view: View, asked: Asked): Change | Refusal {
     history_public_to_subscribers: after.isHistoryPublic,
     is_web_public: after.isWebPublic,
   });
-  return { channel: after, told: [body], notices: [privacyNotice(caller, channel, after)] };
+  return { channel: after, streamEvents: [body], notices: [privacyNotice(caller, channel, after)] };
 }
 
 function changeTopicsPolicy(view: View, { caller, channel, params }: Asked): Change | Refusal {
@@ -132,45 +165,53 @@ function changeTopicsPolicy(view: View, { caller, channel, params }: Asked): Cha
   const after = { ...channel, topicsPolicy };
   return {
     channel: after,
-    told: [updateBody(channel, "topics_policy", topicsPolicy)],
+    streamEvents: [updateBody(channel, "topics_policy", topicsPolicy)],
     notices: [topicsPolicyNotice(view, caller, channel, after)],
   };
 }
 
-const topicsPerLook = 100;
+const topicsPerScan = 100;
 
-/** Whether any message is in another topic than the empty one (spec 2.4). A topic whose messages are gone does not count. */
+/**
+ * Whether the channel has messages in a named topic (spec 2.4). Topics whose messages were all deleted do not count.
+ */
 function hasNamedTopics(view: View, channelId: number): boolean {
   let start: readonly (number | string)[] = [channelId];
   for (;;) {
-    const names = view.rows("topicNames", { start, end: [channelId + 1], limit: topicsPerLook });
+    const names = view.rows("topicNames", { start, end: [channelId + 1], limit: topicsPerScan });
     for (const { key, row } of names) {
       const [message] = view.keys("conversationMessages", { start: [row.id], end: [row.id + 1], limit: 1 });
       if (key[1] !== "" && message !== undefined) return true;
     }
     const last = names.at(-1);
-    if (last === undefined || names.length < topicsPerLook) return false;
+    if (last === undefined || names.length < topicsPerScan) return false;
     start = [channelId, `${last.key[1]}\0`];
   }
 }
 
-function changeDefault(view: View, { caller, channel, params }: Asked): Change | Refusal {
-  const { isDefault } = params;
-  if (isDefault === null) return { channel };
-  if (!isAdministrator(caller)) return refuse.badRequest("You do not have permission to change default channels.");
-  if (isDefault === channel.isDefault) return { channel };
-  if (channel.isArchived && params.isArchived !== false) {
-    return refuse.badRequest("A default channel cannot be archived.");
-  }
-  const noRoom = isDefault ? checkRoomForDefault(view) : null;
-  if (noRoom !== null) return noRoom;
-  return {
-    channel: { ...channel, isDefault },
-    effects: [effects.emit("default_streams", {}, { to: "realm" })],
+/** @param check whether the channel's state allows it */
+function changeDefault(check: (asked: Asked) => Refusal | null): Step {
+  return (view, asked) => {
+    const { caller, channel, params } = asked;
+    const { isDefault } = params;
+    if (isDefault === null) return { channel };
+    if (!isAdministrator(caller)) return refuse.badRequest("You do not have permission to change default channels.");
+    if (isDefault === channel.isDefault) return { channel };
+    const refused = check(asked) ?? (isDefault ? checkRoomForDefault(view) : null);
+    if (refused !== null) return refused;
+    return {
+      channel: { ...channel, isDefault },
+      effects: [effects.emit("default_streams", {}, { to: "realm" })],
+    };
   };
 }
 
-/** D19. */
+/** The same request must unarchive the channel. */
+function refuseUnlessUnarchived({ params }: Asked): Refusal | null {
+  return params.isArchived === false ? null : refuse.badRequest("A default channel cannot be archived.");
+}
+
+/** Spec 4.4; D19. */
 function changeRetention(_view: View, { caller, channel, params }: Asked): Change | Refusal {
   if (params.messageRetentionDays === null) return { channel };
   if (!isAdministrator(caller)) return refuse.administratorRequired();
@@ -179,23 +220,31 @@ function changeRetention(_view: View, { caller, channel, params }: Asked): Chang
   if (days === channel.messageRetentionDays) return { channel };
   return {
     channel: { ...channel, messageRetentionDays: days },
-    told: [updateBody(channel, "message_retention_days", days)],
+    streamEvents: [updateBody(channel, "message_retention_days", days)],
     notices: [retentionNotice(caller, channel.messageRetentionDays, days)],
   };
 }
 
-/** Only unarchiving is permitted (spec 3, D14). */
+function refuseUnarchiving(_view: View, { channel, params }: Asked): Change | Refusal {
+  if (params.isArchived === null) return { channel };
+  return params.isArchived ? refuseArchiving() : refuse.badRequest("Channel is not currently deactivated");
+}
+
+/** Only unarchiving is allowed (spec 3, D14). */
+function refuseArchiving(): Refusal {
+  return refuse.badRequest("is_archived can only be false: only unarchiving is permitted");
+}
+
 function unarchive(view: View, { channel, params }: Asked): Change | Refusal {
   const { isArchived } = params;
   if (isArchived === null) return { channel };
-  if (isArchived) return refuse.badRequest("is_archived can only be false: only unarchiving is permitted");
-  if (!channel.isArchived) return refuse.badRequest("Channel is not currently deactivated");
+  if (isArchived) return refuseArchiving();
   if (channel.isPrivate && view.subscriptions.ofChannel(channel.id).size === 0) {
     return refuse.badRequest("Channel is private and have no subscribers");
   }
   return {
     channel: { ...channel, isArchived },
-    told: [updateBody(channel, "is_archived", isArchived)],
+    streamEvents: [updateBody(channel, "is_archived", isArchived)],
     notices: [archivingNotice(channel, isArchived)],
   };
 }
@@ -206,12 +255,14 @@ function changeDescription(_view: View, { caller, channel, params }: Asked): Cha
   const { description, renderedDescription } = wanted;
   return {
     channel: { ...channel, description, renderedDescription },
-    told: [updateBody(channel, "description", description, { rendered_description: renderedDescription })],
+    streamEvents: [updateBody(channel, "description", description, { rendered_description: renderedDescription })],
     notices: [descriptionNotice(caller, channel.description, description)],
   };
 }
 
-/** The event has the old name as the channel's and the new one as its value. Another spelling of one's own name is free. */
+/**
+ * The event contains the old name as `name` and the new one as `value`. Changing only the case of the name is allowed.
+ */
 function rename(view: View, { caller, channel, params }: Asked): Change | Refusal {
   const { newName: name } = params;
   if (name === null) return { channel };
@@ -222,7 +273,7 @@ function rename(view: View, { caller, channel, params }: Asked): Change | Refusa
   if (holder !== undefined && holder.id !== channel.id) return refuse.channelAlreadyExists(name);
   return {
     channel: { ...channel, name },
-    told: [updateBody(channel, "name", name)],
+    streamEvents: [updateBody(channel, "name", name)],
     effects: defaultsRenamed(view, channel.id),
     notices: [renameNotice(caller, channel.name, name)],
   };
@@ -231,7 +282,7 @@ function rename(view: View, { caller, channel, params }: Asked): Change | Refusa
 function changeFolder(view: View, { channel, params }: Asked): Change | Refusal {
   const { folder } = params;
   if (folder === null || folder.id === channel.folderId) return { channel };
-  const refused = checkFolder(view, folder.id);
+  const refused = checkFolder(view, folder.id, "channel.update");
   if (refused !== null) return refused;
-  return { channel: { ...channel, folderId: folder.id }, told: [updateBody(channel, "folder_id", folder.id)] };
+  return { channel: { ...channel, folderId: folder.id }, streamEvents: [updateBody(channel, "folder_id", folder.id)] };
 }

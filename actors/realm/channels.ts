@@ -1,30 +1,36 @@
-/** Channels: creation (spec 4.3), subscribers in slices, the first message (spec 4.13, section 6). */
+/** Channels: creation (spec 4.3), and the id of a channel's first message (spec 4.13, section 6). */
+
+import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { ChannelCreate, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { updateBody, watchers } from "./channel-events.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { refusedByRecord } from "../protocol/record-machines.ts";
+import { updateBody, watchers } from "../rules/channel-events.ts";
+import { botMessage, silentMention } from "../rules/notification-bot.ts";
+import { invalidFolder } from "./channel-folder-changes.ts";
+import { channelFolderRecords } from "./channel-folder-machine.ts";
 import { createdNotice, notices } from "./channel-notices.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
 import { type GroupChange, resolveSettings } from "./group-values.ts";
-import { changeMembers, isUnaware } from "./membership.ts";
-import { botMessage, silently } from "./notification-bot.ts";
+import { changeMembers, seesOnlyBySubscription } from "./membership.ts";
 
-/** A channel that passed every check, with the anonymous groups that its permissions need. */
+/** A channel that passed all checks, with the anonymous groups for its permissions. */
 export interface NewChannel {
   readonly channel: ChannelRecord;
   readonly groups: readonly GroupRecord[];
   readonly isAnnounced: boolean;
 }
 
-/** POST /channels/create (spec 4.3). All or nothing. */
+/** POST /channels/create (spec 4.3), atomic. */
 export function createChannel(_context: unknown, asked: Command<"channel.create">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
@@ -39,13 +45,16 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   }
   const userIds = [...subscribers];
   const created = newChannelEffects(view, creation, userIds);
-  // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
+  // A channel without subscribers is not announced (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
   const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
   return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: announced }, created);
 }
 
-/** Every rule of spec 4.3 in the order of the public server; `offset` counts channels created by the same command. */
+/**
+ * Checks all rules of spec 4.3 in the public server's order.
+ * @param offset number of channels already created by the same command
+ */
 export function checkChannelCreate(
   view: View,
   caller: UserRecord,
@@ -59,7 +68,7 @@ export function checkChannelCreate(
   if (badDescription !== null) return badDescription;
   if (view.channels.byName(wanted.name) !== undefined) return refuse.channelAlreadyExists(wanted.name);
   if (view.channels.size + offset >= limits.channels_per_realm_max) return refuse.badRequest("Too many channels");
-  const badFolder = checkFolder(view, wanted.folderId);
+  const badFolder = checkFolder(view, wanted.folderId, "channel.create");
   if (badFolder !== null) return badFolder;
   const retention = retentionDays(wanted.messageRetentionDays);
   if (typeof retention === "object" && retention !== null) return retention;
@@ -72,7 +81,7 @@ export function checkChannelCreate(
       settings: channelGroupSettings,
       values: wanted.groups,
       creator: caller,
-      // Each channel of one command takes ids from its own block, one per setting.
+      // Each channel of a command takes group ids from its own block, with one id per setting.
       firstId: view.counter("group") + 1 + offset * channelGroupSettingNames.length,
     },
     (name, change) => checkDeletePolicy(view, caller, name, change),
@@ -107,13 +116,18 @@ export function checkDescription(description: string): Refusal | null {
     : refuse.badRequest(`description is too long (limit: ${limit} characters)`);
 }
 
-/** Nothing is put into an archived folder. @param folderId null: none */
-export function checkFolder(view: View, folderId: number | null): Refusal | null {
-  const isOpen = folderId === null || view.row("channelFolders", folderId)?.isArchived === false;
-  return isOpen ? null : refuse.badRequest("Invalid channel folder ID");
+/** @param folderId null: no folder */
+export function checkFolder(
+  view: View,
+  folderId: number | null,
+  type: "channel.create" | "channel.update",
+): Refusal | null {
+  if (folderId === null) return null;
+  const folder = view.row("channelFolders", folderId);
+  return folder === undefined ? invalidFolder() : refusedByRecord(channelFolderRecords, folder, type);
 }
 
-/** Spec 4.3: the server's switch, the organization's, and membership. */
+/** Spec 4.3: requires the server's option, the organization's setting, and the permission. */
 export function checkWebPublic(view: View, caller: UserRecord, isAllowed: boolean): Refusal | null {
   if (!isAllowed || !realmSetting(view, "enable_spectator_access")) {
     return refuse.badRequest("Web-public channels are not enabled.");
@@ -141,12 +155,12 @@ function checkCreationPermission(
   if (wanted.isPrivate && wanted.isWebPublic) return refuse.badRequest("Invalid parameters");
   const notWebPublic = wanted.isWebPublic ? checkWebPublic(view, caller, wanted.isWebPublicAllowed) : null;
   if (notWebPublic !== null) return notWebPublic;
-  // D19: organization administrators may set retention.
+  // D19: only organization administrators may set retention.
   if (retention !== null && !isAdministrator(caller)) return refuse.administratorRequired();
   return null;
 }
 
-/** Spec 2.4: null follows the realm, -1 keeps for ever, a number counts days. */
+/** Spec 2.4: null follows the organization, -1 keeps messages forever, other numbers are days. */
 export function retentionDays(value: number | string | null): number | null | Refusal {
   if (value === null || value === "realm_default") return null;
   if (value === "unlimited") return -1;
@@ -155,7 +169,7 @@ export function retentionDays(value: number | string | null): number | null | Re
   return refuse.invalidValue("message_retention_days", String(value));
 }
 
-/** A can_delete_* permission for anybody needs the realm's leave (behaviour 2.3). */
+/** Granting a can_delete_* permission requires the organization's permission to do so (behaviour 2.3). */
 function checkDeletePolicy(
   view: View,
   caller: UserRecord,
@@ -169,19 +183,20 @@ function checkDeletePolicy(
     : refuse.insufficientPermission();
 }
 
-/** @param joining people who join in the same command: they learn of a private channel by an event of their own */
+/** @param joining users subscribed by the same command; they receive a private channel with their subscription */
 export function newChannelEffects(view: View, creation: NewChannel, joining: readonly number[]): Effect[] {
   const { channel } = creation;
-  // A change that is split joins them in later commands: then the channel's groups are known and say who is aware.
+  // A large change is split, and later commands subscribe the users. By then the channel's groups are stored and
+  // determine who may see it.
   const isSplit = joining.length > limits.subscribers_per_command_max;
-  const except = isSplit ? [] : joining.filter((id) => isUnaware(view, id, channel));
+  const except = isSplit ? [] : joining.filter((id) => seesOnlyBySubscription(view, id, channel));
   const lastGroup = creation.groups.at(-1)?.id;
   const all: Effect[] = [
     ...creation.groups.map((group) => effects.put("groups", group.id, group)),
     effects.put("channels", channel.id, channel),
-    effects.count("channel", channel.id),
-    effects.count("recipient", channel.recipientId),
-    ...(lastGroup === undefined ? [] : [effects.count("group", lastGroup)]),
+    effects.setCounter("channel", channel.id),
+    effects.setCounter("recipient", channel.recipientId),
+    ...(lastGroup === undefined ? [] : [effects.setCounter("group", lastGroup)]),
     effects.emit("stream", { op: "create", channel_ids: [channel.id], subscriber_count: 0 }, watchers(channel, except)),
   ];
   if (channel.isDefault) all.push(effects.emit("default_streams", {}, { to: "realm" }));
@@ -189,22 +204,22 @@ export function newChannelEffects(view: View, creation: NewChannel, joining: rea
 }
 
 /**
- * The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself: when everybody
- * has joined, so that all of them receive it.
+ * The notification bot announces a new channel in the organization's announcement channel and in the channel itself,
+ * after all users have been subscribed, so that all of them receive the message.
  */
 export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Command[] {
   const place = view.channels.get(realmSetting(view, "new_stream_announcements_stream_id"));
-  const isToldThere = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
-  const content = `${silently(caller)} created a new channel #**${channel.name}**.`;
+  const isNoticePosted = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
+  const content = `${silentMention(caller)} created a new channel #**${channel.name}**.`;
   return [
-    ...(isToldThere ? [botMessage(place, "new channels", content)] : []),
+    ...(isNoticePosted ? [botMessage(place, "new channels", content)] : []),
     ...notices(view, channel, [createdNotice(channel, caller)], { readById: caller.id }),
   ];
 }
 
 /**
- * The channel's oldest message may have changed (spec section 6): told by a first post and by deletions. It looks instead of
- * believing what it is told, because others may have posted and deleted since.
+ * Updates the channel's first message (spec section 6); sent after a first post, a move or a deletion. It reads the
+ * current rows, because other messages may have been posted or deleted since it was sent.
  */
 export function findFirstMessage(_context: unknown, asked: Command<"channel.find-first-message">, view: View): Outcome {
   const channel = view.channels.get(asked.params.channelId);
@@ -215,7 +230,13 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   const update = updateBody(channel, "first_message_id", firstMessageId);
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The very first, too: whoever knows of the channel without being in it does not see the message.
+    // Sent even with a channel's first message: users who see the channel without a subscription do not receive the
+    // message itself.
     effects.emit("stream", update, watchers(channel, [])),
   ]);
 }
+
+export const channelsDecisions = {
+  "channel.create": createChannel,
+  "channel.find-first-message": findFirstMessage,
+} as const;

@@ -1,55 +1,53 @@
-/** Channels that new people join (public API: add-default-stream, remove-default-stream), and their joining them. */
+/** Default channels, which new users are subscribed to (public API: add-default-stream, remove-default-stream). */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
-import { hasContentAccess, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { watchers } from "./channel-events.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { watchers } from "../rules/channel-events.ts";
+import type { ChannelContext } from "./channel-step.ts";
 import { newSubscription } from "./subscription-records.ts";
 
-/** POST and DELETE /default_streams. What is so already changes nothing. */
-export function setDefaultChannel(_context: unknown, asked: Command<"default-channels.set">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  if (!isAdministrator(caller)) return refuse.administratorRequired();
-  const { channelId, isDefault } = asked.params;
-  const channel = view.channels.get(channelId);
-  const hasAccess = isDefault ? hasContentAccess : hasMetadataAccess;
-  if (channel === undefined || channel.isArchived || !hasAccess(view, caller, channel))
-    return refuse.invalidChannelId();
+export function setDefault(
+  { row: channel }: ChannelContext,
+  { params: { isDefault } }: Command<"default-channels.set">,
+  view: View,
+): Outcome<ChannelContext> {
   if (isDefault && channel.isPrivate) return refuse.badRequest("Private channels cannot be made default.");
   if (channel.isDefault === isDefault) return done({}, []);
   const refused = isDefault ? checkRoomForDefault(view) : null;
   if (refused !== null) return refused;
-  return done({}, [
-    effects.put("channels", channel.id, { ...channel, isDefault }),
-    effects.emit("default_streams", {}, { to: "realm" }),
-  ]);
+  const row = { ...channel, isDefault };
+  return done({}, [effects.put("channels", channel.id, row), effects.emit("default_streams", {}, { to: "realm" })], {
+    row,
+  });
 }
 
 /**
- * Whoever is new joins them all in one turn, so they are few (S3).
- * @param others how many more the same command makes default
+ * A new user is subscribed to all default channels in one turn, so their number is bounded (S3).
+ * @param others number of further default channels created by the same command
  */
 export function checkRoomForDefault(view: View, others = 0): Refusal | null {
   const count = [...view.channels.all()].filter((channel) => channel.isDefault).length + others;
   return count >= limits.default_channels_max ? refuse.badRequest("Too many default channels") : null;
 }
 
-/** Guests join nothing by default. */
+/** Guests get no default channels. */
 export function defaultChannelsFor(view: View, user: UserRecord): ChannelRecord[] {
   if (isGuest(user)) return [];
   return [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
 }
 
 /**
- * How somebody who is new joins channels: rows, which come with the account's, and events for others, which come when they
- * know the person. Nobody reads a queue of theirs yet.
+ * Subscribes a new user to channels. Rows are written with the account's rows; the events follow the event that adds
+ * the user. The new user has no event queue yet.
  */
-export function newcomerEffects(view: View, user: UserRecord, channels: readonly ChannelRecord[]) {
+export function newUserEffects(view: View, user: UserRecord, channels: readonly ChannelRecord[]) {
   const rows: Effect[] = channels.map((channel) =>
     effects.put("subscriptions", [channel.id, user.id], newSubscription(view, user.id, channel.id, null)),
   );

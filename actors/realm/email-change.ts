@@ -1,19 +1,20 @@
 /**
- * The link to a new address is followed (spec 4.1 rule 2): addresses are unique in the organization, so the realm decides. Whoever
- * has the key has shown to read the new address's mail; nothing else is asked.
+ * Confirms an email change when the user opens the link (spec 4.1 rule 2). The realm actor decides, because addresses
+ * are unique within an organization. The key proves that the user can read email to the new address; no further
+ * authentication is required.
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../../src/domain/own-account.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { mailEffects } from "../mail.ts";
-import { addressEvents } from "../people-events.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { mailEffects } from "../rules/mail.ts";
+import { addressEvents } from "../rules/user-events.ts";
 
-/** The old address is told, so that its owner learns of a change that was not theirs. */
+/** An email to the old address tells its owner about the change, in case somebody else made it. */
 export function confirmEmailChange(
   _context: unknown,
   asked: Command<"user.email-change.confirm">,
@@ -39,3 +40,7 @@ export function confirmEmailChange(
     ...mailEffects(view, { template: "address-changed", to: before, data: { newEmail: after.email } }),
   ]);
 }
+
+export const emailChangeDecisions = {
+  "user.email-change.confirm": confirmEmailChange,
+} as const;

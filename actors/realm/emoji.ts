@@ -1,15 +1,15 @@
 /** Custom emoji (public API: upload-custom-emoji, deactivate-custom-emoji): active names are unique in an organization. */
 import { refuse } from "../../schemas/errors.ts";
-import { objectionToName, objectionToRemoval } from "../../src/domain/emoji/custom-emoji.ts";
+import { objectionToName, objectionToRemoval } from "../../src/domain/custom-emoji.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
-/** What it is now is built when it is delivered: a list of all, as clients expect it. */
+/** Its content, the list of all custom emoji, is built on delivery. */
 const changed = effects.emit("realm_emoji", { op: "update" }, { to: "realm" });
 
-/** POST /realm/emoji/{emoji_name}; the files are on disk already. */
+/** POST /realm/emoji/{emoji_name}; the files are already on disk. */
 export function addEmoji(_context: unknown, command: Command<"emoji.add">, view: View): Outcome {
   const author = callerOf(command, view);
   if (author === null) return refuse.insufficientPermission();
@@ -18,7 +18,7 @@ export function addEmoji(_context: unknown, command: Command<"emoji.add">, view:
   if (objection !== null) return objection;
   const id = view.counter("emoji") + 1;
   return done({}, [
-    effects.count("emoji", id),
+    effects.setCounter("emoji", id),
     effects.put("realmEmoji", id, {
       id,
       name,
@@ -32,7 +32,10 @@ export function addEmoji(_context: unknown, command: Command<"emoji.add">, view:
   ]);
 }
 
-/** DELETE /realm/emoji/{emoji_name}. The row and its files stay: messages, reactions and statuses go on showing it. */
+/**
+ * DELETE /realm/emoji/{emoji_name}. The row and its files stay, because existing messages, reactions and statuses still
+ * show the emoji.
+ */
 export function deactivateEmoji(_context: unknown, command: Command<"emoji.deactivate">, view: View): Outcome {
   const { name } = command.params;
   const emoji = view.realmEmoji.active(name);
@@ -41,3 +44,8 @@ export function deactivateEmoji(_context: unknown, command: Command<"emoji.deact
   if (objection !== null) return objection;
   return done({}, [effects.put("realmEmoji", emoji.id, { ...emoji, isActive: false }), changed]);
 }
+
+export const emojiDecisions = {
+  "emoji.add": addEmoji,
+  "emoji.deactivate": deactivateEmoji,
+} as const;

@@ -1,28 +1,32 @@
 /**
- * What is told of user groups (public API, user_group events; behaviour 2.6). Clients without the capability
- * `include_deactivated_groups` know active groups only: an event says of which kind its group was, and is shown accordingly
+ * Events about user groups (public API, user_group events; behaviour 2.6). Only clients with the capability
+ * `include_deactivated_groups` see deactivated groups, so each event records whether its group was active
  * (src/realtime/user-group-events.ts).
  */
-import type { Audience, GroupRecord } from "../../schemas/records.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { StoredBody } from "../../schemas/events.ts";
+import type { Audience } from "../../schemas/runtime.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 const everybody: Audience = { to: "realm" };
 
-/** @param group as it is when the event happens */
-export function groupEvent(
-  group: GroupRecord,
-  body: Readonly<Record<string, unknown>>,
-  audience: Audience = everybody,
-): Effect {
-  const { op, ...rest } = body;
-  const mark = group.isActive ? {} : { is_of_deactivated: true };
-  return effects.emit("user_group", { op, group_id: group.id, ...rest, ...mark }, audience);
+type GroupBody = StoredBody<"user_group">;
+/** An op with its own fields. */
+type GroupChange = GroupBody extends infer B
+  ? B extends GroupBody
+    ? Omit<B, "group_id" | "is_of_deactivated">
+    : never
+  : never;
+
+/** @param group its state at the time of the event */
+export function groupEvent(group: GroupRecord, change: GroupChange, audience: Audience = everybody): Effect {
+  const mark = group.isActive ? {} : { is_of_deactivated: true as const };
+  return effects.emit("user_group", { ...change, group_id: group.id, ...mark }, audience);
 }
 
-/** One property or more of a group have other values. */
 export function groupUpdateEvent(
   group: GroupRecord,
-  data: Readonly<Record<string, unknown>>,
+  data: Extract<GroupChange, { readonly op: "update" }>["data"],
   audience: Audience = everybody,
 ): Effect {
   return groupEvent(group, { op: "update", data }, audience);

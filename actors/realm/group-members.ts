@@ -1,25 +1,28 @@
 /**
- * Who and what is in a user group (behaviour 2.6, 3.6; public API: update-user-group-members, update-user-group-subgroups):
- * rows, events, messages to whom it concerns, and private channels that come into or go out of sight by it. A change of more
- * than `group_members_per_command_max` people goes on by itself, slice after slice, as in membership.ts.
+ * Members and subgroups of user groups (behaviour 2.6, 3.6; public API: update-user-group-members,
+ * update-user-group-subgroups): rows, events, notices, and private channels that become visible or invisible. A change
+ * of more than `group_members_per_command_max` users continues in slices, as in membership.ts.
  */
+
+import type { Answer } from "../../schemas/answer.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
   canChangeMembers,
   canChangeSubgroups,
+  groupDeactivated,
   type NamedGroup,
   namedGroup,
 } from "../../src/domain/group-permissions.ts";
 import { ascending } from "../../src/domain/group-values.ts";
 import { isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { GroupMembersRest, GroupMembersStep } from "../commands/user-groups.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, type Done, done, type Outcome } from "../decide.ts";
-import { type Answer, type Effect, effects } from "../effects.ts";
-import { channelsKnownBy, sightOfGroupChange } from "./channel-sight.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, type Done, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { channelsVisibleTo, visibilityOfGroupChange } from "./channel-visibility.ts";
 import { membersEvent, subgroupsEvent } from "./group-events.ts";
 import { noticeEffects } from "./group-notices.ts";
 
@@ -45,13 +48,15 @@ export function changeGroupMembers(_context: unknown, asked: Command<"group.chan
   return begin(view, asked, { group: after, steps, answer: {} }, { before: [], notices });
 }
 
-/** Between the request and its turn somebody may have become a guest (M7); bots have no business with groups (behaviour 2.6). */
+/**
+ * The caller may have become a guest between the request and its turn (M7). Bots cannot manage groups (behaviour 2.6).
+ */
 export function checkPerson(caller: UserRecord): Refusal | null {
   if (isGuest(caller)) return refuse.guestsNotAllowed();
   return caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
-/** @param added who is in by an earlier step of the request */
+/** @param added users added by an earlier step of the same request */
 function checkStep(
   view: View,
   caller: UserRecord,
@@ -67,26 +72,26 @@ function checkStep(
     const present = step.userIds.find((id) => members.has(id));
     return present === undefined ? null : refuse.badRequest(`User ${present} is already a member of this group`);
   }
-  const newcomers = new Set(added);
-  const absent = step.userIds.find((id) => !members.has(id) && !newcomers.has(id));
+  const toAdd = new Set(added);
+  const absent = step.userIds.find((id) => !members.has(id) && !toAdd.has(id));
   return absent === undefined ? null : refuse.badRequest(`There is no member '${absent}' in this user group`);
 }
 
-/** People whom a request puts into a group: there and active. */
+/** Users added to a group must exist and be active. */
 export function checkMembersExist(view: View, userIds: readonly number[]): Refusal | null {
   const unknown = userIds.find((id) => view.users.get(id)?.isActive !== true);
   return unknown === undefined ? null : refuse.badRequest(`Invalid user ID: ${unknown}`);
 }
 
-/** Groups that a request puts into a group: there and active. */
+/** Groups added to a group must exist and be active. */
 export function checkSubgroupsExist(view: View, groupIds: readonly number[]): Refusal | null {
   const unknown = groupIds.find((id) => namedGroup(view, id) === undefined);
   if (unknown !== undefined) return refuse.badRequest(`Invalid user group ID: ${unknown}`);
-  const isAnyDeactivated = groupIds.some((id) => view.groups.get(id)?.isActive === false);
-  return isAnyDeactivated ? refuse.badRequest("User group is deactivated.") : null;
+  const deactivated = groupIds.flatMap((id) => namedGroup(view, id) ?? []).find(({ isActive }) => !isActive);
+  return deactivated === undefined ? null : groupDeactivated();
 }
 
-/** @returns the group's row as it will be */
+/** @returns the group's row after the change */
 function changeSubgroups(
   view: View,
   caller: UserRecord,
@@ -110,7 +115,7 @@ function changeSubgroups(
   return { ...group, subgroupIds: ascending(present) };
 }
 
-/** No group may come to be within itself. */
+/** Rejects cycles: no group may contain itself. */
 function checkAddedSubgroups(
   view: View,
   caller: UserRecord,
@@ -127,7 +132,10 @@ function checkAddedSubgroups(
   return refuse.badRequest(`User group ${group.id} is already a subgroup of one of the passed subgroups.`);
 }
 
-/** The members of a group that is made in the same command. @param before effects that come first */
+/**
+ * Adds the members of a group that the same command creates.
+ * @param before effects that precede the members
+ */
 export function beginMembers(
   view: View,
   asked: Command,
@@ -136,10 +144,10 @@ export function beginMembers(
 ): Done<never> {
   const { group, memberIds, answer } = request;
   if (memberIds.length <= limits.group_members_per_command_max) {
-    // The event of the group says who is in it.
+    // The event that adds the group lists its members.
     return done(answer, [...before, ...memberIds.map((id) => effects.put("groupMembers", [group.id, id], {}))]);
   }
-  return goOn(view, asked, { groupId: group.id, steps: [{ op: "add", userIds: memberIds }], answer }, before);
+  return continueWith(view, asked, { groupId: group.id, steps: [{ op: "add", userIds: memberIds }], answer }, before);
 }
 
 interface Begin {
@@ -148,7 +156,7 @@ interface Begin {
   readonly answer: Answer;
 }
 
-/** Carries out a change at once, or its subgroups at once and its members slice by slice. */
+/** Applies the change at once, or applies its subgroups at once and its members slice by slice. */
 function begin(
   view: View,
   asked: Command,
@@ -158,10 +166,10 @@ function begin(
   const size = steps.reduce((sum, { userIds }) => sum + userIds.length, 0);
   const isWhole = size <= sliceSize(view, group.id);
   const now = [...around.before, ...changeEffects(view, group, isWhole ? steps : []), ...around.notices];
-  return isWhole ? done(answer, now) : goOn(view, asked, { groupId: group.id, steps, answer }, now);
+  return isWhole ? done(answer, now) : continueWith(view, asked, { groupId: group.id, steps, answer }, now);
 }
 
-function goOn(
+function continueWith(
   view: View,
   asked: Command,
   { groupId, steps, answer }: Pick<GroupMembersRest, "groupId" | "steps"> & { readonly answer: Answer },
@@ -169,10 +177,9 @@ function goOn(
 ): Done<never> {
   const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
   const rest = command({ actor: "realm" }, "group-members.continue", { groupId, steps, waiting }, null);
-  return { ...done<never>(null, [...now, effects.tell(rest)]), keptAnswer: answer };
+  return { ...done<never>(null, [...now, effects.send(rest)]), keptAnswer: answer };
 }
 
-/** One slice of a large change. */
 export function continueGroupMembers(_context: unknown, asked: Command<"group-members.continue">, view: View): Outcome {
   const { groupId, steps, waiting } = asked.params;
   const { taken, left } = takeSlice(steps, sliceSize(view, groupId));
@@ -180,19 +187,19 @@ export function continueGroupMembers(_context: unknown, asked: Command<"group-me
   const all = group === undefined ? [] : changeEffects(view, group, taken);
   if (left.length > 0) {
     const rest = { groupId, steps: left, waiting };
-    all.push(effects.tell(command({ actor: "realm" }, "group-members.continue", rest, null)));
+    all.push(effects.send(command({ actor: "realm" }, "group-members.continue", rest, null)));
   } else if (waiting !== null && waiting.boot === view.counter("boot")) {
-    // After a restart nobody waits any more, and the ticket may name somebody else's request.
+    // After a restart no request is waiting, and the ticket number may belong to another request.
     all.push(effects.reply(waiting.ticket, waiting.answer));
   }
   return done({}, all);
 }
 
-/** How many people one command is about: fewer where their sight of many private channels has to be looked at. */
+/** Number of users per command; smaller if their visibility of many private channels must be checked. */
 function sliceSize(view: View, groupId: number): number {
-  const channels = Math.max(1, channelsKnownBy(view, groupId).length);
-  const looked = Math.max(1, Math.floor(limits.sight_pairs_per_command_max / channels));
-  return Math.min(limits.group_members_per_command_max, looked);
+  const channels = Math.max(1, channelsVisibleTo(view, groupId).length);
+  const sizeByChannels = Math.max(1, Math.floor(limits.visibility_pairs_per_command_max / channels));
+  return Math.min(limits.group_members_per_command_max, sizeByChannels);
 }
 
 function takeSlice(steps: readonly GroupMembersStep[], size: number) {
@@ -209,9 +216,9 @@ function takeSlice(steps: readonly GroupMembersStep[], size: number) {
 }
 
 /**
- * Rows and events of a change, between what vanishes and what appears by it. Since the request was checked others may have
- * changed the same people: only what still differs is done.
- * @param group its row as it will be
+ * Rows and events of a change, between the events for channels that vanish and those that appear. Another command may
+ * have changed the same users since the request was checked, so only actual differences are applied.
+ * @param group its row after the change
  */
 function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMembersStep[]): Effect[] {
   const members = view.groups.membersOf(group.id);
@@ -223,10 +230,10 @@ function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMemb
   const before = view.groups.get(group.id)?.subgroupIds ?? [];
   const added = group.subgroupIds.filter((id) => !before.includes(id));
   const removed = before.filter((id) => !group.subgroupIds.includes(id));
-  const sight = sightOfGroupChange(view, group, { joining, leaving });
+  const visibility = visibilityOfGroupChange(view, group, { joining, leaving });
   const isOther = added.length + removed.length > 0;
   return [
-    ...sight.vanishing,
+    ...visibility.vanishing,
     ...joining.map((id) => effects.put("groupMembers", [group.id, id], {})),
     ...leaving.map((id) => effects.remove("groupMembers", [group.id, id])),
     ...(isOther ? [effects.put("groups", group.id, group)] : []),
@@ -234,6 +241,11 @@ function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMemb
     ...membersEvent(group, "remove_members", leaving),
     ...subgroupsEvent(group, "add_subgroups", added),
     ...subgroupsEvent(group, "remove_subgroups", removed),
-    ...sight.appearing,
+    ...visibility.appearing,
   ];
 }
+
+export const groupMembersDecisions = {
+  "group.change-members": changeGroupMembers,
+  "group-members.continue": continueGroupMembers,
+} as const;

@@ -1,18 +1,20 @@
-/** The notification bot tells people that somebody else has put them into a user group, or out of it (behaviour 2.6). */
+/**
+ * Notices from the notification bot to users whom another user added to or removed from a user group (behaviour 2.6).
+ */
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { GroupMembersStep } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { NamedGroup } from "../../src/domain/group-permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { GroupMembersStep } from "../commands/user-groups.ts";
-import { type Effect, effects } from "../effects.ts";
-import { botDirectMessage, silently } from "./notification-bot.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 
 const verbs = {
   add: (caller: string, group: string) => `${caller} added you to the group ${group}.`,
   remove: (caller: string, group: string) => `${caller} removed you from the group ${group}.`,
 } as const;
 
-/** Nobody is told of what they did themselves, bots of nothing, and of very large changes nobody (`group_notices_max`). */
+/** The caller and bots get no notice. Very large changes send none (`group_notices_max`). */
 export function noticeEffects(
   view: View,
   caller: UserRecord,
@@ -21,9 +23,9 @@ export function noticeEffects(
 ): Effect[] {
   return steps.flatMap(({ op, userIds }) => {
     if (userIds.length > limits.group_notices_max) return [];
-    const content = verbs[op](silently(caller), `@_*${group.name}*`);
+    const content = verbs[op](silentMention(caller), `@_*${group.name}*`);
     return userIds
       .filter((id) => id !== caller.id && view.users.get(id)?.botType === null)
-      .map((id) => effects.tell(botDirectMessage(id, content)));
+      .map((id) => effects.send(botDirectMessage(id, content)));
   });
 }

@@ -1,16 +1,18 @@
 /**
- * Group-setting values (spec 2.2; behaviour 3.2 to 3.4): from what a request says to the group that holds a permission. The
- * same for channels, user groups and the organization.
+ * Group-setting values (spec 2.2; behaviour 3.2 to 3.4): resolves a value in a request to the group that holds the
+ * permission. Shared by channels, user groups and the organization.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
-import type { GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { refuseDeactivated } from "../../src/domain/group-permissions.ts";
 import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../src/domain/group-values.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
-/** A setting's name with its row of the table. */
+/** A setting's name and its row in the settings table. */
 export interface NamedSetting {
   readonly name: string;
   readonly setting: GroupSetting;
@@ -18,11 +20,14 @@ export interface NamedSetting {
 
 export interface GroupChange {
   readonly id: number;
-  /** The anonymous group that has to be stored, or null when a named one holds the permission. */
+  /** The anonymous group to store; null if a named group holds the permission. */
   readonly record: GroupRecord | null;
 }
 
-/** A value for a permission that nobody holds yet. @param nextId id for the anonymous group, if one is needed */
+/**
+ * Resolves the initial value of a permission.
+ * @param nextId id for the anonymous group, if one is needed
+ */
 export function resolveGroupValue(
   view: View,
   named: NamedSetting,
@@ -35,16 +40,16 @@ export function resolveGroupValue(
     : anonymousGroup(view, named, normal, nextId);
 }
 
-/** Who holds each permission of something new, and the anonymous groups that it needs. */
+/** The holders of all permissions of a new object, with the anonymous groups to store. */
 export interface ResolvedSettings<Name extends string> {
   readonly ids: Partial<Record<Name, number>>;
   readonly records: readonly GroupRecord[];
 }
 
 /**
- * Every permission of a new channel or user group: as it was asked for, else its default.
+ * Resolves every permission of a new channel or user group: the requested value or the default.
  * @param wanted.firstId id of the first anonymous group that is needed
- * @param check what else a holder must be
+ * @param check further requirements for a holder
  */
 export function resolveSettings<Name extends string>(
   view: View,
@@ -71,28 +76,28 @@ export function resolveSettings<Name extends string>(
   return { ids, records };
 }
 
-/** System groups are there from the founding on. */
+/** System groups exist from the realm's creation on. */
 function defaultHolder(view: View, creator: UserRecord, { default: holder }: GroupSetting): GroupSettingValue {
   if (holder === "creator") return { direct_members: [creator.id], direct_subgroups: [] };
   return view.groups.system(holder)?.id ?? 0;
 }
 
-/** A change of who holds a permission, and what of the groups' rows comes and goes by it. */
+/** A change of a permission's holder, with the group rows to store and delete. */
 export interface ValueChange {
-  /** Of the group that holds it from now on. */
+  /** Id of the new holder. */
   readonly id: number;
-  /** Whether `nextId` was taken. */
+  /** Whether `nextId` was used. */
   readonly takesId: boolean;
-  /** What events tell: the new value in output form. */
+  /** The new value in output form, for events. */
   readonly value: GroupSettingValue;
   readonly effects: readonly Effect[];
 }
 
 /**
- * `{new, old}` (spec 2.2): `old` first, then whether anything changes at all, then whether the new value may be (D16). An
- * anonymous group that held it before is used again or removed.
- * @param nextId id for the anonymous group, if one is needed; the caller counts it
- * @returns null: nothing changes
+ * Applies `{new, old}` (spec 2.2): checks `old` first, then whether the value differs, then whether the new value is
+ * allowed (D16). The anonymous group that held the permission before is reused or deleted.
+ * @param nextId id for the anonymous group, if one is needed; the caller updates the counter
+ * @returns null if nothing changes
  */
 export function changeGroupValue(
   view: View,
@@ -118,11 +123,12 @@ export function changeGroupValue(
   return { id, takesId: id === nextId, value, effects: [...stored, ...gone] };
 }
 
-/** The checks of a named group (behaviour 3.4, in this order). */
+/** Checks a named group (behaviour 3.4, in this order). */
 function checkNamedGroup(view: View, { name, setting }: NamedSetting, id: number): GroupChange | Refusal {
   const group = view.groups.get(id);
   if (group === undefined || group.name === null) return refuse.invalidUserGroup();
-  if (!group.isActive) return refuse.badRequest("User group is deactivated.");
+  const deactivated = refuseDeactivated(group);
+  if (deactivated !== null) return deactivated;
   if (!group.isSystem && setting.requiresSystemGroup) return refuse.systemGroupRequired(name);
   if (group.isSystem && !setting.allowedSystemGroups.includes(group.name as SystemGroupName)) {
     return refuse.badRequest(`'${name}' setting cannot be set to '${group.name}' group.`);
@@ -145,7 +151,8 @@ function anonymousGroup(
   for (const subgroupId of value.direct_subgroups) {
     const group = view.groups.get(subgroupId);
     if (group === undefined || group.name === null) return refuse.badRequest(`Invalid user group ID: ${subgroupId}`);
-    if (!group.isActive) return refuse.badRequest("User group is deactivated.");
+    const deactivated = refuseDeactivated(group);
+    if (deactivated !== null) return deactivated;
   }
   const record: GroupRecord = {
     id,

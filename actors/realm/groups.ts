@@ -1,24 +1,25 @@
 /**
- * User groups that begin, change, end and begin again (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
- * deactivate-user-group). A request is done whole or not at all. Who is in a group: group-members.ts.
+ * User groups: creation, and who may change them (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
+ * deactivate-user-group). Requests are atomic. The group's machine decides the changes, and group-members.ts its members.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { type UserGroupSettingName, userGroupSettingNames, userGroupSettings } from "../../schemas/group-settings.ts";
+import { userGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { checkGroupName, checkGroupNameFree } from "../../src/domain/group-names.ts";
-import { canManageGroup, type NamedGroup, namedGroup, userGroupSettingId } from "../../src/domain/group-permissions.ts";
-import { groupUsage } from "../../src/domain/group-usage.ts";
+import { canManageGroup, namedGroup } from "../../src/domain/group-permissions.ts";
 import { ascending } from "../../src/domain/group-values.ts";
 import { hasRealmPermission } from "../../src/domain/permissions.ts";
-import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { groupEvent, groupUpdateEvent } from "./group-events.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { decideRecord } from "../protocol/record-machines.ts";
+import { groupEvent } from "./group-events.ts";
 import { beginMembers, checkMembersExist, checkPerson, checkSubgroupsExist } from "./group-members.ts";
-import { changeGroupValue, resolveSettings } from "./group-values.ts";
+import { resolveSettings } from "./group-values.ts";
+import { userGroups } from "./user-group-machine.ts";
 
 /** POST /user_groups/create. */
 export function createGroup(_context: unknown, asked: Command<"group.create">, view: View): Outcome {
@@ -52,7 +53,7 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
   const before = [
     ...resolved.records.map((record) => effects.put("groups", record.id, record)),
     effects.put("groups", id, group),
-    effects.count("group", resolved.records.at(-1)?.id ?? id),
+    effects.setCounter("group", resolved.records.at(-1)?.id ?? id),
     groupEvent(group, { op: "add" }),
   ];
   return beginMembers(view, asked, { group, memberIds: ascending(memberIds), answer: { group_id: id } }, before);
@@ -67,7 +68,7 @@ function checkCreation(view: View, caller: UserRecord, params: Command<"group.cr
   );
 }
 
-/** After the settings, as the public server does. */
+/** Checked after the settings, as on the public server. */
 function checkCreationLate(view: View, { name, subgroupIds }: Command<"group.create">["params"]): Refusal | null {
   const taken = checkGroupNameFree(view, name);
   if (taken !== null) return taken;
@@ -75,90 +76,24 @@ function checkCreationLate(view: View, { name, subgroupIds }: Command<"group.cre
   return checkSubgroupsExist(view, subgroupIds);
 }
 
-/** PATCH /user_groups/{user_group_id} (spec 4.6). */
-export function updateGroup(_context: unknown, asked: Command<"group.update">, view: View): Outcome {
+/** PATCH /user_groups/{user_group_id} (spec 4.6), and POST /user_groups/{user_group_id}/deactivate (spec 3). */
+export function changeGroup(
+  _context: unknown,
+  asked: Command<"group.update"> | Command<"group.deactivate">,
+  view: View,
+): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
-  const group = manageable(view, caller, params.groupId);
-  if ("kind" in group) return group;
-  const renamed = params.name === null || params.name === group.name ? null : params.name;
-  const refused = renamed === null ? null : (checkGroupName(renamed) ?? checkGroupNameFree(view, renamed));
-  if (refused !== null) return refused;
-  const described = params.description === null || params.description === group.description ? null : params.description;
-  const isReactivated = params.isDeactivated === false && !group.isActive;
-
-  const changed: GroupRecord = {
-    ...group,
-    name: renamed ?? group.name,
-    description: described ?? group.description,
-    isActive: group.isActive || isReactivated,
-  };
-  const settings = changeSettings(view, changed, params.settings);
-  if ("kind" in settings) return settings;
-  const after = { ...changed, settings: { ...group.settings, ...settings.ids } };
-  const told = [
-    ...(renamed === null ? [] : [groupUpdateEvent(group, { name: renamed })]),
-    ...(described === null ? [] : [groupUpdateEvent(group, { description: described })]),
-    ...(isReactivated ? [groupUpdateEvent(after, { deactivated: false })] : []),
-    ...settings.events,
-  ];
-  if (told.length === 0) return done({}, []);
-  return done({}, [...settings.rows, effects.put("groups", group.id, after), ...told]);
-}
-
-/** The group, when the caller may manage it. Deactivated ones may be changed (spec 2.5). */
-function manageable(view: View, caller: UserRecord, groupId: number): NamedGroup | Refusal {
   const refused = checkPerson(caller);
   if (refused !== null) return refused;
-  const group = namedGroup(view, groupId);
+  const group = namedGroup(view, asked.params.groupId);
   if (group === undefined) return refuse.invalidUserGroup();
-  return canManageGroup(view, caller, group) ? group : refuse.insufficientPermission();
+  if (!canManageGroup(view, caller, group)) return refuse.insufficientPermission();
+  return decideRecord(userGroups, { row: group, caller }, asked, view);
 }
 
-interface SettingsChange {
-  readonly ids: Partial<Record<UserGroupSettingName, number>>;
-  /** Of anonymous groups that come, change and go. */
-  readonly rows: readonly Effect[];
-  readonly events: readonly Effect[];
-}
-
-/** @param group as it will be: a group that becomes active in the same request may hold its own permissions */
-function changeSettings(
-  view: View,
-  group: GroupRecord,
-  changes: Command<"group.update">["params"]["settings"],
-): SettingsChange | Refusal {
-  const after = supposing(view, { groups: new Map([[group.id, group]]) });
-  const ids: Partial<Record<UserGroupSettingName, number>> = {};
-  const rows: Effect[] = [];
-  const events: Effect[] = [];
-  let lastId = view.counter("group");
-  for (const name of userGroupSettingNames) {
-    const asked = changes[name];
-    if (asked === undefined) continue;
-    const named = { name, setting: userGroupSettings[name] };
-    const change = changeGroupValue(after, named, userGroupSettingId(view, group, name), asked, lastId + 1);
-    if (change === null) continue;
-    if ("kind" in change) return change;
-    ids[name] = change.id;
-    rows.push(...change.effects);
-    if (change.takesId) lastId++;
-    events.push(groupUpdateEvent(group, { [name]: change.value }));
-  }
-  if (lastId > view.counter("group")) rows.push(effects.count("group", lastId));
-  return { ids, rows, events };
-}
-
-/** POST /user_groups/{user_group_id}/deactivate (spec 3). What holds a permission or is within a group stays. */
-export function deactivateGroup(_context: unknown, asked: Command<"group.deactivate">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const group = manageable(view, caller, asked.params.groupId);
-  if ("kind" in group) return group;
-  if (!group.isActive) return refuse.badRequest("User group is deactivated.");
-  const usage = groupUsage(view, group, caller);
-  if (usage.isUsed) return refuse.groupInUse(usage.objections);
-  const after = { ...group, isActive: false };
-  return done({}, [effects.put("groups", group.id, after), groupUpdateEvent(group, { deactivated: true })]);
-}
+export const groupsDecisions = {
+  "group.create": createGroup,
+  "group.update": changeGroup,
+  "group.deactivate": changeGroup,
+} as const;

@@ -1,26 +1,26 @@
 /**
- * Invitations that are made (spec 4.14; public API: create-invite-link, send-invites): who may, to what, and how many. What becomes
- * of one is its own machine's (actors/invitation). A request is done whole or not at all.
+ * Creates invitations (spec 4.14; public API: create-invite-link, send-invites) and checks the permissions, the grants
+ * and the limits. Each invitation's own machine handles everything else (actors/invitation). Requests are atomic.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { InvitationOffer, InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { InvitationOffer } from "../commands/invites.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../invitation/effects.ts";
-import { mailEffects } from "../mail.ts";
-import { nextTimer } from "../timers.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
+import { mailEffects } from "../rules/mail.ts";
+import { nextTimer } from "../rules/timers.ts";
 
-/** POST /invites/multiuse. The link itself is made of the key by who answers. */
+/** POST /invites/multiuse. The HTTP handler builds the link from the key. */
 export function createInvitation(_context: unknown, asked: Command<"invitation.create">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
@@ -35,7 +35,7 @@ export function createInvitation(_context: unknown, asked: Command<"invitation.c
     params,
   );
   return done({ id }, [
-    effects.count("invitation", id),
+    effects.setCounter("invitation", id),
     ...invitationEffects(invitation),
     effects.put("invitationLinks", id, { key: params.key }),
     ...sentEffects(view, caller.id, [id]),
@@ -43,7 +43,7 @@ export function createInvitation(_context: unknown, asked: Command<"invitation.c
   ]);
 }
 
-/** POST /invites. One address that cannot be invited refuses all: nobody is left wondering who got a mail. */
+/** POST /invites. One invalid address rejects the whole request, so that it is always clear who was invited. */
 export function sendInvitations(_context: unknown, asked: Command<"invitations.send">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
@@ -68,7 +68,7 @@ export function sendInvitations(_context: unknown, asked: Command<"invitations.s
   );
   const ids = invitations.map(({ id }) => id);
   return done({}, [
-    effects.count("invitation", firstId + ids.length - 1),
+    effects.setCounter("invitation", firstId + ids.length - 1),
     ...invitations.flatMap(invitationEffects),
     ...sentEffects(view, caller.id, ids),
     ...mailEffects(
@@ -79,7 +79,7 @@ export function sendInvitations(_context: unknown, asked: Command<"invitations.s
   ]);
 }
 
-/** In the order of the public API (behaviour 9). */
+/** Checks in the public server's order (behaviour 9). */
 function refuseOffer(view: View, caller: UserRecord, kind: InvitationKind, offer: InvitationOffer): Refusal | null {
   if (!mayInvite(view, caller, kind)) return refuse.insufficientPermission();
   return (
@@ -130,7 +130,10 @@ interface Addressed {
   readonly email: string;
   readonly notifiesInviter: boolean;
   readonly keyHash: string;
-  /** What its expiry's timer gets if it expires: of several invitations, all do or none does. */
+  /**
+   * Sequence number for its expiry timer. The invitations of one request share an expiry, so either all or none have a
+   * timer.
+   */
   readonly timer: number;
 }
 
@@ -164,3 +167,8 @@ function invitationEffects(invitation: InvitationRecord): Effect[] {
     ...(expiresAt === null ? [] : [effects.schedule(expiresAt, expiry)]),
   ];
 }
+
+export const invitesDecisions = {
+  "invitation.create": createInvitation,
+  "invitations.send": sendInvitations,
+} as const;

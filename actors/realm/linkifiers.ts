@@ -1,31 +1,32 @@
 /**
- * Linkifiers of an organization (public API: /realm/linkifiers). They are applied when a message is written; what is written
- * keeps its links.
+ * Linkifiers of an organization (public API: /realm/linkifiers). They apply when a message is posted or edited;
+ * existing messages keep their links.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { LinkifierInput } from "../../schemas/linkifiers.ts";
 import { groupNames, linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
 import { variableNames } from "../../src/domain/markdown/uri-template.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, LinkifierDraft } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
-/** Everybody whose client can expand URL templates gets the whole list, as it is when it is told. */
+/** Sent to clients that can expand URL templates. It contains the whole list, read on delivery. */
 const linkifiersEvent = effects.emit("realm_linkifiers", {}, { to: "realm" });
 
-/** POST /realm/filters. A new linkifier is the last one. */
+/** POST /realm/filters. A new linkifier is appended to the order. */
 export function addLinkifier(_context: unknown, asked: Command<"linkifier.add">, view: View): Outcome {
   const { pattern, urlTemplate } = asked.params;
-  const refused = refuseCaller(asked, view) ?? refuseDraft(view, asked.params, null);
+  const refused = refuseCaller(asked, view) ?? refuseInput(view, asked.params, null);
   if (refused !== null) return refused;
   if (view.linkifiers.length >= limits.linkifiers_max) return refuse.badRequest("Too many linkifiers");
   const id = view.counter("linkifier") + 1;
   const order = 1 + Math.max(0, ...view.linkifiers.map((each) => each.order));
   return done({ id }, [
-    effects.count("linkifier", id),
+    effects.setCounter("linkifier", id),
     effects.put("linkifiers", id, { id, pattern, urlTemplate, order }),
     linkifiersEvent,
   ]);
@@ -38,7 +39,7 @@ export function updateLinkifier(_context: unknown, asked: Command<"linkifier.upd
   if (refusedCaller !== null) return refusedCaller;
   const before = view.linkifiers.find((each) => each.id === id);
   if (before === undefined) return notFound();
-  const refused = refuseDraft(view, asked.params, id);
+  const refused = refuseInput(view, asked.params, id);
   if (refused !== null) return refused;
   if (before.pattern === pattern && before.urlTemplate === urlTemplate) return done({}, []);
   return done({}, [effects.put("linkifiers", id, { ...before, pattern, urlTemplate }), linkifiersEvent]);
@@ -78,8 +79,11 @@ function notFound(): Refusal {
   return refuse.badRequest("Linkifier not found.");
 }
 
-/** Pattern and template, each by itself, then that one names what the other names. @param id of the one that changes */
-function refuseDraft(view: View, { pattern, urlTemplate }: LinkifierDraft, id: number | null): Refusal | null {
+/**
+ * Checks the pattern and the template separately, then that their names match.
+ * @param id id of the linkifier that changes; null: a new one
+ */
+function refuseInput(view: View, { pattern, urlTemplate }: LinkifierInput, id: number | null): Refusal | null {
   if (pattern === "" || urlTemplate === "") return refuse.badRequest("This field cannot be blank.");
   if (codePoints(urlTemplate) > limits.url_code_points_max) return refuse.badRequest("Invalid URL template.");
   const problem = linkifierProblem({ pattern, urlTemplate });
@@ -98,3 +102,10 @@ function refuseDraft(view: View, { pattern, urlTemplate }: LinkifierDraft, id: n
     ? null
     : refuse.badRequest(`Group '${unknown}' in URL template is not present in linkifier pattern.`);
 }
+
+export const linkifiersDecisions = {
+  "linkifier.add": addLinkifier,
+  "linkifier.update": updateLinkifier,
+  "linkifier.remove": removeLinkifier,
+  "linkifier.reorder": reorderLinkifiers,
+} as const;

@@ -1,22 +1,24 @@
 /**
- * People joining and leaving channels: rows, and the events of everybody concerned (behaviour 2.3 c). A change of more than
- * `subscribers_per_command_max` people goes on by itself, slice after slice, each telling the next through the mailbox, so
- * that no turn is long; its request is answered when the last slice is on disk.
+ * Subscribes and unsubscribes users: rows, and events to everybody affected (behaviour 2.3 c). A change of more than
+ * `subscribers_per_command_max` users continues in slices, each of which sends the next through the mailbox, so that no
+ * turn is long. The request is answered when the last slice is on disk.
  */
+
+import type { Answer } from "../../schemas/answer.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess, hasMetadataAccessUnsubscribed } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type MembershipChange } from "../commands.ts";
-import { type Done, done, type Outcome } from "../decide.ts";
-import { type Answer, type Effect, effects } from "../effects.ts";
-import { readBeforeJoining } from "../user/read-rows.ts";
-import { leaveRead } from "../user/read-state.ts";
-import { defaultsInSight } from "./bot-events.ts";
-import { people, watchers } from "./channel-events.ts";
-import { sightRows, vanishingEffects } from "./channel-sight.ts";
+import { type Command, command, type MembershipChange } from "../protocol/commands.ts";
+import { type Done, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { visibleDefaults } from "../rules/bot-events.ts";
+import { people, watchers } from "../rules/channel-events.ts";
+import { leaveRead } from "../rules/read-marks.ts";
+import { readBeforeJoining } from "../rules/read-rows.ts";
+import { visibilityEvents } from "../rules/user-visibility.ts";
+import { vanishingEffects, visibilityRows } from "./channel-visibility.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
-import { sightEffects } from "./user-sight.ts";
 
 export interface Target {
   readonly kind: "join" | "leave";
@@ -26,19 +28,22 @@ export interface Target {
 }
 
 export interface ChangeRequest {
-  /** A channel stands here once. */
+  /** Each channel occurs at most once. */
   readonly targets: readonly Target[];
   readonly answer: Answer;
-  /** Told when everybody has joined and left. */
+  /** Commands to send when all users have been subscribed or unsubscribed. */
   readonly after: readonly Command[];
 }
 
-/** How many people a change is about, counted once per channel. */
+/** Number of users in a change, counted once per channel. */
 export function sizeOf(targets: readonly { readonly userIds: readonly number[] }[]): number {
   return targets.reduce((sum, { userIds }) => sum + userIds.length, 0);
 }
 
-/** Carries out a change at once, or its beginning; `before` are effects that come first, e.g. new channels. */
+/**
+ * Applies the change at once, or starts it.
+ * @param before effects that precede the change, for example new channels
+ */
 export function changeMembers(
   view: View,
   asked: Command,
@@ -47,15 +52,14 @@ export function changeMembers(
 ): Done<never> {
   const { targets, answer, after } = request;
   if (sizeOf(targets) <= limits.subscribers_per_command_max) {
-    return done(answer, [...before, ...changeEffects(view, targets), ...after.map(effects.tell)]);
+    return done(answer, [...before, ...changeEffects(view, targets), ...after.map(effects.send)]);
   }
   const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
   const left = targets.map(({ channel, ...target }) => ({ ...target, channelId: channel.id }));
-  const goOn = command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null);
-  return { ...done<never>(null, [...before, effects.tell(goOn)]), keptAnswer: answer };
+  const rest = command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null);
+  return { ...done<never>(null, [...before, effects.send(rest)]), keptAnswer: answer };
 }
 
-/** One slice of a large change. */
 export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
   const { targets, waiting, after } = asked.params;
   const { taken, left } = takeSlice(targets);
@@ -65,12 +69,12 @@ export function continueChange(_context: unknown, asked: Command<"members.change
   });
   const all = changeEffects(view, now);
   if (left.length > 0) {
-    all.push(effects.tell(command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null)));
+    all.push(effects.send(command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null)));
     return done({}, all);
   }
-  all.push(...after.map(effects.tell));
+  all.push(...after.map(effects.send));
   if (waiting !== null && waiting.boot === view.counter("boot")) {
-    // After a restart nobody waits any more, and the ticket may name somebody else's request.
+    // After a restart no request is waiting, and the ticket number may belong to another request.
     all.push(effects.reply(waiting.ticket, waiting.answer));
   }
   return done({}, all);
@@ -90,22 +94,25 @@ function takeSlice(targets: MembershipChange["targets"]) {
   return { taken, left };
 }
 
-/** Rows and events of all targets, and first of all who comes into sight by them (`can_access_all_users_group`). */
+/**
+ * Rows and events of all targets. Users who become visible (`can_access_all_users_group`) are announced first, those
+ * who become invisible last.
+ */
 function changeEffects(view: View, targets: readonly Target[]): Effect[] {
   const joins = targets.filter(({ kind }) => kind === "join");
   const leaves = targets.filter(({ kind }) => kind === "leave");
   return [
-    ...sightOf(view, joins, true),
+    ...visibilityOf(view, joins, true),
     ...joins.flatMap((target) => joinEffects(view, target)),
     ...leaves.flatMap((target) => leaveEffects(view, target)),
-    ...sightOf(view, leaves, false),
+    ...visibilityOf(view, leaves, false),
   ];
 }
 
-function sightOf(view: View, targets: readonly Target[], isInAfter: boolean): Effect[] {
+function visibilityOf(view: View, targets: readonly Target[], isInAfter: boolean): Effect[] {
   if (targets.length === 0) return [];
   const changing = new Map(targets.map(({ channel, userIds }) => [channel.id, new Set(userIds)]));
-  return sightEffects(view, {
+  return visibilityEvents(view, {
     channelIds: new Set(changing.keys()),
     userIds: new Set(targets.flatMap(({ userIds }) => userIds)),
     isInAfter: (userId, channelId) =>
@@ -114,37 +121,37 @@ function sightOf(view: View, targets: readonly Target[], isInAfter: boolean): Ef
 }
 
 function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] {
-  // Between slices of a large change somebody may have been deactivated: who comes back finds what was there before.
+  // A user may be deactivated between the slices of a large change; reactivation restores only earlier subscriptions.
   const joining = userIds.filter((id) => view.users.get(id)?.isActive === true);
   const ids = ascending(joining.filter((id) => !view.subscriptions.isSubscribed(id, channel.id)));
   if (ids.length === 0) return [];
-  const unaware = ids.filter((id) => isUnaware(view, id, channel));
-  // The count of this moment: what is replayed later must not count twice what the following peer events add.
+  const unaware = ids.filter((id) => seesOnlyBySubscription(view, id, channel));
+  // The count at this moment. On a later replay, the peer events that follow must not be counted twice.
   const body = {
     channel_ids: [channel.id],
     subscriber_count: view.subscriptions.ofChannel(channel.id).size + ids.length,
   };
   return [
     ...ids.map((id) => effects.put("subscriptions", [channel.id, id], newSubscription(view, id, channel.id, color))),
-    // What was received in a former stay was marked as read by leaving (behaviour 8).
+    // Leaving marked the messages of an earlier subscription as read (behaviour 8).
     ...ids.flatMap((id) =>
       view.subscriptions.get(id, channel.id) === undefined ? [] : readBeforeJoining(view, id, channel.id),
     ),
-    ...sightRows(view, channel.id, unaware),
+    ...visibilityRows(view, channel.id, unaware),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, people(channel, unaware))]),
     effects.emit("subscription", { op: "add", ...body }, people(channel, ids)),
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
-    ...defaultsInSight(view, [channel.id], unaware),
+    ...visibleDefaults(view, [channel.id], unaware),
   ];
 }
 
-/** Whether joining is how the person learns that the channel exists. */
-export function isUnaware(view: View, userId: number, channel: ChannelRecord): boolean {
+/** Whether the subscription is the only reason why the user can see the channel. */
+export function seesOnlyBySubscription(view: View, userId: number, channel: ChannelRecord): boolean {
   const user = view.users.get(userId);
   return user !== undefined && !hasMetadataAccess(view, user, channel);
 }
 
-/** Who loses sight of the channel by leaving it is told that it is gone. */
+/** A user who can no longer see the channel after leaving it also receives its deletion. */
 function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
   const ids = ascending(userIds.filter((id) => view.subscriptions.get(id, channel.id)?.isActive === true));
   if (ids.length === 0) return [];
@@ -152,9 +159,9 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     const user = view.users.get(id);
     return user !== undefined && !hasMetadataAccessUnsubscribed(view, user, channel);
   });
-  // Of the deactivated it was told when they were deactivated: clients count.
+  // Deactivated users were removed from clients' subscriber counts when they were deactivated.
   const seen = ids.filter((id) => view.users.get(id)?.isActive === true);
-  const peersGone = { op: "peer_remove", stream_ids: [channel.id], user_ids: seen };
+  const peersGone = { op: "peer_remove" as const, stream_ids: [channel.id], user_ids: seen };
   return [
     ...ids.flatMap((id) => {
       const subscription = view.subscriptions.get(id, channel.id);
@@ -166,7 +173,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       { op: "remove", subscriptions: [{ name: channel.name, stream_id: channel.id }] },
       people(channel, ids),
     ),
-    // Among them who leaves and still sees the channel: of the others, see realtime/channel-events.ts.
+    // Includes users who leave but can still see the channel; for the others see realtime/channel-events.ts.
     ...(seen.length === 0 ? [] : [effects.emit("subscription", peersGone, watchers(channel, blinded))]),
     ...vanishingEffects(view, channel.id, blinded),
     ...ids.flatMap((id) => leaveRead(view, id, channel.id)),
@@ -176,3 +183,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
 function ascending(ids: readonly number[]): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
+
+export const membershipDecisions = {
+  "members.change": continueChange,
+} as const;

@@ -1,25 +1,26 @@
-/** Code playgrounds of an organization (spec 4.18): where clients let people run a block of code. */
+/** Code playgrounds of an organization (spec 4.18): websites where clients can open a code block. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
 import { isTemplate, variableNames } from "../../src/domain/markdown/uri-template.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { playgroundsOf } from "../../src/domain/playgrounds.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, PlaygroundDraft } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
-/** Everybody gets the whole list, as it is when it is told. */
+/** Sent to everybody. It contains the whole list, read on delivery. */
 const playgroundsEvent = effects.emit("realm_playgrounds", {}, { to: "realm" });
 
 /** POST /realm/playgrounds. */
 export function addPlayground(_context: unknown, asked: Command<"playground.add">, view: View): Outcome {
-  const refused = refuseCaller(asked, view) ?? refuseDraft(view, asked.params);
+  const refused = refuseCaller(asked, view) ?? refuseInput(view, asked.params);
   if (refused !== null) return refused;
   const id = view.counter("playground") + 1;
   const { name, language, urlTemplate } = asked.params;
   return done({ id }, [
-    effects.count("playground", id),
+    effects.setCounter("playground", id),
     effects.put("playgrounds", id, { id, name, language, urlTemplate }),
     playgroundsEvent,
   ]);
@@ -39,11 +40,11 @@ function refuseCaller(asked: Command, view: View): Refusal | null {
   return caller === null || isAdministrator(caller) ? null : refuse.administratorRequired();
 }
 
-/** Names of lexers have letters, digits and a few signs (public API); which ones there are is not asked. */
+/** The allowed characters of lexer names (public API); whether the lexer exists is not checked. */
 const languageForm = /^[ a-zA-Z0-9_+\-./#]*$/;
 
-/** Exactly one variable, `code`; it may stand in the template more than once. */
-function refuseDraft(view: View, { name, language, urlTemplate }: PlaygroundDraft): Refusal | null {
+/** Exactly one variable, `code`, which may occur more than once in the template. */
+function refuseInput(view: View, { name, language, urlTemplate }: PlaygroundInput): Refusal | null {
   if (name === "" || language.trim() === "" || urlTemplate === "") {
     return refuse.badRequest("This field cannot be blank.");
   }
@@ -62,3 +63,8 @@ function refuseDraft(view: View, { name, language, urlTemplate }: PlaygroundDraf
   }
   return others.length >= limits.playgrounds_per_realm_max ? refuse.badRequest("Too many playgrounds") : null;
 }
+
+export const playgroundsDecisions = {
+  "playground.add": addPlayground,
+  "playground.remove": removePlayground,
+} as const;

@@ -1,10 +1,16 @@
-/** Whom a request to subscribe or unsubscribe is about (public API, parameter principals): ids or addresses; nobody named is the caller. */
+/**
+ * The users that a subscription request applies to (public API, parameter principals): ids or addresses; by default the
+ * caller.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
 
-/** Everybody once, in the order of the request. Whom the caller may not know, or not by that address, is nobody (S1). */
+/**
+ * Each user once, in the order of the request. A user or an address that the caller may not see is treated as
+ * nonexistent (S1).
+ */
 export function resolvePrincipals(
   view: View,
   caller: UserRecord,

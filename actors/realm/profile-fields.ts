@@ -1,10 +1,11 @@
 /**
- * Custom profile fields of an organization (public API: /realm/profile_fields). Values that a change leaves behind, of a
- * removed field or choice, go in slices through the mailbox, so that no turn is long however many people there are.
+ * Custom profile fields of an organization (public API: /realm/profile_fields). Values that become invalid when a field
+ * or a choice is removed are deleted in slices through the mailbox, so that no turn is long regardless of the number of
+ * users.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ProfileFieldRecord } from "../../schemas/records.ts";
+import type { ProfileFieldInput, ProfileFieldRecord, ProfileFieldUpdate } from "../../schemas/profile-fields.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import {
   checkField,
@@ -14,9 +15,9 @@ import {
   storedFieldData,
 } from "../../src/domain/profile-fields.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type ProfileFieldDraft, type ProfileFieldUpdate } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { valueEvent } from "./profile-values.ts";
 
 function refuseCaller(asked: Command, view: View): Refusal | null {
@@ -24,46 +25,49 @@ function refuseCaller(asked: Command, view: View): Refusal | null {
   return caller === null || isAdministrator(caller) ? null : refuse.administratorRequired();
 }
 
-/** Everybody gets the whole list, as it is when it is told. */
+/** Sent to everybody. It contains the whole list, read on delivery. */
 const fieldsEvent = effects.emit("custom_profile_fields", {}, { to: "realm" });
 
-/** POST /realm/profile_fields. A new field is the last one. */
+/** POST /realm/profile_fields. A new field is appended to the order. */
 export function createProfileField(_context: unknown, asked: Command<"profile-field.create">, view: View): Outcome {
   const { params } = asked;
   const account = defaultAccountOf(params.type, params.fieldData);
-  const draft: ProfileFieldDraft =
+  const input: ProfileFieldInput =
     account === undefined ? params : { ...params, name: account.name, hint: account.hint };
-  const refused = refuseCaller(asked, view) ?? refuseDraft(view, draft, null);
+  const refused = refuseCaller(asked, view) ?? refuseInput(view, input, null);
   if (refused !== null) return refused;
   if (view.profiles.fields.length >= limits.profile_fields_max) return refuse.badRequest("Too many profile fields");
   const id = view.counter("profileField") + 1;
   const field: ProfileFieldRecord = {
     id,
-    type: draft.type,
-    name: draft.name,
-    hint: draft.hint,
+    type: input.type,
+    name: input.name,
+    hint: input.hint,
     order: id,
-    fieldData: storedFieldData(draft.type, draft.fieldData),
-    displayInSummary: draft.displayInSummary,
-    isRequired: draft.isRequired,
-    isEditableByUser: draft.isEditableByUser,
+    fieldData: storedFieldData(input.type, input.fieldData),
+    displayInSummary: input.displayInSummary,
+    isRequired: input.isRequired,
+    isEditableByUser: input.isEditableByUser,
     isUsedForMatching: false,
   };
-  return done({ id }, [effects.count("profileField", id), effects.put("profileFields", id, field), fieldsEvent]);
+  return done({ id }, [effects.setCounter("profileField", id), effects.put("profileFields", id, field), fieldsEvent]);
 }
 
-/** What a field may be among the others. @param id of the field that changes; null: a new one */
-function refuseDraft(view: View, draft: ProfileFieldDraft, id: number | null): Refusal | null {
+/**
+ * Checks a field against the other fields.
+ * @param id id of the field that changes; null: a new one
+ */
+function refuseInput(view: View, input: ProfileFieldInput, id: number | null): Refusal | null {
   const others = view.profiles.fields.filter((field) => field.id !== id);
   const shown = others.filter((field) => field.displayInSummary).length;
-  if (draft.displayInSummary && shown >= limits.profile_summary_fields_max) {
+  if (input.displayInSummary && shown >= limits.profile_summary_fields_max) {
     return refuse.badRequest(
       `Only ${limits.profile_summary_fields_max} custom profile fields can be displayed in the profile summary.`,
     );
   }
-  const refused = checkField(draft);
+  const refused = checkField(input);
   if (refused !== null) return refused;
-  const isTaken = others.some((field) => field.name === draft.name);
+  const isTaken = others.some((field) => field.name === input.name);
   return isTaken ? refuse.badRequest("A field with that label already exists.") : null;
 }
 
@@ -74,25 +78,25 @@ export function updateProfileField(_context: unknown, asked: Command<"profile-fi
   const refusedCaller = refuseCaller(asked, view);
   if (refusedCaller !== null) return refusedCaller;
   if (before === undefined) return notFound(params.fieldId);
-  const draft = draftOf(before, params);
-  const refused = refuseDefaultAccount(before, draft) ?? refuseDraft(view, draft, before.id);
+  const input = inputOf(before, params);
+  const refused = refuseDefaultAccount(before, input) ?? refuseInput(view, input, before.id);
   if (refused !== null) return refused;
   const after: ProfileFieldRecord = {
     ...before,
-    name: draft.name,
-    hint: draft.hint,
-    fieldData: storedFieldData(before.type, draft.fieldData),
-    displayInSummary: draft.displayInSummary,
-    isRequired: draft.isRequired,
-    isEditableByUser: draft.isEditableByUser,
+    name: input.name,
+    hint: input.hint,
+    fieldData: storedFieldData(before.type, input.fieldData),
+    displayInSummary: input.displayInSummary,
+    isRequired: input.isRequired,
+    isEditableByUser: input.isEditableByUser,
   };
   if (JSON.stringify(after) === JSON.stringify(before)) return done({}, []);
   const sweep = after.fieldData === before.fieldData ? [] : [sweepOf(before.id)];
   return done({}, [effects.put("profileFields", after.id, after), fieldsEvent, ...sweep]);
 }
 
-/** The field as it is to be. */
-function draftOf(before: ProfileFieldRecord, params: ProfileFieldUpdate): ProfileFieldDraft {
+/** The field after the change. */
+function inputOf(before: ProfileFieldRecord, params: ProfileFieldUpdate): ProfileFieldInput {
   return {
     type: before.type,
     name: params.name ?? before.name,
@@ -104,13 +108,13 @@ function draftOf(before: ProfileFieldRecord, params: ProfileFieldUpdate): Profil
   };
 }
 
-/** A field of a site that we know has the site's name; clients may send what it has already. */
-function refuseDefaultAccount(before: ProfileFieldRecord, draft: ProfileFieldDraft): Refusal | null {
+/** A default external-account field keeps its site's name and data; clients may send the current values. */
+function refuseDefaultAccount(before: ProfileFieldRecord, input: ProfileFieldInput): Refusal | null {
   if (defaultAccountOf(before.type, fieldDataOf(before)) === undefined) return null;
   const isSame =
-    draft.name === before.name &&
-    draft.hint === before.hint &&
-    storedFieldData(draft.type, draft.fieldData) === before.fieldData;
+    input.name === before.name &&
+    input.hint === before.hint &&
+    storedFieldData(input.type, input.fieldData) === before.fieldData;
   return isSame ? null : refuse.badRequest("Default custom field cannot be updated.");
 }
 
@@ -118,7 +122,7 @@ export function notFound(fieldId: number): Refusal {
   return refuse.badRequest(`Field id ${fieldId} not found.`);
 }
 
-/** PATCH /realm/profile_fields: ids that are no field's are passed over, none may be missing. */
+/** PATCH /realm/profile_fields: unknown ids are ignored, but every field must be listed. */
 export function reorderProfileFields(_context: unknown, asked: Command<"profile-field.reorder">, view: View): Outcome {
   const refused = refuseCaller(asked, view);
   if (refused !== null) return refused;
@@ -132,7 +136,7 @@ export function reorderProfileFields(_context: unknown, asked: Command<"profile-
   return done({}, [...moved.map((field) => effects.put("profileFields", field.id, field)), fieldsEvent]);
 }
 
-/** DELETE /realm/profile_fields/{field_id}. From now on its values are shown to nobody; their rows follow. */
+/** DELETE /realm/profile_fields/{field_id}. Its values are hidden at once; their rows are deleted afterwards. */
 export function deleteProfileField(_context: unknown, asked: Command<"profile-field.delete">, view: View): Outcome {
   const { fieldId } = asked.params;
   const refused = refuseCaller(asked, view);
@@ -142,10 +146,10 @@ export function deleteProfileField(_context: unknown, asked: Command<"profile-fi
 }
 
 function sweepOf(fieldId: number, afterUserId = 0): Effect {
-  return effects.tell(command({ actor: "realm" }, "profile-values.sweep", { fieldId, afterUserId }, null));
+  return effects.send(command({ actor: "realm" }, "profile-values.sweep", { fieldId, afterUserId }, null));
 }
 
-/** One slice of the people who have a value for a field: it goes, if it is none any more. */
+/** One slice of the users with a value for a field: deletes values that are no longer valid. */
 export function sweepProfileValues(_context: unknown, asked: Command<"profile-values.sweep">, view: View): Outcome {
   const { fieldId, afterUserId } = asked.params;
   const field = view.profiles.field(fieldId);
@@ -155,10 +159,18 @@ export function sweepProfileValues(_context: unknown, asked: Command<"profile-va
     const value = view.profiles.valuesOf(userId).get(fieldId);
     if (value === undefined || (field !== undefined && isStillValid(field, value.value))) return [];
     const remove = effects.remove("profileValues", [userId, fieldId]);
-    // Of a field that is gone, clients have dropped the values themselves.
+    // For a deleted field, clients drop the values themselves.
     return field === undefined ? [remove] : [remove, valueEvent(userId, { id: fieldId, value: null })];
   });
   const last = slice.at(-1);
   if (last !== undefined && slice.length < ahead.length) all.push(sweepOf(fieldId, last));
   return done({}, all);
 }
+
+export const profileFieldsDecisions = {
+  "profile-field.create": createProfileField,
+  "profile-field.update": updateProfileField,
+  "profile-field.reorder": reorderProfileFields,
+  "profile-field.delete": deleteProfileField,
+  "profile-values.sweep": sweepProfileValues,
+} as const;

@@ -1,16 +1,19 @@
-/** Values of custom profile fields (public API: /users/me/profile_data; spec 4.8, profile_data): all of a request or nothing. */
+/**
+ * Values of custom profile fields (public API: /users/me/profile_data; spec 4.8, profile_data). Requests are atomic.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { ProfileFieldRecord, ProfileValueRecord, UserRecord } from "../../schemas/records.ts";
+import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { resolveContent } from "../../src/domain/markdown/render.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { isRendered, readValue } from "../../src/domain/profile-fields.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, ProfileValueChange } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
-/** PATCH and DELETE /users/me/profile_data: what is removed is set to nothing. */
+/** PATCH and DELETE /users/me/profile_data; DELETE sets values to null. */
 export function changeOwnProfile(_context: unknown, asked: Command<"profile-data.set">, view: View): Outcome {
   const user = callerOf(asked, view);
   if (user === null) return refuse.insufficientPermission();
@@ -20,8 +23,9 @@ export function changeOwnProfile(_context: unknown, asked: Command<"profile-data
 }
 
 /**
- * Sets values of a person's profile, each with its event; what is as it was makes none. Of two for one field the later counts.
- * @param caller whose right it is: administrators change every field, others those that people may edit; null: the server
+ * Sets values in a user's profile, with one event per change. If a field occurs twice in the request, the last value
+ * wins.
+ * @param caller administrators may change every field, others only those editable by users; null: the server
  */
 export function setProfileValues(
   view: View,
@@ -83,3 +87,7 @@ export function valueEvent(userId: number, body: ValueBody): Effect {
   const person = { user_id: userId, custom_profile_field: body };
   return effects.emit("realm_user", { op: "update", person }, { to: "realm" });
 }
+
+export const profileValuesDecisions = {
+  "profile-data.set": changeOwnProfile,
+} as const;

@@ -1,27 +1,43 @@
 /**
- * An organization ends and comes back (public API: /realm/deactivate; `cli reactivate-realm`). Its data stays as it is; who shows a key
- * is told REALM_DEACTIVATED (D1), and what is due meanwhile is carried out unseen.
+ * Deactivates and reactivates an organization (public API: /realm/deactivate; `cli reactivate-realm`). Its data is
+ * unchanged. Meanwhile requests with a valid API key are rejected with REALM_DEACTIVATED (D1), and timers still fire.
  */
 import { refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import type { RealmContext } from "./context.ts";
 
-export function deactivateRealm(_context: unknown, asked: Command<"realm.deactivate">, view: View): Outcome {
+export function deactivateRealm(
+  _context: RealmContext,
+  asked: Command<"realm.deactivate">,
+  view: View,
+): Outcome<RealmContext> {
   const caller = callerOf(asked, view);
   if (caller !== null && caller.role !== roles.owner) return refuse.ownerRequired();
-  if (view.realm.deactivatedAt !== null) return done({}, []);
-  return done({}, [
+  const all = [
     effects.put("realm", "realm", { ...view.realm, deactivatedAt: view.now }),
     effects.emit("realm", { op: "deactivated", realm_id: view.realm.id }, { to: "realm" }),
-  ]);
+  ];
+  return done({}, all, { phase: "deactivated" });
 }
 
-/** Only the operator's: nobody of the organization is let in to ask for it. */
-export function reactivateRealm(_context: unknown, asked: Command<"realm.reactivate">, view: View): Outcome {
-  if (asked.callerId !== null) return refuse.ownerRequired();
-  if (view.realm.deactivatedAt === null) return done({}, []);
-  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })]);
+/** By the operator: no user can authenticate while the organization is deactivated. */
+export function reactivateRealm(
+  _context: RealmContext,
+  _asked: Command<"realm.reactivate">,
+  view: View,
+): Outcome<RealmContext> {
+  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })], { phase: "open" });
 }
+
+export function isOpenAlready(_context: RealmContext, asked: Command<"realm.reactivate">): Outcome<RealmContext> {
+  return asked.callerId === null ? done({}, []) : refuse.ownerRequired();
+}
+
+export const realmDeactivationDecisions = {
+  "realm.deactivate": deactivateRealm,
+  "realm.reactivate": reactivateRealm,
+} as const;

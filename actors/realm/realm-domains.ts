@@ -1,13 +1,14 @@
-/** Domains of the organization (public API: /realm/domains): owners add, change and remove them. */
+/** Domains of the organization (public API: /realm/domains), managed by owners. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { domainFault, realmDomainBody, realmDomainsOf } from "../../src/domain/realm-domains.ts";
 import { realmSetting, withSettings } from "../../src/domain/realm-settings.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Answer, type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { realmEvent } from "./realm-events.ts";
 
 /** POST /realm/domains. */
@@ -23,13 +24,13 @@ export function addRealmDomain(_context: unknown, asked: Command<"realm-domain.a
   if (realmDomainsOf(view).length >= limits.realm_domains_max) return refuse.badRequest("Too many domains");
   const row = { id: view.counter("realmDomain") + 1, domain, allowsSubdomains };
   return done({ new_domain: [row.id, domain] }, [
-    effects.count("realmDomain", row.id),
+    effects.setCounter("realmDomain", row.id),
     effects.put("realmDomains", domain, row),
-    tell({ op: "add", realm_domain: realmDomainBody(row) }),
+    domainEvent({ op: "add", realm_domain: realmDomainBody(row) }),
   ]);
 }
 
-/** PATCH /realm/domains/{domain}. What is so already is told to nobody. */
+/** PATCH /realm/domains/{domain}. Emits nothing if the value does not change. */
 export function updateRealmDomain(_context: unknown, asked: Command<"realm-domain.update">, view: View): Outcome {
   const { domain, allowsSubdomains } = asked.params;
   const refused = refuseCaller(asked, view);
@@ -40,11 +41,14 @@ export function updateRealmDomain(_context: unknown, asked: Command<"realm-domai
   const row = { ...before, allowsSubdomains };
   return done({}, [
     effects.put("realmDomains", domain, row),
-    tell({ op: "change", realm_domain: realmDomainBody(row) }),
+    domainEvent({ op: "change", realm_domain: realmDomainBody(row) }),
   ]);
 }
 
-/** DELETE /realm/domains/{domain}. A restriction to no domain at all would let nobody in: it ends with the last domain. */
+/**
+ * DELETE /realm/domains/{domain}. Without any domain, the restriction would reject every address, so it is switched off
+ * with the last one.
+ */
 export function removeRealmDomain(_context: unknown, asked: Command<"realm-domain.remove">, view: View): Outcome {
   const { domain } = asked.params;
   const refused = refuseCaller(asked, view);
@@ -54,7 +58,7 @@ export function removeRealmDomain(_context: unknown, asked: Command<"realm-domai
   return done({}, [
     effects.remove("realmDomains", domain),
     ...(isLast && realmSetting(view, "emails_restricted_to_domains") ? unrestricted(view) : []),
-    tell({ op: "remove", domain }),
+    domainEvent({ op: "remove", domain }),
   ]);
 }
 
@@ -72,6 +76,12 @@ function refuseCaller(asked: Command, view: View): Refusal | null {
   return caller === null || caller.role === roles.owner ? null : refuse.ownerRequired();
 }
 
-function tell(body: Answer): Effect {
+function domainEvent(body: StoredBody<"realm_domains">): Effect {
   return effects.emit("realm_domains", body, { to: "realm" });
 }
+
+export const realmDomainsDecisions = {
+  "realm-domain.add": addRealmDomain,
+  "realm-domain.update": updateRealmDomain,
+  "realm-domain.remove": removeRealmDomain,
+} as const;

@@ -1,12 +1,13 @@
-/** `realm` events: how clients learn of new values of the organization's settings and permissions (OpenAPI, /events). */
-import { type Answer, type Effect, effects } from "../effects.ts";
+/** `realm` events: new values of the organization's settings and permissions (OpenAPI, /events). */
+import type { StoredBody } from "../../schemas/events.ts";
+import type { NewRealmValues } from "../../schemas/realm-settings.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
-/** @param data new values by name, without the prefix that they have in the state */
-export function realmEventBody(data: Readonly<Record<string, unknown>>): Answer {
+/** @param data new values by name, without the `realm_` prefix used in the register state */
+export function realmEventBody(data: NewRealmValues): Extract<StoredBody<"realm">, { readonly op: "update_dict" }> {
   return { op: "update_dict", property: "default", data };
 }
 
-/** For everybody. */
-export function realmEvent(data: Readonly<Record<string, unknown>>): Effect {
+export function realmEvent(data: NewRealmValues): Effect {
   return effects.emit("realm", realmEventBody(data), { to: "realm" });
 }

@@ -1,31 +1,32 @@
 /**
- * People whom permissions of the organization name one by one (spec 2.2): those of them who are deactivated are not shown. Clients
- * leave out whom they see deactivated; who cannot see it is told the values, as everybody is when somebody returns (OpenAPI,
- * realm update_dict).
+ * Users who are named individually in the organization's permissions (spec 2.2). Deactivated users are not shown.
+ * Clients remove a deactivated user themselves; those that do not receive the deactivation receive the new values. On
+ * reactivation everybody receives them (OpenAPI, realm update_dict).
  */
 import { realmGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { NewPermissions } from "../../schemas/realm-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { shownGroupValue } from "../../src/domain/group-values.ts";
+import { withOverrides } from "../../src/domain/overlay-view.ts";
 import { sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
-import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { realmEvent, realmEventBody } from "./realm-events.ts";
 
-/** @param after the account as it will be */
+/** @param after the account after the change */
 export function holderLeaves(view: View, after: UserRecord): Effect[] {
   const data = valuesNaming(view, after);
   if (data === null) return [];
-  const ids = strangersTo(view, after);
+  const ids = guestsWithoutAccess(view, after);
   return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
 }
 
 /**
- * Ids of guests who do not see that somebody is deactivated, ascending: also those who knew the person by channels alone, where
- * they have met for the last time (the view still has the person in them).
+ * Ids of guests, ascending, who do not receive the user's deactivation. This includes guests who saw the user only in
+ * shared channels; the view still contains those channels.
  */
-export function strangersTo(view: View, after: UserRecord): number[] {
+export function guestsWithoutAccess(view: View, after: UserRecord): number[] {
   if (after.botType !== null) return [];
   return [...view.users.all()]
     .filter((user) => user.isActive && isGuest(user) && user.id !== after.id && !canAccessAllUsers(view, user))
@@ -34,15 +35,15 @@ export function strangersTo(view: View, after: UserRecord): number[] {
     .sort((a, b) => a - b);
 }
 
-/** @param after the account as it will be */
+/** @param after the account after the change */
 export function holderReturns(view: View, after: UserRecord): Effect[] {
   const data = valuesNaming(view, after);
   return data === null ? [] : [realmEvent(data)];
 }
 
-/** null: no permission names the person. */
-function valuesNaming(view: View, after: UserRecord): Readonly<Record<string, unknown>> | null {
-  const then = supposing(view, { users: new Map([[after.id, after]]) });
+/** null: no permission names the user. */
+function valuesNaming(view: View, after: UserRecord): NewPermissions | null {
+  const then = withOverrides(view, { users: new Map([[after.id, after]]) });
   const named = realmGroupSettingNames.filter((name) => {
     const group = view.groups.get(realmGroupId(view, name));
     return group !== undefined && group.name === null && group.memberIds.includes(after.id);

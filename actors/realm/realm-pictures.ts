@@ -1,26 +1,53 @@
-/** Icon and logos of the organization (public API: /realm/icon, /realm/logo): the file is on disk already, here it is claimed. */
+/**
+ * The organization's icon and logos (public API: /realm/icon, /realm/logo). The file is already on disk; this command
+ * claims it.
+ */
 import { refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { realmPictureFile } from "../../schemas/files.ts";
+import type { RealmPictureName } from "../../schemas/realm-pictures.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
-import { realmPictureFields } from "../../src/domain/realm-pictures.ts";
+import { type ShownPicture, shownPicture } from "../../src/domain/realm-pictures.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
-/** Removing what is not there changes nothing and is told to nobody. */
+/** Removing an image that is not set changes nothing and emits no event. */
 export function setRealmPicture(_context: unknown, command: Command<"realm.picture.set">, view: View): Outcome {
   const caller = callerOf(command, view);
   if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
   const { name, file } = command.params;
   const before = view.row("realmPictures", name);
   const after = file === null ? undefined : { file };
-  const data = realmPictureFields(view, name, after);
-  const answer = name === "icon" ? { icon_url: data["icon_url"] } : {};
+  const shown = shownPicture(view, name, after);
+  const answer = name === "icon" ? { icon_url: shown.url } : {};
   if (before === undefined && after === undefined) return done(answer, []);
   return done(answer, [
     after === undefined ? effects.remove("realmPictures", name) : effects.put("realmPictures", name, after),
-    effects.emit("realm", { op: "update_dict", property: name, data }, { to: "realm" }),
+    effects.emit("realm", pictureEventBodies[name](shown), { to: "realm" }),
     ...(before === undefined ? [] : [effects.discard(realmPictureFile(before))]),
   ]);
 }
+
+const pictureEventBodies: Readonly<Record<RealmPictureName, (shown: ShownPicture) => StoredBody<"realm">>> = {
+  icon: ({ url, source }) => ({
+    op: "update_dict",
+    property: "icon",
+    data: { icon_url: url, icon_source: source },
+  }),
+  logo: ({ url, source }) => ({
+    op: "update_dict",
+    property: "logo",
+    data: { logo_url: url, logo_source: source },
+  }),
+  night_logo: ({ url, source }) => ({
+    op: "update_dict",
+    property: "night_logo",
+    data: { night_logo_url: url, night_logo_source: source },
+  }),
+};
+
+export const realmPicturesDecisions = {
+  "realm.picture.set": setRealmPicture,
+} as const;

@@ -1,7 +1,6 @@
 /**
- * PATCH /realm (D5): settings and permissions of the organization. Everything that a request changes is one decision: all of it
- * or nothing, where the public server keeps what came before an error. What is so already is not written and tells nobody
- * anything. Everybody is told of the rest in one event.
+ * PATCH /realm (D5): settings and permissions of the organization. A request is atomic, whereas the public server keeps
+ * the changes made before an error. Unchanged values are neither written nor sent; one event contains all changes.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import {
@@ -9,19 +8,25 @@ import {
   realmGroupSettingNames,
   realmGroupSettings,
 } from "../../schemas/group-settings.ts";
-import { type RealmSettingName, realmSettings } from "../../schemas/realm-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import {
+  type NewPermissions,
+  type NewRealmValues,
+  type RealmChange,
+  type RealmSettingName,
+  realmSettings,
+} from "../../schemas/realm-settings.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { withOverrides } from "../../src/domain/overlay-view.ts";
 import { hasMetadataAccess, isAdministrator, realmGroupId } from "../../src/domain/permissions.ts";
 import { isChannel, settingValueOf, withoutChannel, withSettings } from "../../src/domain/realm-settings.ts";
-import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, RealmChange } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { accessEffects } from "../rules/user-visibility.ts";
 import { changeGroupValue } from "./group-values.ts";
 import { realmEvent } from "./realm-events.ts";
-import { accessEffects } from "./user-sight.ts";
 import { waitingPeriodEffects } from "./waiting-period.ts";
 
 export function changeRealmSettings(
@@ -36,27 +41,27 @@ export function changeRealmSettings(
   if (isRefusal(settings)) return settings;
   const groups = changedGroups(view, params);
   if (isRefusal(groups)) return groups;
-  const data = { ...settings, ...olderForms(settings), ...groups.told };
+  const data = { ...settings, ...olderForms(settings), ...groups.eventValues };
   const changed = Object.keys(data);
   if (changed.length === 0) return done({}, []);
   const realm = withSettings(view.realm, { ...settings, ...groups.ids });
-  const after = supposing(view, { realm });
+  const after = withOverrides(view, { realm });
   return done({}, [
     effects.put("realm", "realm", realm),
     ...groups.effects,
     realmEvent(data),
-    ...changed.flatMap((name) => consequences[name]?.(view, after) ?? []),
+    ...changed.flatMap((name) => followUpEffects[name]?.(view, after) ?? []),
   ]);
 }
 
-/** A channel that is archived is no place for announcements any more (behaviour 2.5); the row, and what everybody is told. */
+/** When a channel is archived, settings that refer to it are reset (behaviour 2.5). Returns the row and the event. */
 export function leaveChannel(view: View, channelId: number): Effect[] {
   const left = withoutChannel(view.realm, channelId);
   if (Object.keys(left).length === 0) return [];
   return [effects.put("realm", "realm", withSettings(view.realm, left)), realmEvent(left)];
 }
 
-/** What only owners may change is refused whole, even where it is so already. */
+/** Values that only owners may change reject the whole request, even if they are unchanged. */
 function checkCaller(caller: UserRecord, { settings, groups }: RealmChange): Refusal | null {
   if (!isAdministrator(caller)) return refuse.administratorRequired();
   if (caller.role === roles.owner) return null;
@@ -67,12 +72,15 @@ function checkCaller(caller: UserRecord, { settings, groups }: RealmChange): Ref
   return changers.includes("owner") ? refuse.ownerRequired() : null;
 }
 
-/** Those of the wanted values that are not so already. Only names of rows get here: the parameters are made of them. */
+/**
+ * The requested values that differ from the current ones. The names are valid because the endpoint's parameters are
+ * built from the settings table.
+ */
 function changedSettings(
   view: View,
   caller: UserRecord | null,
   { settings, isWebPublicAllowed }: RealmChange,
-): Readonly<Record<string, unknown>> | Refusal {
+): NewRealmValues | Refusal {
   const changes = Object.entries(settings).filter(
     ([name, value]) => settingValueOf(view.realm, name as RealmSettingName) !== value,
   );
@@ -84,10 +92,10 @@ function changedSettings(
       return refuse.badRequest("Web-public channels are not enabled.");
     }
   }
-  return Object.fromEntries(changes);
+  return Object.fromEntries(changes) as NewRealmValues; // the parameters are built from the same table
 }
 
-/** A channel that the caller may not know of answers as one that does not exist (D24). */
+/** A channel that the caller may not see is answered like one that does not exist (D24). */
 function checkChannel(view: View, caller: UserRecord | null, id: number, mustBePrivate: boolean): Refusal | null {
   if (id < 0) return null;
   const channel = view.channels.get(id);
@@ -98,14 +106,14 @@ function checkChannel(view: View, caller: UserRecord | null, id: number, mustBeP
 
 interface GroupChanges {
   readonly ids: Readonly<Record<string, number>>;
-  /** New values in output form. */
-  readonly told: Readonly<Record<string, unknown>>;
+  /** New values in output form, for the event. */
+  readonly eventValues: NewPermissions;
   readonly effects: readonly Effect[];
 }
 
 function changedGroups(view: View, { groups }: RealmChange): GroupChanges | Refusal {
   const ids: Record<string, number> = {};
-  const told: Record<string, unknown> = {};
+  const eventValues: { -readonly [N in keyof NewPermissions]: NewPermissions[N] } = {};
   const all: Effect[] = [];
   const first = view.counter("group") + 1;
   let next = first;
@@ -117,21 +125,20 @@ function changedGroups(view: View, { groups }: RealmChange): GroupChanges | Refu
     if (change === null) continue;
     if (isRefusal(change)) return change;
     ids[name] = change.id;
-    told[name] = change.value;
+    eventValues[name] = change.value;
     all.push(...change.effects);
     if (change.takesId) next++;
   }
-  return { ids, told, effects: next === first ? all : [effects.count("group", next - 1), ...all] };
+  return { ids, eventValues, effects: next === first ? all : [effects.setCounter("group", next - 1), ...all] };
 }
 
-/** Names under which older clients know a setting, and which the public API tells of, too. */
-function olderForms(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { topics_policy: policy } = settings;
+/** Older names of a setting, which the public API also sends. */
+function olderForms({ topics_policy: policy }: NewRealmValues): NewRealmValues {
   return policy === undefined ? {} : { mandatory_topics: policy === "disable_empty_topic" };
 }
 
-/** What a change brings about beyond its event; `after` is the view as it will be. */
-const consequences: Readonly<Record<string, (view: View, after: View) => readonly Effect[]>> = {
+/** Further effects of a change besides its event; `after` is the view after the change. */
+const followUpEffects: Readonly<Record<string, (view: View, after: View) => readonly Effect[]>> = {
   can_access_all_users_group: accessEffects,
   waiting_period_threshold: waitingPeriodEffects,
 } satisfies Partial<Record<RealmSettingName | RealmGroupSettingName, unknown>>;
@@ -139,3 +146,7 @@ const consequences: Readonly<Record<string, (view: View, after: View) => readonl
 function isRefusal(value: object): value is Refusal {
   return "kind" in value && value.kind === "refused";
 }
+
+export const realmSettingsDecisions = {
+  "realm.change-settings": changeRealmSettings,
+} as const;

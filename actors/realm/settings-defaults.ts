@@ -1,14 +1,14 @@
-/** The settings that new people start with (spec 4.2; behaviour 2.2). Whoever is there already keeps what they have. */
+/** Default settings of new users (spec 4.2; behaviour 2.2). Existing users keep their settings. */
 import { refuse } from "../../schemas/errors.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { changedSettings, storedSettings } from "../../src/domain/settings.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
-/** PATCH /realm/user_settings_defaults. Administrators only; everybody is told. */
+/** PATCH /realm/user_settings_defaults, for administrators only. Everybody receives the event. */
 export function changeSettingsDefaults(
   _context: unknown,
   command: Command<"realm.change-settings-defaults">,
@@ -26,3 +26,7 @@ export function changeSettingsDefaults(
     ),
   ]);
 }
+
+export const settingsDefaultsDecisions = {
+  "realm.change-settings-defaults": changeSettingsDefaults,
+} as const;

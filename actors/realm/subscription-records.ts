@@ -1,8 +1,11 @@
-/** Rows of subscriptions as somebody joins and leaves: stays decide what was received (architecture, Who received what). */
-import type { Stay, SubscriptionRecord } from "../../schemas/records.ts";
+/**
+ * Subscription rows when a user subscribes or unsubscribes. Their subscription periods determine which messages the
+ * user received (architecture, Received messages).
+ */
+import type { SubscriptionPeriod, SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import type { View } from "../../src/domain/view.ts";
 
-/** Colours that a person's subscriptions take in turn; the last one serves when all are used. */
+/** Colors assigned in turn to a user's subscriptions; the last one is used when all are taken. */
 const colors = [
   "#76ce90",
   "#fae589",
@@ -26,8 +29,8 @@ const colors = [
 ] as const;
 const colorFallback = "#c2c2c2";
 
-/** Older stays are merged into one that covers them when there are more. */
-const stays_max = 50;
+/** Bound on the stays per subscription; the oldest are dropped. */
+const periods_max = 50;
 
 function pickColor(view: View, userId: number): string {
   const used = new Set<string>();
@@ -38,16 +41,16 @@ function pickColor(view: View, userId: number): string {
   return colors.find((color) => !used.has(color)) ?? colorFallback;
 }
 
-/** The row of somebody who joins now: a new stay, and what they had set before if they come back. */
+/** The row of a user who subscribes now: a new stay, and the previous settings if there are any. */
 export function newSubscription(
   view: View,
   userId: number,
   channelId: number,
   color: string | null,
 ): SubscriptionRecord {
-  const stay = newStay(view);
+  const period = newPeriod(view);
   const before = view.subscriptions.get(userId, channelId);
-  if (before !== undefined) return { ...before, isActive: true, stays: boundStays([...before.stays, stay]) };
+  if (before !== undefined) return { ...before, isActive: true, periods: boundPeriods([...before.periods, period]) };
   return {
     userId,
     channelId,
@@ -56,11 +59,11 @@ export function newSubscription(
     isMuted: false,
     pinToTop: false,
     notifications: [null, null, null, null, null],
-    stays: [stay],
+    periods: [period],
   };
 }
 
-function newStay(view: View): Stay {
+function newPeriod(view: View): SubscriptionPeriod {
   return {
     joinedAtPosition: view.position,
     joinedAfterId: view.counter("message"),
@@ -69,25 +72,30 @@ function newStay(view: View): Stay {
   };
 }
 
-/** The row of somebody who leaves now. */
+/** The row of a user who unsubscribes now. */
 export function endSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
   return { ...pauseSubscription(view, subscription), isActive: false };
 }
 
-/** The row of somebody who is deactivated: the subscription stays, what is written meanwhile was not received. */
+/** The row of a deactivated user: the subscription is kept, but messages sent meanwhile are not received. */
 export function pauseSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
-  const stays = subscription.stays.map((stay) =>
-    stay.leftAtPosition === null ? { ...stay, leftAtPosition: view.position, leftAtId: view.counter("message") } : stay,
+  const periods = subscription.periods.map((period) =>
+    period.leftAtPosition === null
+      ? { ...period, leftAtPosition: view.position, leftAtId: view.counter("message") }
+      : period,
   );
-  return { ...subscription, stays };
+  return { ...subscription, periods };
 }
 
-/** The row of somebody who is active again. */
+/** The row of a reactivated user. */
 export function resumeSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
-  return { ...subscription, stays: boundStays([...subscription.stays, newStay(view)]) };
+  return { ...subscription, periods: boundPeriods([...subscription.periods, newPeriod(view)]) };
 }
 
-/** Keeps the newest stays; what was received before the oldest kept one is forgotten, never widened (S1). */
-function boundStays(stays: readonly Stay[]): readonly Stay[] {
-  return stays.length <= stays_max ? stays : stays.slice(-stays_max);
+/**
+ * Keeps the newest stays. Messages received before the oldest kept stay become inaccessible; access is never widened
+ * (S1).
+ */
+function boundPeriods(periods: readonly SubscriptionPeriod[]): readonly SubscriptionPeriod[] {
+  return periods.length <= periods_max ? periods : periods.slice(-periods_max);
 }

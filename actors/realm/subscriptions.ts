@@ -1,8 +1,15 @@
-/** Subscribing and unsubscribing (public API: POST and DELETE /users/me/subscriptions): who may, and what it comes to. */
+/**
+ * Subscribing and unsubscribing (public API: POST and DELETE /users/me/subscriptions): permission checks and the
+ * resulting changes.
+ */
+
+import type { Answer } from "../../schemas/answer.ts";
+import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
   canAddSubscribers,
   canRemoveSubscribers,
@@ -10,22 +17,22 @@ import {
   hasMetadataAccess,
 } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { ChannelCreate, Command, SubscribeRequest } from "../commands.ts";
-import { callerOf, type Outcome } from "../decide.ts";
-import type { Answer, Effect } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, type Outcome } from "../protocol/decide.ts";
+import type { Effect } from "../protocol/effects.ts";
 import { announcement, checkChannelCreate, type NewChannel, newChannelEffects } from "./channels.ts";
 import { changeMembers, sizeOf, type Target } from "./membership.ts";
 import { resolvePrincipals } from "./principals.ts";
-import { mayTellSubscribers, subscriptionNotices } from "./subscription-notices.ts";
+import { mayNotifySubscribers, subscriptionNotices } from "./subscription-notices.ts";
 
 type WantedChannel = SubscribeRequest["channels"][number];
 
-/** What a request to subscribe comes to. */
+/** Result of a subscription request. */
 interface Additions {
   readonly targets: readonly Target[];
   /** New channels. */
   readonly before: readonly Effect[];
-  /** Messages: of new channels, and for who was subscribed by somebody else. */
+  /** Messages: announcements of new channels, and notices to users subscribed by somebody else. */
   readonly after: readonly Command[];
   readonly answer: Answer;
 }
@@ -47,7 +54,7 @@ export function removeSubscriptions(_context: unknown, asked: Command<"subscript
   return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, after: [] }, []);
 }
 
-/** PATCH /users/me/subscriptions: joins, then leaves; who does both with a channel has not been in it. */
+/** PATCH /users/me/subscriptions: subscribes, then unsubscribes. A channel in both lists is left unchanged. */
 export function updateSubscriptions(_context: unknown, asked: Command<"subscriptions.update">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
@@ -74,7 +81,7 @@ function nameKey(name: string): string {
   return fold(name.trim());
 }
 
-/** @param leaving names of channels that are left again in the same breath */
+/** @param leaving names of channels that the same request unsubscribes again */
 function planAdditions(
   view: View,
   caller: UserRecord,
@@ -110,7 +117,7 @@ function tooMany(): Refusal {
   return refuse.badRequest(`Too many subscriptions in one request (maximum ${limits.subscribers_per_request_max})`);
 }
 
-/** A name twice, or in two spellings, is one channel. */
+/** Names that differ only in case denote the same channel. */
 function withoutRepeats<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
   const seen = new Set<string>();
   return items.filter((item) => {
@@ -138,7 +145,7 @@ function planCreation(
   return checkChannelCreate(view, caller, creation, offset);
 }
 
-/** Archived channels are joined and left like others (public API, level 362). */
+/** Archived channels can be subscribed to and unsubscribed from like others (public API, level 362). */
 function checkExisting(
   view: View,
   caller: UserRecord,
@@ -151,7 +158,7 @@ function checkExisting(
   return isForOthers && !canAddSubscribers(view, caller, channel) ? refuse.insufficientPermission() : null;
 }
 
-/** The answer is keyed by user id (level 289 and later of the public API). */
+/** The answer is keyed by user id (public API level 289 and later). */
 function additionsOf(
   view: View,
   caller: UserRecord,
@@ -166,7 +173,7 @@ function additionsOf(
   const subscribed = new Map<number, string[]>();
   const already = new Map<number, string[]>();
   const targets: Target[] = [];
-  const told: Target[] = [];
+  const notified: Target[] = [];
   const created = new Set(plan.creations.map(({ channel }) => channel.id));
   for (const { channel, color, isPassing } of plan.planned) {
     const isIn = ({ id }: UserRecord) => view.subscriptions.isSubscribed(id, channel.id);
@@ -175,9 +182,9 @@ function additionsOf(
     if (isPassing || userIds.length === 0) continue;
     const target = { kind: "join", channel, userIds, color } as const;
     targets.push(target);
-    if (!created.has(channel.id)) told.push(target);
+    if (!created.has(channel.id)) notified.push(target);
   }
-  const tells = request.tellsOthers && mayTellSubscribers(targets);
+  const notifies = request.notifiesNewSubscribers && mayNotifySubscribers(targets);
   const isSplit = sizeOf(targets) > limits.subscribers_per_command_max;
   const joining = (channelId: number) =>
     isSplit ? [] : (targets.find(({ channel }) => channel.id === channelId)?.userIds ?? []);
@@ -186,13 +193,13 @@ function additionsOf(
     before: plan.creations.flatMap((creation) => newChannelEffects(view, creation, joining(creation.channel.id))),
     after: [
       ...plan.creations.flatMap((creation) => announcement(view, creation, caller)),
-      ...(tells ? subscriptionNotices(view, caller, told) : []),
+      ...(notifies ? subscriptionNotices(view, caller, notified) : []),
     ],
     answer: {
       subscribed: Object.fromEntries(subscribed),
       already_subscribed: Object.fromEntries(already),
       ...(request.areErrorsFatal ? {} : { unauthorized: plan.unauthorized }),
-      ...(request.tellsOthers ? { new_subscription_messages_sent: tells } : {}),
+      ...(request.notifiesNewSubscribers ? { new_subscription_messages_sent: notifies } : {}),
     },
   };
 }
@@ -203,7 +210,7 @@ function noteName(lists: Map<number, string[]>, userId: number, name: string): v
   else names.push(name);
 }
 
-/** @param passing names of channels that are joined in the same breath, perhaps made by it */
+/** @param passing names of channels that the same request subscribes to, and possibly creates */
 function planRemovals(
   view: View,
   caller: UserRecord,
@@ -236,9 +243,18 @@ function planRemovals(
   return { targets, answer: { removed, not_removed: notRemoved } };
 }
 
-/** Oneself always, one's own bots where one can read, others with permission (public API: unsubscribe). */
+/**
+ * Callers may always unsubscribe themselves, and their own bots where they can read; others require permission (public
+ * API: unsubscribe).
+ */
 function mayRemove(view: View, caller: UserRecord, principals: readonly UserRecord[], channel: ChannelRecord): boolean {
   const others = principals.filter((user) => user.id !== caller.id);
   if (others.length === 0 || canRemoveSubscribers(view, caller, channel)) return true;
   return others.every((user) => user.botOwnerId === caller.id) && hasContentAccess(view, caller, channel);
 }
+
+export const subscriptionsDecisions = {
+  "subscriptions.add": addSubscriptions,
+  "subscriptions.remove": removeSubscriptions,
+  "subscriptions.update": updateSubscriptions,
+} as const;

@@ -1,27 +1,29 @@
 /**
- * Accounts that end and begin again (spec 3 User account, 4.20; behaviour 2.20; public API: deactivate-own-user,
- * reactivate-user). Keys stay and answer 401; queues, and with them polls and sockets, end at once. Subscriptions stay and
- * do not count; what is written meanwhile is not received.
+ * Deactivates and reactivates accounts (spec 3 User account, 4.20; behaviour 2.20; public API: deactivate-own-user,
+ * reactivate-user). API keys are kept but answered with 401; queues, polls and sockets end at once. Subscriptions are
+ * kept but not counted; messages sent meanwhile are not received.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { MailRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import type { MailRecord } from "../../schemas/mails.ts";
+import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { validInvitations } from "../../src/domain/invites.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { deactivationMail } from "../mail.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { botUpdates } from "../rules/bot-events.ts";
+import { watchers } from "../rules/channel-events.ts";
+import { deactivationMail } from "../rules/mail.ts";
+import { notificationBotId } from "../rules/notification-bot.ts";
+import { endQueues, visibilityEvents } from "../rules/user-visibility.ts";
 import { refuseReturn } from "./bot-admission.ts";
-import { botUpdates } from "./bot-events.ts";
-import { watchers } from "./channel-events.ts";
-import { notificationBotId } from "./notification-bot.ts";
 import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
 import { departedGroupEvents, returnedGroupEvents } from "./user-groups.ts";
-import { endQueues, sightEffects } from "./user-sight.ts";
 import { isLastOwner, mayManage } from "./user-updates.ts";
 
 /** DELETE /users/{user_id} (spec 4.20). */
@@ -54,7 +56,7 @@ function isLastPerson(view: View, user: UserRecord): boolean {
   return true;
 }
 
-/** Everything that ends with an account, a person's bots first; for people and for bots. */
+/** All effects of deactivating a user or a bot. A user's bots are deactivated first. */
 export function deactivationEffects(view: View, user: UserRecord): Effect[] {
   const bots = [...view.bots.ofOwner(user.id)].sort((a, b) => a - b).flatMap((id) => view.users.get(id) ?? []);
   return [...bots.filter((bot) => bot.isActive).flatMap((bot) => endOf(view, bot)), ...endOf(view, user)];
@@ -70,14 +72,16 @@ function endOf(view: View, user: UserRecord): Effect[] {
     ...subscriptions.map((own) => effects.put("subscriptions", [own.channelId, user.id], pauseSubscription(view, own))),
     ...peerEvents(view, "peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
-    ...sightEffects(view, shiftOf(user, subscriptions, false)),
+    ...visibilityEvents(view, deltaOf(user, subscriptions, false)),
     ...holderLeaves(view, { ...user, isActive: false }),
     ...departedGroupEvents(view, { ...user, isActive: false }),
     ...botUpdates(view, user, ["is_active"]),
   ];
 }
 
-/** Mails that wait to be sent or written, and addresses that wait to be confirmed. Bots have neither: for them nothing is looked through. */
+/**
+ * Deletes the user's pending emails and unconfirmed email changes. Bots have neither, so nothing is scanned for them.
+ */
 function pendingMail(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
   const range = { limit: limits.pending_mails_scanned_max };
@@ -90,18 +94,21 @@ function pendingMail(view: View, user: UserRecord): Effect[] {
   ];
 }
 
-/** Whom they invited is invited no more (behaviour 2.20); nor do the links come back with them. */
+/** Revokes the user's invitations (behaviour 2.20). Reactivation does not restore them. */
 function revokedInvitations(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
   return validInvitations(view)
     .filter(({ inviterId }) => inviterId === user.id)
     .map(({ id, email }) => {
       const params = { isLink: email === "" };
-      return effects.tell(command({ actor: "invitation", id }, "invitation.revoke", params, null));
+      return effects.send(command({ actor: "invitation", id }, "invitation.revoke", params, null));
     });
 }
 
-/** A mail to the person's address, or to the one that they wanted: its link leads nowhere any more. */
+/**
+ * Emails to the user's address, and confirmation requests sent to the address they wanted: their links are no longer
+ * valid.
+ */
 function isAbout({ to, template, data }: MailRecord, { email }: UserRecord): boolean {
   return to.toLowerCase() === email.toLowerCase() || (template === "confirm-new-address" && data["email"] === email);
 }
@@ -123,7 +130,7 @@ function peerEvents(
     );
 }
 
-function shiftOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[], isInAfter: boolean) {
+function deltaOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[], isInAfter: boolean) {
   return {
     userIds: new Set([user.id]),
     channelIds: new Set(subscriptions.map(({ channelId }) => channelId)),
@@ -131,7 +138,7 @@ function shiftOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[],
   };
 }
 
-/** POST /users/{user_id}/reactivate. Somebody who is active stays so. */
+/** POST /users/{user_id}/reactivate. Has no effect on an active user. */
 export function reactivateUser(_context: unknown, command: Command<"user.reactivate">, view: View): Outcome {
   const caller = callerOf(command, view);
   const user = view.users.get(command.params.userId);
@@ -141,7 +148,10 @@ export function reactivateUser(_context: unknown, command: Command<"user.reactiv
   return done({}, user.isActive ? [] : returnEffects(view, user, caller));
 }
 
-/** Who returns as an owner is given the role: only owners give it (spec 4.8). A bot returns as a new one begins. */
+/**
+ * Reactivating an owner grants the owner role, which only owners may do (spec 4.8). Reactivating a bot is checked like
+ * creating one.
+ */
 function checkReactivation(view: View, caller: UserRecord, user: UserRecord): Refusal | null {
   if (!mayManage(caller, user)) return refuse.insufficientPermission();
   if (user.isActive) return null;
@@ -162,8 +172,8 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
     ...subscriptions.map((own) =>
       effects.put("subscriptions", [own.channelId, user.id], resumeSubscription(view, own)),
     ),
-    // Who comes to know the person by their return is told who it is before anything else of them.
-    ...sightEffects(view, shiftOf(user, subscriptions, true)),
+    // Guests who can see the user from now on receive the user before any other event about them.
+    ...visibilityEvents(view, deltaOf(user, subscriptions, true)),
     effects.emit("realm_user", { op: "update", person }, { to: "realm" }),
     ...(isAdopted
       ? [
@@ -181,8 +191,14 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
   ];
 }
 
-/** A bot whose owner is gone becomes the one's who brings it back. */
+/** A bot whose owner is deactivated becomes the bot of the user who reactivates it. */
 function ownerOfReturned(view: View, user: UserRecord, caller: UserRecord | null): number | null {
   const owner = user.botOwnerId === null ? undefined : view.users.get(user.botOwnerId);
   return user.botType === null || owner?.isActive === true || caller === null ? user.botOwnerId : caller.id;
 }
+
+export const userDeactivationDecisions = {
+  "user.deactivate-self": deactivateSelf,
+  "user.reactivate": reactivateUser,
+  "user.deactivate": deactivateUser,
+} as const;

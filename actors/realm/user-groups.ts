@@ -1,17 +1,24 @@
-/** What a person's coming, going or changing role does to user groups (behaviour 2.8, 2.20, 3.1): events of members, no rows. */
+/**
+ * User group events when users join, are deactivated or reactivated, or change roles (behaviour 2.8, 2.20, 3.1). No
+ * rows are written.
+ */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { Audience, ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { userGroupSettingId } from "../../src/domain/group-permissions.ts";
 import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
 import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Effect, effects } from "../effects.ts";
-import { people, watchers } from "./channel-events.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { people, watchers } from "../rules/channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
-import { strangersTo } from "./realm-holders.ts";
+import { guestsWithoutAccess } from "./realm-holders.ts";
 
-/** After a change of role. Whoever is deactivated is shown in no group, before and after. */
+/** Events after a role change. To clients, a deactivated user is in no group. */
 export function roleGroupEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {
   if (!after.isActive) return [];
   const [was, is] = [directSystemGroups(view, before), directSystemGroups(view, after)];
@@ -21,7 +28,7 @@ export function roleGroupEvents(view: View, before: UserRecord, after: UserRecor
   ];
 }
 
-/** Of somebody new. */
+/** For a new user. */
 export function joinedGroupEvents(view: View, user: UserRecord): Effect[] {
   return directSystemGroups(view, user).flatMap((name) => memberEvent(view, "add_members", name, user));
 }
@@ -32,14 +39,14 @@ function memberEvent(view: View, op: "add_members" | "remove_members", name: str
 }
 
 /**
- * Of somebody who is deactivated: clients take them out of every group themselves (behaviour 2.20). Who cannot see it is told
- * (OpenAPI, user_group remove_members and update, stream update).
- * @param user the account as it will be
+ * For a deactivated user: clients remove the user from all groups themselves (behaviour 2.20). Those that do not
+ * receive the deactivation get explicit events (OpenAPI, user_group remove_members and update, stream update).
+ * @param user the account after the change
  */
 export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
-  const strangers = strangersTo(view, user);
-  if (strangers.length === 0) return [];
-  const audience: Audience = { to: "users", ids: strangers };
+  const guestIds = guestsWithoutAccess(view, user);
+  if (guestIds.length === 0) return [];
+  const audience: Audience = { to: "users", ids: guestIds };
   const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
   const named = own.filter((group) => group.name !== null);
   const system = directSystemGroups(view, user).flatMap((name) => view.groups.system(name) ?? []);
@@ -48,19 +55,19 @@ export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
     ...[...system, ...named].flatMap((group) => membersEvent(group, "remove_members", [user.id], audience)),
     ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user, audience)) : []),
     ...(isNamed
-      ? [...view.channels.all()].flatMap((channel) => departedPermissions(view, channel, user, strangers))
+      ? [...view.channels.all()].flatMap((channel) => departedPermissions(view, channel, user, guestIds))
       : []),
   ];
 }
 
-/** Of a channel whose permissions name the person, to those of the strangers who know the channel. */
+/** For a channel whose permissions name the user; sent to those of the guests who can see the channel. */
 function departedPermissions(
   view: View,
   channel: ChannelRecord,
   user: UserRecord,
-  strangers: readonly number[],
+  guestIds: readonly number[],
 ): Effect[] {
-  const ids = strangers.filter((id) => {
+  const ids = guestIds.filter((id) => {
     const guest = view.users.get(id);
     return guest !== undefined && hasMetadataAccess(view, guest, channel);
   });
@@ -68,13 +75,13 @@ function departedPermissions(
 }
 
 /**
- * Of somebody who is active again: clients took them out of every group when they were deactivated (behaviour 2.20), and out
- * of the permissions of channels and groups that name them.
+ * For a reactivated user: on deactivation, clients removed the user from all groups (behaviour 2.20) and from the
+ * permissions of channels and groups that name them.
  */
 export function returnedGroupEvents(view: View, user: UserRecord): Effect[] {
   const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
   const named = own.filter((group) => group.name !== null);
-  // Nothing is looked through for who is named by no permission.
+  // Skips the scans if no permission names the user.
   const isNamed = named.length < own.length;
   return [
     ...joinedGroupEvents(view, user),
@@ -88,7 +95,7 @@ function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord, 
   return channelGroupSettingNames.flatMap((property) => {
     const value = valueWith(view, channelGroupId(view, channel, property), user);
     if (value === null) return [];
-    const body = { op: "update", property, value, stream_id: channel.id, name: channel.name };
+    const body = { op: "update" as const, property, value, stream_id: channel.id, name: channel.name };
     return [effects.emit("stream", body, audience ?? watchers(channel, []))];
   });
 }
@@ -101,8 +108,8 @@ function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord,
 }
 
 /**
- * A permission's value in output form, with somebody as they will be, which the view does not show yet.
- * @returns null: it does not name them
+ * A permission's value in output form after the change of `user`, which the view does not contain yet.
+ * @returns null if the permission does not name the user
  */
 function valueWith(view: View, groupId: number, user: UserRecord): GroupSettingValue | null {
   const group = view.groups.get(groupId);

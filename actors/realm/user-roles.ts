@@ -1,18 +1,20 @@
 /**
- * What a change of role comes to (behaviour 2.8): everybody is told, system groups change members, and the person is told of
- * the channels, subscribers, addresses and bots that came into or went out of their sight, so that nothing of what they may not
- * see any more stays with a client that follows events (S1). Where that is too much to tell, their queues end.
+ * Effects of a role change (behaviour 2.8). Everybody receives the new role, system groups change members, and the user
+ * receives the channels, subscribers, addresses and bots that became visible or invisible, so that no client keeps data
+ * that the user may no longer see (S1). If these are too many events, the user's queues are closed.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
-import { deliveryEmail, sightOf } from "../../src/domain/people.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { deliveryEmail, visibilityOf } from "../../src/domain/people.ts";
 import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Effect, effects } from "../effects.ts";
-import { defaultsInSight } from "./bot-events.ts";
-import { appearingEffects } from "./channel-sight.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { visibleDefaults } from "../rules/bot-events.ts";
+import { endQueues } from "../rules/user-visibility.ts";
+import { appearingEffects } from "./channel-visibility.ts";
 import { roleGroupEvents } from "./user-groups.ts";
-import { endQueues } from "./user-sight.ts";
 
 export function roleEffects(view: View, before: UserRecord, after: UserRecord): Effect[] {
   return [
@@ -22,12 +24,12 @@ export function roleEffects(view: View, before: UserRecord, after: UserRecord): 
   ];
 }
 
-/** null: too much to tell. */
+/** null: too many events. */
 function personalEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {
-  // Whom a restricted guest knows and everybody knows differ by nearly everybody.
+  // A restricted guest sees only a few users. The difference to all users is too large for events.
   if (canAccessAllUsers(view, before) !== canAccessAllUsers(view, after)) return null;
   const channels = channelEvents(view, before, after);
-  const addresses = addressSightEvents(view, before, after);
+  const addresses = addressVisibilityEvents(view, before, after);
   const bots = botEvents(view, before, after);
   if (channels === null || addresses === null || bots === null) return null;
   const defaults =
@@ -35,12 +37,12 @@ function personalEvents(view: View, before: UserRecord, after: UserRecord): Effe
   return [...channels, ...defaults, ...addresses, ...bots];
 }
 
-/** Other people's bots, which administrators alone see with their services (S1). */
+/** Other users' bots, which only administrators see with their services (S1). */
 function botEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {
   if (isAdministrator(before) === isAdministrator(after)) return [];
   const own = view.bots.ofOwner(after.id);
   const ids = [...view.bots.all()].filter((id) => !own.has(id)).sort((a, b) => a - b);
-  if (ids.length > limits.sight_events_max) return null;
+  if (ids.length > limits.visibility_events_max) return null;
   const op = isAdministrator(after) ? "add" : "delete";
   return ids.map((id) => effects.emit("realm_bot", { op, user_id: id }, { to: "users", ids: [after.id] }));
 }
@@ -51,25 +53,25 @@ function channelEvents(view: View, before: UserRecord, after: UserRecord): Effec
   const gained = all.filter(sees(after)).filter((channel) => !sees(before)(channel));
   const lost = all.filter(sees(before)).filter((channel) => !sees(after)(channel));
   const peers = gained.reduce((sum, { id }) => sum + view.subscriptions.ofChannel(id).size, 0);
-  if (peers > limits.subscribers_per_request_max || gained.length > limits.sight_events_max) return null;
+  if (peers > limits.subscribers_per_request_max || gained.length > limits.visibility_events_max) return null;
   const audience = { to: "users", ids: [after.id] } as const;
   const lostIds = lost.map(({ id }) => id);
-  const gone = { op: "delete", streams: lostIds.map((id) => ({ stream_id: id })), stream_ids: lostIds };
+  const gone = { op: "delete" as const, streams: lostIds.map((id) => ({ stream_id: id })), stream_ids: lostIds };
   return [
     ...(lost.length === 0 ? [] : [effects.emit("stream", gone, audience)]),
     ...gained.flatMap((channel) => appearingEffects(view, channel, [after.id])),
-    ...defaultsInSight(view, lostIds, [after.id]),
+    ...visibleDefaults(view, lostIds, [after.id]),
   ];
 }
 
-/** Real addresses that the new role sees and the old one did not, or the other way round. */
-function addressSightEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {
-  if (sightOf(before) === sightOf(after)) return [];
+/** Real email addresses that became visible or invisible with the role change. */
+function addressVisibilityEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {
+  if (visibilityOf(before) === visibilityOf(after)) return [];
   const ids = [...view.users.all()]
     .filter((user) => deliveryEmail(user, before) !== deliveryEmail(user, after))
     .map((user) => user.id)
     .sort((a, b) => a - b);
   if (ids.length === 0) return [];
-  if (ids.length > limits.sight_events_max) return null;
+  if (ids.length > limits.visibility_events_max) return null;
   return [effects.emit("realm_user", { op: "addresses", user_ids: ids }, { to: "users", ids: [after.id] }, ids.length)];
 }

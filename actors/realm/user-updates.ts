@@ -1,30 +1,30 @@
 /**
- * PATCH /users/{user_id} and /users/{email} (spec 4.8; behaviour 2.8): role, name, profile, address, in this order; the first
- * refusal refuses all of it. Administrators change everybody, owners of bots their bots.
+ * PATCH /users/{user_id} and /users/{email} (spec 4.8; behaviour 2.8): role, name, profile, address, in this order. The
+ * first refusal rejects the whole request. Administrators may change all users, owners of bots their bots.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import type { UserRecord, UserTarget, UserUpdate } from "../../schemas/users.ts";
 import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { accountAt, canAccessUser, isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { checkFullName, isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, UserTarget, UserUpdate } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { addressEvents } from "../people-events.ts";
-import { revokeLinks } from "../user/email-change.ts";
-import { botUpdates } from "./bot-events.ts";
-import { notificationBotId } from "./notification-bot.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { botUpdates } from "../rules/bot-events.ts";
+import { revokeLinks } from "../rules/email-changes.ts";
+import { notificationBotId } from "../rules/notification-bot.ts";
+import { addressEvents } from "../rules/user-events.ts";
 import { setProfileValues } from "./profile-values.ts";
 import { roleEffects } from "./user-roles.ts";
 
 interface Asked {
   readonly caller: UserRecord;
-  /** The account as the steps before left it. */
+  /** The account after the previous steps. */
   readonly user: UserRecord;
   readonly params: UserUpdate;
 }
@@ -56,15 +56,15 @@ export function updateUser(_context: unknown, command: Command<"user.update">, v
   return done({}, user === before ? all : [effects.put("users", user.id, user), ...all]);
 }
 
-/** Deactivated people and bots, too; the server's own bot is nobody's to change. */
+/** Includes deactivated users and bots; the notification bot cannot be changed. */
 function targetOf(view: View, caller: UserRecord, target: UserTarget): UserRecord | undefined {
   const user = "id" in target ? view.users.get(target.id) : accountAt(view, caller, target.address, target.host);
   if (user === undefined || user.id === notificationBotId) return undefined;
-  // Whether an address is somebody's is not told to who may not know of them (S1).
+  // A caller who may not see a user must not learn whether an address belongs to them (S1).
   return "id" in target || canAccessUser(view, caller, user) ? user : undefined;
 }
 
-/** Administrators and the owner of a bot (behaviour 2.8). */
+/** Administrators, and the owner of a bot (behaviour 2.8). */
 export function mayManage(caller: UserRecord, user: UserRecord): boolean {
   return isAdministrator(caller) || (user.botType !== null && user.botOwnerId === caller.id);
 }
@@ -93,7 +93,7 @@ function asRole(value: number): Role | null {
   return Object.values(roles).find((role) => role === value) ?? null;
 }
 
-/** The one person with the owner's role who is active. */
+/** Whether the user is the only active human user with the owner role. */
 export function isLastOwner(view: View, user: UserRecord): boolean {
   return user.role === roles.owner && user.isActive && user.botType === null && view.users.activeOwners === 1;
 }
@@ -111,7 +111,7 @@ function changeName(view: View, asked: Asked): Change | Refusal {
   return { user: { ...user, fullName }, effects: [event, ...botUpdates(view, user, ["full_name"])] };
 }
 
-/** By the rules of one's own profile, with the caller's rights. Bots have none. */
+/** Validated like changes of one's own profile, with the caller's permissions. Bots have no profile. */
 function changeProfile(view: View, asked: Asked): Change | Refusal {
   const { caller, user, params } = asked;
   if (params.profileData.length === 0) return unchanged(asked);
@@ -121,8 +121,8 @@ function changeProfile(view: View, asked: Asked): Change | Refusal {
 }
 
 /**
- * Immediate, without a confirmation: owners who were granted it are trusted with it (spec 4.8, D7). A link that the account asked
- * for before must not undo it.
+ * Takes effect immediately without confirmation, because only trusted owners have this permission (spec 4.8, D7).
+ * Pending confirmation links of the account are revoked, so that they cannot undo the change.
  */
 function changeAddress(view: View, asked: Asked): Change | Refusal {
   const { caller, user, params } = asked;
@@ -139,11 +139,11 @@ function changeAddress(view: View, asked: Asked): Change | Refusal {
   const fault = addressJudge(view)(email);
   if (fault !== null) return refuse.badRequest(`New email value error: ${addressFaultTexts[fault]}`);
   const after = { ...user, email };
-  const told = [...addressEvents(user, after), ...botUpdates(view, after, ["email", "avatar_url"])];
-  return { user: after, effects: [...revokeLinks(view, user.id), ...told] };
+  const events = [...addressEvents(user, after), ...botUpdates(view, after, ["email", "avatar_url"])];
+  return { user: after, effects: [...revokeLinks(view, user.id), ...events] };
 }
 
-/** `cli grant-can-change-user-emails` (D7): only the server itself asks for this. */
+/** `cli grant-can-change-user-emails` (D7): only the server itself may send this. */
 export function grantEmailChanges(
   _context: unknown,
   command: Command<"user.grant-email-changes">,
@@ -156,3 +156,8 @@ export function grantEmailChanges(
   if (user.canChangeUserEmails === isGranted) return done({}, []);
   return done({}, [effects.put("users", user.id, { ...user, canChangeUserEmails: isGranted })]);
 }
+
+export const userUpdatesDecisions = {
+  "user.update": updateUser,
+  "user.grant-email-changes": grantEmailChanges,
+} as const;

@@ -1,51 +1,58 @@
 /**
- * Members are full members once the organization's waiting period is over (spec 3; behaviour 3.1). What they may follows from
- * the time alone; that clients learn of it is done here, by durable timers (M8): `user_group` events, and the private channels
- * that full members know of. Until when it was told is a counter: so a timer that comes late, or again, tells all and only what
- * is new, and whoever tells sets the timer for the next one.
+ * A member becomes a full member when the organization's waiting period is over (spec 3; behaviour 3.1). Permissions
+ * depend on the time alone. Durable timers (M8) send the change to clients: `user_group` events, and private channels
+ * visible to full members. A counter stores up to when changes were announced, so a late or repeated timer announces
+ * exactly what is new.
  */
 import type { SystemGroupName } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { withOverrides } from "../../src/domain/overlay-view.ts";
 import { isInSystemGroup, waitingPeriodMs } from "../../src/domain/permissions.ts";
-import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { channelSight, channelsKnownBy } from "./channel-sight.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { channelsVisibleTo, channelVisibility } from "./channel-visibility.ts";
 
 const fullMembers: SystemGroupName = "role:fullmembers";
 
-/** A timer: waiting periods may be over. */
+/** Timer: some waiting periods may have ended. */
 export function endWaitingPeriods(
   _context: unknown,
   _command: Command<"realm.end-waiting-periods">,
   view: View,
 ): Outcome {
-  const before = lastTold(view);
+  const before = lastAnnounced(view);
   const ended = [...view.users.all()].some((user) => endOf(view, user) > before.now && endOf(view, user) <= view.now);
-  return done({}, ended ? [...toldEffects(before, view), effects.count(counter, view.now), ...nextTimer(view)] : []);
+  return done(
+    {},
+    ended ? [...announcementEffects(before, view), effects.setCounter(counter, view.now), ...nextTimer(view)] : [],
+  );
 }
 
-/** The organization has another waiting period: who is a full member by it, or is not any more. */
+/** The organization's waiting period changed: announces members who became full members or no longer are. */
 export function waitingPeriodEffects(view: View, after: View): Effect[] {
-  return [...toldEffects(lastTold(view), after), effects.count(counter, view.now), ...nextTimer(after)];
+  return [
+    ...announcementEffects(lastAnnounced(view), after),
+    effects.setCounter(counter, view.now),
+    ...nextTimer(after),
+  ];
 }
 
-/** Somebody new will be a full member later. */
+/** Sets the timer for a new user. */
 export function waitingEffects(view: View, user: UserRecord): Effect[] {
   return endOf(view, user) > view.now ? [timerAt(endOf(view, user))] : [];
 }
 
 const counter = "waitingPeriodsEnded";
 
-/** The view as clients know it: without a waiting period nothing is ever waited for. */
-function lastTold(view: View): View {
-  return waitingPeriodMs(view) === 0 ? view : supposing(view, { now: view.counter(counter) });
+/** The view as of the last announcement. Without a waiting period nothing depends on the time. */
+function lastAnnounced(view: View): View {
+  return waitingPeriodMs(view) === 0 ? view : withOverrides(view, { now: view.counter(counter) });
 }
 
-/** When the account is no longer new; milliseconds. */
+/** End of the user's waiting period, in milliseconds. */
 function endOf(view: View, user: UserRecord): number {
   return user.joinedAt + waitingPeriodMs(view);
 }
@@ -63,8 +70,8 @@ function nextTimer(view: View): Effect[] {
   return Number.isFinite(next) ? [timerAt(next)] : [];
 }
 
-/** Who has lost a channel is told first, who has gained one last. */
-function toldEffects(before: View, after: View): Effect[] {
+/** Users who can no longer see a channel receive its deletion first; users who can see it now receive it last. */
+function announcementEffects(before: View, after: View): Effect[] {
   const group = after.groups.system(fullMembers);
   const isFull = (view: View, user: UserRecord) => isInSystemGroup(view, user, fullMembers);
   const shifted = [...after.users.all()].filter(
@@ -72,10 +79,10 @@ function toldEffects(before: View, after: View): Effect[] {
   );
   if (group === undefined || shifted.length === 0) return [];
   const ids = shifted.map((user) => user.id).sort((a, b) => a - b);
-  const channels = channelsKnownBy(after, group.id).map((channel) => channel.id);
-  const sight = channelSight(before, after, channels, ids);
+  const channels = channelsVisibleTo(after, group.id).map((channel) => channel.id);
+  const visibility = channelVisibility(before, after, channels, ids);
   const isGaining = (user: UserRecord) => isFull(after, user);
-  const told = (op: "add_members" | "remove_members", users: readonly UserRecord[]) =>
+  const memberEvent = (op: "add_members" | "remove_members", users: readonly UserRecord[]) =>
     users.length === 0
       ? []
       : [
@@ -86,12 +93,16 @@ function toldEffects(before: View, after: View): Effect[] {
           ),
         ];
   return [
-    ...sight.vanishing,
-    ...told(
+    ...visibility.vanishing,
+    ...memberEvent(
       "remove_members",
       shifted.filter((user) => !isGaining(user)),
     ),
-    ...told("add_members", shifted.filter(isGaining)),
-    ...sight.appearing,
+    ...memberEvent("add_members", shifted.filter(isGaining)),
+    ...visibility.appearing,
   ];
 }
+
+export const waitingPeriodDecisions = {
+  "realm.end-waiting-periods": endWaitingPeriods,
+} as const;

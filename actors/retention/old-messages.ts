@@ -1,23 +1,25 @@
 /**
- * Which messages are too old. Message ids are in order of time (M4), so what is too old stands at the front of every index: of a
- * channel's, and of all messages for the direct ones.
+ * Finds messages that are too old. Message ids increase with time (M4), so old messages are at the front of every
+ * index: of a channel's index for channel messages, of all messages for direct ones.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, MessageRecord } from "../../schemas/records.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
 import { expiryOf } from "../../src/domain/retention.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { RemovalPlace } from "../topic/message-removal.ts";
+import type { SourceConversation } from "../rules/message-removal.ts";
 
 export interface OldMessages {
   readonly messages: readonly MessageRecord[];
-  /** The last id that was looked at and is too old; without one, where the look began. */
+  /** The last examined id that is too old; if there is none, the id before the start of the search. */
   readonly lastId: number;
-  /** When the first that stays is due; null: none was met. */
+  /** When the first remaining message is due; null: none found. */
   readonly nextAt: number | null;
   readonly isUnfinished: boolean;
 }
 
-/** Walks over all messages after `afterId`; those of channels are passed over. */
+/** Walks over all messages after `afterId` and skips channel messages. */
 export function oldDirects(view: View, days: number, afterId: number): OldMessages {
   const limit = limits.retention_messages_per_command;
   const walked = view.rows("messages", { start: afterId + 1, limit }).map(({ row }) => row);
@@ -32,7 +34,7 @@ export function oldDirects(view: View, days: number, afterId: number): OldMessag
   };
 }
 
-export function placeOf(view: View, message: MessageRecord): RemovalPlace | undefined {
+export function placeOf(view: View, message: MessageRecord): SourceConversation | undefined {
   return view.row("conversations", message.conversationId);
 }
 

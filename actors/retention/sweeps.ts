@@ -1,18 +1,15 @@
-/**
- * The slices of a retention round (public API, message retention policy). Message ids are in order of time (M4), so what is too
- * old stands at the front of every index: of a channel's, and of all messages for the direct ones.
- */
+/** The slices of a retention round (public API, message retention policy). old-messages.ts finds the messages. */
 import { limits } from "../../schemas/limits.ts";
-import type { MessageRecord } from "../../schemas/records.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
 import { channelRetentionDays, realmRetentionDays } from "../../src/domain/retention.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { type RemovalPlace, removeMessages } from "../topic/message-removal.ts";
-import { withinRows } from "../topic/removal-size.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { removeMessages, type SourceConversation } from "../rules/message-removal.ts";
+import { withinRows } from "../rules/removal-size.ts";
+import type { Counting, RetentionContext, Round, SweepingContext } from "./context.ts";
 import { type CountedRound, countSlice } from "./counting.ts";
-import type { Counting, RetentionContext, Round } from "./machine.ts";
 import { oldDirects, oldInChannel, placeOf } from "./old-messages.ts";
 
 const self = { actor: "retention" } as const;
@@ -28,14 +25,9 @@ const firstRound: Round = {
 
 const nothingCounted: Counting = { messages: 0, directId: 0, channelMessageId: 0 };
 
-/** A limit was set or changed, or the realm was opened: a round begins, or follows the one that runs. */
-export function look(
-  context: RetentionContext,
-  _asked: Command<"retention.look">,
-  view: View,
-): Outcome<RetentionContext> {
-  if (context.round === null) return begin(context, view);
-  return done({}, [], { round: { ...context.round, isRepeated: true } });
+/** A limit changed during a round: another round follows. */
+export function repeatRound({ round }: SweepingContext): Outcome<SweepingContext> {
+  return done({}, [], { round: { ...round, isRepeated: true } });
 }
 
 export function beginWhenDue(
@@ -43,66 +35,74 @@ export function beginWhenDue(
   asked: Command<"retention.due">,
   view: View,
 ): Outcome<RetentionContext> {
-  return context.dueAt === asked.params.dueAt ? begin(context, view) : done({}, []);
+  return context.dueAt === asked.params.dueAt ? begin(context, asked, view) : done({}, []);
 }
 
-/** An operator says that the clock is right, or that messages may go all the same. */
-export function confirm(
+/** An operator confirms that the clock is correct, or that the messages may be removed anyway. */
+export function confirmHeld(
   context: RetentionContext,
+  asked: Command<"retention.confirm">,
+  view: View,
+): Outcome<RetentionContext> {
+  return begin({ ...context, allowedLeaps: view.clockJumps }, asked, view);
+}
+
+/** The same while no round is held: the next one is not counted. */
+export function allowJumps(
+  _context: RetentionContext,
   _asked: Command<"retention.confirm">,
   view: View,
 ): Outcome<RetentionContext> {
-  const allowed = { ...context, allowedLeaps: view.leaps };
-  return context.held === null ? done({}, [], { allowedLeaps: view.leaps }) : begin(allowed, view);
+  return done({}, [], { allowedLeaps: view.clockJumps });
 }
 
-function begin({ allowedLeaps }: RetentionContext, view: View): Outcome<RetentionContext> {
-  // Before the first round it counts from the founding: a jump may be older than the first limit.
-  const isAllowed = (allowedLeaps ?? 0) === view.leaps;
+/** Begins a round: a limit was set or changed, the realm was opened, or the time has come. */
+export function begin({ allowedLeaps }: RetentionContext, _asked: Command, view: View): Outcome<RetentionContext> {
+  // Before the first round, count from the realm's creation: a jump may be older than the first limit.
+  const isAllowed = (allowedLeaps ?? 0) === view.clockJumps;
   const round: Round = { ...firstRound, counting: isAllowed ? null : nothingCounted };
-  const allowed = isAllowed ? { allowedLeaps: view.leaps } : {};
+  const allowed = isAllowed ? { allowedLeaps: view.clockJumps } : {};
   return done({}, [nextSlice()], { round, dueAt: null, held: null, ...allowed });
 }
 
 function nextSlice(): Effect {
-  return effects.tell(command(self, "retention.sweep", {}, null));
+  return effects.send(command(self, "retention.sweep", {}, null));
 }
 
-/** One slice: it looks at a bounded number of messages and channels, and removes no more than those. */
+/** One slice examines a bounded number of messages and channels, and removes at most those. */
 export function sweep(
-  context: RetentionContext,
-  _asked: Command<"retention.sweep">,
+  context: SweepingContext,
+  asked: Command<"retention.sweep">,
   view: View,
 ): Outcome<RetentionContext> {
   const { round } = context;
-  if (round === null) return done({}, []);
-  // The clock jumped amid the round: what is left of it is counted first.
-  if (round.counting === null && context.allowedLeaps !== view.leaps) return begin(context, view);
+  // The clock jumped during the round: the rest is counted first.
+  if (round.counting === null && context.allowedLeaps !== view.clockJumps) return begin(context, asked, view);
   if (round.counting !== null) return count(context, { ...round, counting: round.counting }, view);
   if (!round.areDirectsDone) return sweepDirects(context, round, view);
   return sweepChannels(round, view);
 }
 
-/** A slice of a round that is counted first: it goes on, or the round may remove, or it waits for an operator. */
+/** One slice of counting: it continues, lets the round remove messages, or waits for an operator. */
 function count(context: RetentionContext, round: CountedRound, view: View): Outcome<RetentionContext> {
   const after = countSlice(context, round, view);
   const allMessages = view.count("messages");
-  if (after.round.counting.messages * 100 > allMessages * limits.retention_leap_percent_max) {
+  if (after.round.counting.messages * 100 > allMessages * limits.retention_jump_percent_max) {
     return done({}, [], { round: null, dueAt: null, held: { at: view.dueNow, allMessages } });
   }
   if (!after.isDone) return done({}, [nextSlice()], { round: after.round });
-  // A limit that changed meanwhile was not counted from the beginning.
+  // A limit changed meanwhile, so the count restarts.
   if (round.isRepeated) return done({}, [nextSlice()], { round: { ...firstRound, counting: nothingCounted } });
-  return done({}, [nextSlice()], { round: firstRound, allowedLeaps: view.leaps });
+  return done({}, [nextSlice()], { round: firstRound, allowedLeaps: view.clockJumps });
 }
 
-/** A slice died (M6): the rest is tried again later. */
+/** A slice became a dead letter (M6): the round is retried later. */
 export function abandonSweep(
-  context: RetentionContext,
+  _context: SweepingContext,
   _asked: Command<"retention.abandon">,
   view: View,
 ): Outcome<RetentionContext> {
-  return context.round === null ? done({}, []) : done({}, ...waiting(view.dueNow + limits.retention_pause_ms_min));
+  return done({}, ...waiting(view.dueNow + limits.retention_pause_ms_min));
 }
 
 function waiting(dueAt: number): [Effect[], Partial<RetentionContext>] {
@@ -110,7 +110,7 @@ function waiting(dueAt: number): [Effect[], Partial<RetentionContext>] {
   return [[timer], { round: null, dueAt }];
 }
 
-/** Walks over all messages from where the last walk ended; those of channels are passed over. */
+/** Walks over all messages from the end of the last walk and skips channel messages. */
 function sweepDirects(context: RetentionContext, round: Round, view: View): Outcome<RetentionContext> {
   const days = realmRetentionDays(view);
   if (days === null) return done({}, [nextSlice()], { round: { ...round, areDirectsDone: true } });
@@ -132,21 +132,21 @@ function earlier(a: number | null, b: number | null): number | null {
 }
 
 function removals(view: View, messages: readonly MessageRecord[]): Effect[] {
-  const byConversation = new Map<number, { place: RemovalPlace; doomed: MessageRecord[] }>();
+  const byConversation = new Map<number, { place: SourceConversation; toDelete: MessageRecord[] }>();
   for (const message of messages) {
     const known = byConversation.get(message.conversationId);
     const place = known?.place ?? placeOf(view, message);
     if (place === undefined) throw new Error(`message ${message.id} has no conversation`);
-    if (known === undefined) byConversation.set(place.id, { place, doomed: [message] });
-    else known.doomed.push(message);
+    if (known === undefined) byConversation.set(place.id, { place, toDelete: [message] });
+    else known.toDelete.push(message);
   }
-  return [...byConversation.values()].flatMap(({ place, doomed }) => removeMessages(view, place, doomed, []));
+  return [...byConversation.values()].flatMap(({ place, toDelete }) => removeMessages(view, place, toDelete, []));
 }
 
-/** The channels by id, each until its first message that stays. */
+/** Walks over the channels by id, and in each one up to the first message that is kept. */
 function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
   const lastId = view.counter("channel");
-  const doomed: MessageRecord[] = [];
+  const toDelete: MessageRecord[] = [];
   let { channelFloorId, nextAt, hasLimit } = round;
   let left: number = limits.retention_messages_per_command;
   let rowsLeft: number = limits.removal_batch_rows;
@@ -157,7 +157,7 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
     if (channel !== undefined && days !== null) {
       const found = oldInChannel(view, { channel, days, afterId: 0, limit: left + 1 });
       const { fitting, rows } = withinRows(view, found.messages, rowsLeft);
-      doomed.push(...fitting);
+      toDelete.push(...fitting);
       left -= found.messages.length;
       rowsLeft -= rows;
       hasLimit = true;
@@ -167,14 +167,14 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
     channelFloorId++;
   }
   const after: Round = { ...round, channelFloorId, nextAt, hasLimit };
-  const all = removals(view, doomed);
+  const all = removals(view, toDelete);
   if (channelFloorId < lastId) return done({}, [...all, nextSlice()], { round: after });
   return finish(after, all, view);
 }
 
 /**
- * The next round comes when something is due, but not more than once an hour, however many messages there are, and once a day
- * in any case: messages may have been moved to where the limit is lower.
+ * Schedules the next round for when a message becomes due, but at most once an hour, however many messages there are,
+ * and at least once a day: messages may have moved to a channel with a lower limit.
  */
 function finish(round: Round, all: readonly Effect[], view: View): Outcome<RetentionContext> {
   if (round.isRepeated) return done({}, [...all, nextSlice()], { round: firstRound });

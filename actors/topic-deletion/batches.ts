@@ -1,17 +1,19 @@
-/** One request and one batch of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
+/** The request and the batches of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
+
+import type { Answer } from "../../schemas/answer.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord } from "../../schemas/records.ts";
-import { hasContentAccess, isAdministrator } from "../../src/domain/permissions.ts";
+import { isAdministrator, openChannel } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Address, type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { endUserTopics } from "../realm/user-topics.ts";
-import { type Doomed, removeMessages } from "../topic/message-removal.ts";
-import { withinRows } from "../topic/removal-size.ts";
-import type { TopicDeletionContext, Waiter } from "./machine.ts";
+import { type Address, type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { type MessageToDelete, removeMessages } from "../rules/message-removal.ts";
+import { withinRows } from "../rules/removal-size.ts";
+import { endUserTopics } from "../rules/user-topic-moves.ts";
+import type { TopicDeletionContext, Waiter } from "./context.ts";
 
 type Target = Extract<Address, { actor: "topic-deletion" }>;
 
@@ -23,22 +25,22 @@ export function requestDeletion(
   const caller = callerOf(asked, view);
   if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
   const target = asked.to as Target;
-  const channel = view.channels.get(target.channelId);
-  if (channel === undefined || channel.isArchived || !hasContentAccess(view, caller, channel)) {
-    return refuse.invalidChannelId();
-  }
+  const channel = openChannel(view, caller, target.channelId);
+  if ("kind" in channel) return channel;
   const named = view.row("topicNames", [channel.id, fold(target.topic)]);
-  if (named === undefined) return done({ complete: true }, [], { hasMore: false, waiters: [] });
   const boot = view.counter("boot");
   const living = context.boot === boot ? context.waiters : [];
+  // The topic was renamed or emptied meanwhile: waiting requests are answered together with this one.
+  if (named === undefined) return complete({ complete: true }, living, []);
   if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
   const waiters: Waiter[] =
     asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline: asked.params.deadline }];
   const highWaterId = view.counter("message");
   const isRepeated = context.hasMore && context.conversationId === named.id;
   const newestId = isRepeated ? context.newestId : (newestMessages(view, named.id, highWaterId, 1)[0]?.id ?? 0);
-  // Told even while a deletion runs: should its chain have died (M6), this request revives it; an extra turn is harmless.
-  return done(null, [effects.tell(command(target, "topic-deletion.continue", {}, null))], {
+  // Sent even while a deletion is running: if its next command became a dead letter (M6), this one restarts it. An
+  // extra turn is harmless.
+  return done(null, [effects.send(command(target, "topic-deletion.continue", {}, null))], {
     conversationId: named.id,
     highWaterId,
     newestId,
@@ -46,51 +48,98 @@ export function requestDeletion(
     waiters,
     boot,
     hasMore: true,
+    awaitsMove: false,
   });
 }
 
-/** Deletes the newest batch. The deadline is looked at after it, so that every request makes progress. */
+/** Deletes the newest batch. The deadline is checked afterwards, so every request makes progress. */
 export function continueDeletion(
   context: TopicDeletionContext,
-  asked: Command<"topic-deletion.continue">,
+  asked: Command<"topic-deletion.continue" | "topic-deletion.move-ended">,
   view: View,
 ): Outcome<TopicDeletionContext> {
   const target = asked.to as Target;
   const channel = view.channels.get(target.channelId);
-  if (context.conversationId === null || channel === undefined) return done({}, [], { hasMore: false, waiters: [] });
-  // After a restart nobody waits: park at this batch boundary, a repeated request goes on.
+  // After a restart no request is waiting: stop at this batch boundary. A repeated request continues the deletion.
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
-  if (hasAnotherName(view, target, context.conversationId)) return complete(context, []);
+  if (context.conversationId === null || channel === undefined) return complete({}, context.waiters, []);
+  if (hasAnotherName(view, target, context.conversationId)) return complete({}, context.waiters, []);
 
-  const size = view.isQuiet ? limits.topic_deletion_batch_messages : limits.topic_deletion_batch_messages_busy;
-  // One more than a batch, to know if any is left.
+  const size = view.isIdle ? limits.topic_deletion_batch_messages : limits.topic_deletion_batch_messages_busy;
+  // One more than a batch, to detect whether any messages are left.
   const newest = newestMessages(view, context.conversationId, context.highWaterId, size + 1);
-  // A move that has been accepted is not overtaken: what it takes out survives.
+  // A move was accepted before: the messages that it takes out of the topic survive.
   const isBeingMoved = (view.row("conversations", context.conversationId)?.movingId ?? null) !== null;
-  const batch = isBeingMoved ? [] : withinRows(view, newest.slice(0, size)).fitting;
+  if (isBeingMoved && newest.length > 0) return waitForMove(context, target, view);
+  const batch = withinRows(view, newest.slice(0, size)).fitting;
   const hasMore = newest.length > batch.length;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
-  if (!hasMore) return complete(context, [...all, ...policyEnds(view, context, target, batch)]);
-  const patient = context.waiters.filter((waiter) => waiter.deadline > view.now);
-  const expired = context.waiters.filter((waiter) => waiter.deadline <= view.now);
-  const onward = patient.length > 0 ? [effects.tell(command(target, "topic-deletion.continue", {}, null))] : [];
-  const replies = expired.map((waiter) => effects.reply(waiter.ticket, { complete: false }));
-  return done({}, [...all, ...replies, ...onward], { waiters: patient });
+  if (!hasMore) return complete({}, context.waiters, [...all, ...policyEnds(view, context, target, batch)]);
+  const { patient, replies } = atDeadline(context, view);
+  const onward = patient.length > 0 ? [effects.send(command(target, "topic-deletion.continue", {}, null))] : [];
+  return done({}, [...all, ...replies, ...onward], { waiters: patient, awaitsMove: false });
 }
 
-/** Renamed meanwhile: what moves out of a topic that is being deleted survives, and nothing is left of the name. */
+/** Splits the waiting requests at their deadlines, and answers those that have passed. */
+function atDeadline({ waiters }: TopicDeletionContext, view: View) {
+  const expired = waiters.filter((waiter) => waiter.deadline <= view.now);
+  return {
+    patient: waiters.filter((waiter) => waiter.deadline > view.now),
+    replies: expired.map((waiter) => effects.reply(waiter.ticket, { complete: false })),
+  };
+}
+
+/** The end of the move wakes the deletion; a durable timer answers the requests whose deadline comes first (M8). */
+function waitForMove(context: TopicDeletionContext, target: Target, view: View): Outcome<TopicDeletionContext> {
+  const { patient, replies } = atDeadline(context, view);
+  return done({}, [...replies, ...nextDeadline(target, patient)], { waiters: patient, awaitsMove: true });
+}
+
+function nextDeadline(target: Target, waiters: readonly Waiter[]): Effect[] {
+  if (waiters.length === 0) return [];
+  const dueAt = Math.min(...waiters.map(({ deadline }) => deadline));
+  return [effects.schedule(dueAt, command(target, "topic-deletion.deadline", {}, null))];
+}
+
+/** The timer fired while the deletion still waits for the move. Every repeated request has set another one. */
+export function expireWaiters(
+  context: TopicDeletionContext,
+  asked: Command<"topic-deletion.deadline">,
+  view: View,
+): Outcome<TopicDeletionContext> {
+  // After a restart no request is waiting.
+  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
+  const { patient, replies } = atDeadline(context, view);
+  if (replies.length === 0) return done({}, []);
+  return done({}, [...replies, ...nextDeadline(asked.to as Target, patient)], { waiters: patient });
+}
+
+/**
+ * The topic was renamed meanwhile. Messages that leave a topic during its deletion survive, and the old name is empty.
+ */
 function hasAnotherName(view: View, { channelId, topic }: Target, conversationId: number): boolean {
   const named = view.row("conversations", conversationId);
   return named !== undefined && (named.channelId !== channelId || fold(named.topic) !== fold(topic));
 }
 
-function complete(context: TopicDeletionContext, all: readonly Effect[]): Outcome<TopicDeletionContext> {
-  const replies = context.waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
-  return done({}, [...all, ...replies], { waiters: [], hasMore: false, conversationId: null });
+/** Nothing is left to delete: all waiting requests are answered. */
+function complete(answer: Answer, waiters: readonly Waiter[], all: readonly Effect[]): Outcome<TopicDeletionContext> {
+  const replies = waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
+  return done(answer, [...all, ...replies], {
+    waiters: [],
+    hasMore: false,
+    conversationId: null,
+    awaitsMove: false,
+  });
 }
 
-/** With the last message the topic is gone, and with it what people thought of it (behaviour 7); a later post keeps both (D29). */
-function policyEnds(view: View, context: TopicDeletionContext, place: Target, batch: readonly Doomed[]): Effect[] {
+/** Removing the last message ends the topic and users' policies for it (behaviour 7). A later post keeps both (D29). */
+function policyEnds(
+  view: View,
+  context: TopicDeletionContext,
+  place: Target,
+  batch: readonly MessageToDelete[],
+): Effect[] {
   const oldest = batch.at(-1);
   const [remaining] = newestMessages(view, context.conversationId ?? 0, Number.MAX_SAFE_INTEGER, 1);
   if (oldest === undefined || remaining?.id !== batch[0]?.id) return [];
@@ -99,7 +148,10 @@ function policyEnds(view: View, context: TopicDeletionContext, place: Target, ba
   return endUserTopics(view, { place: { channelId, topic }, messageIds, at: view.now });
 }
 
-/** A batch died (M6): whoever waits learns that messages are left, and may repeat the request. */
+/**
+ * Handles a batch that became a dead letter (M6): answers the waiting requests with `complete: false`. They may be
+ * repeated.
+ */
 export function abandonDeletion(
   context: TopicDeletionContext,
   _asked: Command<"topic-deletion.abandon">,
@@ -111,7 +163,7 @@ export function abandonDeletion(
 }
 
 /** The newest messages up to the high-water id, newest first. */
-function newestMessages(view: View, conversationId: number, highWaterId: number, limit: number): Doomed[] {
+function newestMessages(view: View, conversationId: number, highWaterId: number, limit: number): MessageToDelete[] {
   const rows = view.rows("conversationMessages", {
     start: [conversationId, highWaterId],
     end: [conversationId],
@@ -126,7 +178,7 @@ function batchEffects(
   context: TopicDeletionContext,
   channel: ChannelRecord,
   topic: string,
-  batch: readonly Doomed[],
+  batch: readonly MessageToDelete[],
 ): Effect[] {
   const id = context.conversationId ?? 0;
   const spelt = view.row("conversations", id)?.topic ?? topic;

@@ -1,86 +1,81 @@
 /**
- * Deleting a topic in batches, newest first (spec 4.13, section 3 Topic).
+ * Deletes a topic in batches, newest messages first (spec 4.13, section 3 Topic).
  *
- *   idle --request--> deleting --continue, nothing left--> idle          answers complete: true
- *                     deleting --continue, deadline passed--> parked     answers complete: false
- *                     deleting --continue after a restart--> parked      nobody waits any more
- *                     deleting --abandon, a batch cannot be done--> parked   answers complete: false
- *                     parked --request--> deleting
+ *    idle --request--> deleting --continue, nothing left--> idle           answers complete: true
+ *                      deleting --continue, deadline passed--> parked      answers complete: false
+ *                      deleting --continue after a restart--> parked       no request is waiting
+ *                      deleting --abandon, a batch failed--> parked        answers complete: false
+ *                      deleting --continue, a move has begun--> waiting-for-move
+ *                      waiting-for-move --move-ended, or another request--> deleting
+ *                      waiting-for-move --deadline, of every request--> parked    answers complete: false
+ *                      parked --request--> deleting
  *
- * Between batches it tells itself `continue`, which goes to the back of the realm's line: other commands are not delayed.
- * Each batch is one command, written whole or not at all, so a crash finds the topic at a batch boundary.
+ * Between batches the actor sends itself `continue`, which is queued behind the realm's other commands and does not
+ * delay them. Each batch is one atomic command, so a crash leaves the topic at a batch boundary. Requests and abandoned
+ * steps may arrive in any state, so idle, deleting and parked accept the same commands, and the context decides.
  */
-import { setup } from "xstate";
-import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
-import { abandonDeletion, continueDeletion, requestDeletion } from "./batches.ts";
+import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { abandonDeletion, continueDeletion, expireWaiters, requestDeletion } from "./batches.ts";
+import {
+  initialTopicDeletion,
+  isDeleting,
+  isIdle,
+  isParked,
+  isWaitingForMove,
+  type TopicDeletionContext,
+} from "./context.ts";
 
-export interface Waiter {
-  readonly ticket: number;
-  readonly deadline: number;
-}
+export const topicDeletionMachineVersion = 3;
 
-export interface TopicDeletionContext {
-  readonly conversationId: number | null;
-  /** Messages up to this id go; a later post keeps the topic (D29). */
-  readonly highWaterId: number;
-  /** The newest message that went, or will: who received it knew the topic. 0: nobody knows, from snapshots of version 1. */
-  readonly newestId: number;
-  readonly actingUserId: number;
-  /** Requests that wait, valid in this `boot` of the realm only. */
-  readonly waiters: readonly Waiter[];
-  readonly boot: number;
-  readonly hasMore: boolean;
-}
+const resumed = "topic-deletion.move-ended, topic-deletion.request";
+const expired = "topic-deletion.deadline, topic-deletion.move-ended, topic-deletion.abandon";
 
-export const topicDeletionMachineVersion = 2;
-
-export const initialTopicDeletion: TopicDeletionContext = {
-  conversationId: null,
-  highWaterId: 0,
-  newestId: 0,
-  actingUserId: 0,
-  waiters: [],
-  boot: 0,
-  hasMore: false,
-};
-
-const isDeleting = ({ context }: { context: TopicDeletionContext }) => context.hasMore && context.waiters.length > 0;
-const isParked = ({ context }: { context: TopicDeletionContext }) => context.hasMore && context.waiters.length === 0;
-const isIdle = ({ context }: { context: TopicDeletionContext }) => !context.hasMore;
-
-const { decide, notUnderstood } = hosting<TopicDeletionContext>();
-
-export const topicDeletionMachine = setup({
-  types: { context: {} as TopicDeletionContext, events: {} as CommandEvent, emitted: {} as Emitted },
-}).createMachine({
+export const topicDeletionMachine = setupMachine<TopicDeletionContext>().createMachine({
   id: "topic-deletion",
   context: initialTopicDeletion,
   initial: "idle",
   on: {
-    "topic-deletion.request": { actions: decide(requestDeletion) },
-    "topic-deletion.abandon": { actions: decide(abandonDeletion) },
-    "*": { actions: notUnderstood },
+    ...decide<TopicDeletionContext>({
+      "topic-deletion.request": requestDeletion,
+      "topic-deletion.continue": continueDeletion,
+      "topic-deletion.abandon": abandonDeletion,
+    }),
+    ...ignore(["topic-deletion.move-ended", "topic-deletion.deadline"]),
+    ...rejectUnhandled,
   },
   states: {
     idle: {
-      on: { "topic-deletion.continue": { actions: decide(continueDeletion) } },
       always: [
-        { guard: isDeleting, target: "deleting" },
-        { guard: isParked, target: "parked" },
+        { guard: isDeleting, target: "deleting", description: "topic-deletion.request" },
+        { guard: isParked, target: "parked", description: "topic-deletion.request" },
       ],
     },
     deleting: {
-      on: { "topic-deletion.continue": { actions: decide(continueDeletion) } },
       always: [
-        { guard: isIdle, target: "idle" },
-        { guard: isParked, target: "parked" },
+        { guard: isIdle, target: "idle", description: "topic-deletion.continue, topic-deletion.request" },
+        { guard: isParked, target: "parked", description: "topic-deletion.continue, topic-deletion.abandon" },
+        { guard: isWaitingForMove, target: "waiting-for-move", description: "topic-deletion.continue" },
+      ],
+    },
+    "waiting-for-move": {
+      on: {
+        ...decide<TopicDeletionContext>({
+          "topic-deletion.move-ended": continueDeletion,
+          "topic-deletion.deadline": expireWaiters,
+        }),
+        // A step from before the wait, which has nothing left to do.
+        ...ignore(["topic-deletion.continue"]),
+      },
+      always: [
+        { guard: isIdle, target: "idle", description: resumed },
+        { guard: isParked, target: "parked", description: expired },
+        { guard: isDeleting, target: "deleting", description: resumed },
       ],
     },
     parked: {
-      on: { "topic-deletion.continue": { actions: decide(continueDeletion) } },
       always: [
-        { guard: isIdle, target: "idle" },
-        { guard: isDeleting, target: "deleting" },
+        { guard: isIdle, target: "idle", description: "topic-deletion.continue, topic-deletion.request" },
+        { guard: isDeleting, target: "deleting", description: "topic-deletion.request" },
       ],
     },
   },

@@ -1,32 +1,41 @@
 /**
- * Topics that are followed or unmuted by themselves (spec 2.3; public API: send-message, add-reaction): for whoever starts a topic,
- * writes or reacts in it, as their settings say, and for whoever is mentioned by name. A setting only ever shows more: what is
- * followed stays so, and of both, following wins. A mention leaves alone what its person has muted. Bots have no policies, and groups
- * and wildcards, which may mean everybody, make nobody follow, as on the public server.
+ * Automatic follow and unmute policies (spec 2.3; public API: send-message, add-reaction) for users who start a topic,
+ * post or react in it, and for users mentioned by name. A policy is never lowered: followed topics stay followed, and
+ * following wins over unmuting. A mention does not change a topic that the user has muted. Bots have no policies. Group
+ * and wildcard mentions change no policy, as on the public server.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import { type TopicPolicy, topicPolicies, visibilityPolicy } from "../../src/domain/user-topics.ts";
+import { visibilityPolicy } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Effect } from "../effects.ts";
-import { hasRoomForTopic, type TopicPlace, topicPolicyEffects } from "../user/user-topics.ts";
-import type { Posted } from "./post-consequences.ts";
+import type { Effect } from "../protocol/effects.ts";
+import { hasRoomForTopic, type TopicAddress, topicPolicyEffects } from "../rules/user-topics.ts";
+import type { Posted } from "./content.ts";
 
 const { muted, unmuted, followed } = topicPolicies;
 
-/** Values of the two settings by what somebody does: who starts a topic also writes, and who writes takes part. */
+/**
+ * Values of the two settings that apply to each action: starting a topic includes posting, and posting includes
+ * participating.
+ */
 const meant = { reacts: [1], writes: [1, 2], starts: [1, 2, 3] } as const satisfies Record<string, readonly number[]>;
 const onStartOnly = 3;
 
 export interface AutomaticPolicies {
   readonly effects: readonly Effect[];
-  /** What the topic is to the sender from now on; null: what it was (public API: automatic_new_visibility_policy). */
+  /** The sender's new policy for the topic; null: unchanged (public API: automatic_new_visibility_policy). */
   readonly ofSender: TopicPolicy | null;
 }
 
-/** What posting does to the sender and to those who are mentioned. @param conversationId null: the topic begins with the message */
+/**
+ * Policy changes of the sender and the mentioned users after a post.
+ * @param conversationId null: the message starts the topic
+ */
 export function policiesAfterPost(posted: Posted, conversationId: number | null, view: View): AutomaticPolicies {
   const { message, sender, channel, topic, rendered } = posted;
   if (channel === null) return { effects: [], ofSender: null };
@@ -44,7 +53,7 @@ export function policiesAfterPost(posted: Posted, conversationId: number | null,
   };
 }
 
-/** What reacting does: it is taking part (public API: automatically_follow_topics_policy). */
+/** Policy change after a reaction, which counts as participating (public API: automatically_follow_topics_policy). */
 export function policiesAfterReaction(view: View, user: UserRecord, channel: ChannelRecord, topic: string): Effect[] {
   const place = { channelId: channel.id, topic };
   const policy = raisedPolicy(view, user, place, meant.reacts);
@@ -55,31 +64,44 @@ function ownPolicy(
   view: View,
   sender: UserRecord,
   channel: ChannelRecord,
-  place: TopicPlace,
+  place: TopicAddress,
   conversationId: number | null,
 ): TopicPolicy | null {
-  // Whether somebody starts a topic is looked at for those alone to whom it makes a difference.
+  // Whether the sender starts the topic is checked only if their settings depend on it.
   const asks =
     userSetting(sender, "automatically_follow_topics_policy") === onStartOnly ||
     userSetting(sender, "automatically_unmute_topics_in_muted_streams_policy") === onStartOnly;
-  const isStart = asks && !isKnownTo(view, sender, channel, conversationId);
+  const isStart = asks && !canSeeAnyMessage(view, sender, channel, conversationId);
   return raisedPolicy(view, sender, place, isStart ? meant.starts : meant.writes);
 }
 
-/** Whether a topic has messages for the sender: in protected history others' are none, and nothing is learned of them (S1). */
-function isKnownTo(view: View, sender: UserRecord, channel: ChannelRecord, conversationId: number | null): boolean {
+/**
+ * Whether the sender can see any message of the topic. In protected history, messages they did not receive are ignored,
+ * so the result reveals nothing about them (S1).
+ */
+function canSeeAnyMessage(
+  view: View,
+  sender: UserRecord,
+  channel: ChannelRecord,
+  conversationId: number | null,
+): boolean {
   if (conversationId === null) return false;
   if (channel.isHistoryPublic || !channel.isPrivate) return true;
-  const stays = view.subscriptions.get(sender.id, channel.id)?.stays ?? [];
-  return stays.some(({ joinedAfterId, leftAtId }) => {
+  const periods = view.subscriptions.get(sender.id, channel.id)?.periods ?? [];
+  return periods.some(({ joinedAfterId, leftAtId }) => {
     const start = [conversationId, joinedAfterId + 1];
     const end = [conversationId, (leftAtId ?? view.counter("message")) + 1];
     return view.keys("conversationMessages", { start, end, limit: 1 }).length > 0;
   });
 }
 
-/** null: the settings ask for nothing more than there is. */
-function raisedPolicy(view: View, user: UserRecord, place: TopicPlace, values: readonly number[]): TopicPolicy | null {
+/** null: the settings require no higher policy. */
+function raisedPolicy(
+  view: View,
+  user: UserRecord,
+  place: TopicAddress,
+  values: readonly number[],
+): TopicPolicy | null {
   if (user.botType !== null) return null;
   const before = visibilityPolicy(view, user.id, place.channelId, place.topic);
   if (before === followed) return null;
@@ -95,14 +117,14 @@ function isChannelMuted(view: View, userId: number, channelId: number): boolean 
 }
 
 /**
- * Ids of those whom a mention by name makes follow; nobody where so many are named that it is a wildcard by other means (S3).
- * Who cannot read the message is not told the topic's name by it (S1).
+ * Ids of users who follow the topic because they are mentioned by name. None if so many are named that it amounts to a
+ * wildcard (S3). Users who cannot read the message are excluded, because the policy would reveal the topic's name (S1).
  */
 function whoFollowsWhereMentioned(
   view: View,
   messageId: number,
   channel: ChannelRecord,
-  place: TopicPlace,
+  place: TopicAddress,
   userIds: readonly number[],
 ): readonly number[] {
   if (userIds.length > limits.mention_follows_per_message_max) return [];
@@ -115,7 +137,7 @@ function whoFollowsWhereMentioned(
   });
 }
 
-/** Another policy for a topic that has one takes no room. */
-function hasRoom(view: View, userId: number, { channelId, topic }: TopicPlace): boolean {
+/** Replacing an existing policy needs no room. */
+function hasRoom(view: View, userId: number, { channelId, topic }: TopicAddress): boolean {
   return visibilityPolicy(view, userId, channelId, topic) !== topicPolicies.none || hasRoomForTopic(view, userId);
 }

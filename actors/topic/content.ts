@@ -1,13 +1,16 @@
-/** What a message's row says of its content, when it is posted and when it is edited; and the rows that a message has. */
+/** The content fields of a message row, for new and edited messages, and the index rows of a message. */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type MessageTrait, traitsOf } from "../../schemas/message-traits.ts";
-import type { MessageRecord } from "../../schemas/records.ts";
+import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { channelIndexRow, indexRow } from "../../src/domain/message-index.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 type ContentFields = Pick<MessageRecord, "content" | "rendered" | "traits" | "mentionedUserIds" | "mentionedGroupIds">;
 
-/** Traits that the content does not tell. */
+/** Traits that do not follow from the content. */
 type OtherTraits = Readonly<Partial<Record<MessageTrait, boolean>>>;
 
 export function contentFields(content: string, rendered: RenderedContent, others: OtherTraits): ContentFields {
@@ -33,7 +36,10 @@ export function contentTraits(rendered: RenderedContent, others: OtherTraits): n
   return ofContent | traitsOf(others);
 }
 
-/** A message as it is from now on, and where the indexes list it. @param channelId null: a direct message */
+/**
+ * The row of a message and its index entries.
+ * @param channelId null: a direct message
+ */
 export function messageRows(message: MessageRecord, channelId: number | null): Effect[] {
   const { id, conversationId } = message;
   return [
@@ -41,4 +47,18 @@ export function messageRows(message: MessageRecord, channelId: number | null): E
     effects.put("conversationMessages", [conversationId, id], indexRow(message)),
     ...(channelId === null ? [] : [effects.put("channelMessages", [channelId, id], channelIndexRow(message))]),
   ];
+}
+
+export interface Posted {
+  readonly message: MessageRecord;
+  readonly sender: UserRecord;
+  /** null for a direct conversation. */
+  readonly channel: ChannelRecord | null;
+  /** "" in a direct conversation. */
+  readonly topic: string;
+  /** Participants of a direct conversation, ascending; null in channels. */
+  readonly userIds: readonly number[] | null;
+  readonly rendered: RenderedContent;
+  /** Users who should notice the message although it does not mention them by name. */
+  readonly alerts: MessageAlertsRecord | null;
 }

@@ -1,11 +1,10 @@
-/** How a conversation is found, and what its actor knows of it: one that nobody has written in yet has no row. */
+/** Finds conversations and builds their actors' context. A conversation without messages has no row. */
 import { fold } from "../../schemas/fold.ts";
-import type { ConversationRecord } from "../../schemas/records.ts";
+import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Address } from "../commands.ts";
-import type { TopicContext } from "./machine.ts";
+import type { Address } from "../protocol/commands.ts";
 
-/** How a set of participants is named in `directNames`: ascending ids. */
+/** Key of a set of participants in `directNames`: ascending ids. */
 export function directName(userIds: readonly number[]): string {
   return userIds.join(",");
 }
@@ -30,7 +29,10 @@ export function contextOf(row: ConversationRecord): TopicContext {
   return { id, channelId, topic, userIds, lastMessageId, renames, movingId };
 }
 
-/** The row of a conversation that has an id. Written out: a spread is copied slowly, and each post would pay for it. */
+/**
+ * The row of a conversation with an id. Fields are listed one by one because a spread is slow to copy and every post
+ * would pay for it.
+ */
 export function rowOf(id: number, state: string, version: number, context: TopicContext): ConversationRecord {
   const { channelId, topic, userIds, lastMessageId, renames, movingId } = context;
   return { id, state, version, channelId, topic, userIds, lastMessageId, renames, movingId };
@@ -48,9 +50,39 @@ export function emptyContext(address: Address): TopicContext {
   };
 }
 
-/** What the actor at an address would know now, for whoever asks what it would decide. */
+/** The context of the actor at an address, to preview its decisions. */
 export function contextAt(address: Address, view: View): TopicContext {
   const id = conversationIdOf(address, view);
   const row = id === null ? undefined : view.row("conversations", id);
   return row === undefined ? emptyContext(address) : contextOf(row);
 }
+
+export interface TopicContext {
+  /** null until the first message. */
+  readonly id: number | null;
+  readonly channelId: number | null;
+  readonly topic: string;
+  readonly userIds: readonly number[] | null;
+  /** 0: there is none. */
+  readonly lastMessageId: number;
+  readonly renames: number;
+  readonly movingId: number | null;
+}
+
+export const emptyTopic: TopicContext = {
+  id: null,
+  channelId: null,
+  topic: "",
+  userIds: null,
+  lastMessageId: 0,
+  renames: 0,
+  movingId: null,
+};
+
+interface Seen {
+  readonly context: TopicContext;
+}
+
+export const isEmpty = ({ context }: Seen) => context.lastMessageId === 0;
+export const isMoving = ({ context }: Seen) => context.movingId !== null;
+export const isOpen = ({ context }: Seen) => context.lastMessageId > 0 && context.movingId === null;

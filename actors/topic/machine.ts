@@ -1,90 +1,56 @@
 /**
- * One conversation: a channel topic or a direct-message group.
+ * One conversation: a channel topic or a direct-message group. An empty conversation has no row: its first message gives
+ * it an id, and deleting its last message frees the name.
  *
- *   empty --message.post, messages.take-in--> open --topic.recount, nothing left--> empty
+ *    empty --message.post, messages.import--> open --topic.refreshLastMessage, nothing left--> empty
+ *    open --message.edit, a move or a rename of many messages--> moving --topic.move-ended--> open
  *
- * An empty conversation has no row; its first message gives it an id, its last deletion takes the name away again.
- * A topic's name is part of its context, so a rename is one row; what moves to another conversation is taken in there.
+ * `moving` accepts everything but another move or rename. A topic's name is part of its context, so a rename changes one
+ * row. The target conversation imports messages that move to it, and stays open.
  */
-import { setup } from "xstate";
-import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
-import { deleteMessage } from "./message-deletion.ts";
-import { editMessage } from "./message-edits.ts";
-import { reportMessage } from "./message-reports.ts";
-import { postMessage } from "./messages.ts";
-import { endMove, takeIn } from "./moves.ts";
-import { addReaction, removeReaction } from "./reactions.ts";
-import { recount } from "./recount.ts";
-import { deliverReminder } from "./reminder-delivery.ts";
-import { tellRename } from "./renames.ts";
-import { deliverScheduledMessage } from "./scheduled-delivery.ts";
-import { addSubmessage } from "./submessages.ts";
-import { testWelcome } from "./welcome-tests.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { topicAreas } from "./areas.ts";
+import { emptyTopic, isEmpty, isMoving, isOpen, type TopicContext } from "./context.ts";
+import { editWhileMoving } from "./message-edits.ts";
 
-export interface TopicContext {
-  /** null until the first message. */
-  readonly id: number | null;
-  readonly channelId: number | null;
-  readonly topic: string;
-  readonly userIds: readonly number[] | null;
-  /** 0 when there is none. */
-  readonly lastMessageId: number;
-  readonly renames: number;
-  readonly movingId: number | null;
-}
+/** Version 1 had no `moving`. */
+export const topicMachineVersion = 2;
 
-const emptyTopic: TopicContext = {
-  id: null,
-  channelId: null,
-  topic: "",
-  userIds: null,
-  lastMessageId: 0,
-  renames: 0,
-  movingId: null,
-};
+const on = decide<TopicContext>(...topicAreas);
 
-export const topicMachineVersion = 1;
+/** A report is decided in every state: whether messages can be reported at all is checked before the message. */
+const withoutMessages = reject(refuse.invalidMessage, [
+  "message.edit",
+  "message.delete",
+  "reaction.add",
+  "reaction.remove",
+  "submessage.add",
+]);
 
-const { decide, notUnderstood } = hosting<TopicContext>();
-
-/** Understood in both states: whoever asks for something of an empty conversation is told that it is not there. */
-const on = {
-  "message.post": { actions: decide(postMessage) },
-  "scheduled-messages.due": { actions: decide(deliverScheduledMessage) },
-  "reminders.due": { actions: decide(deliverReminder) },
-  "message.edit": { actions: decide(editMessage) },
-  "message.delete": { actions: decide(deleteMessage) },
-  "message.report": { actions: decide(reportMessage) },
-  "reaction.add": { actions: decide(addReaction) },
-  "reaction.remove": { actions: decide(removeReaction) },
-  "submessage.add": { actions: decide(addSubmessage) },
-  "welcome.test": { actions: decide(testWelcome) },
-  "messages.take-in": { actions: decide(takeIn) },
-  "topic.tell-rename": { actions: decide(tellRename) },
-  "topic.move-ended": { actions: decide(endMove) },
-  "topic.recount": { actions: decide(recount) },
-};
-
-export const topicMachine = setup({
-  types: {
-    context: {} as TopicContext,
-    events: {} as CommandEvent,
-    emitted: {} as Emitted,
-    input: {} as TopicContext | undefined,
-  },
-}).createMachine({
+export const topicMachine = setupMachine<TopicContext>().createMachine({
   id: "topic",
-  context: ({ input }) => input ?? emptyTopic,
+  context: emptyTopic,
   initial: "empty",
   states: {
     empty: {
-      on,
-      always: { guard: ({ context }) => context.lastMessageId > 0, target: "open" },
+      on: { ...on, ...withoutMessages },
+      always: { guard: isOpen, target: "open", description: "message.post, messages.import" },
     },
     open: {
       on,
-      always: { guard: ({ context }) => context.lastMessageId === 0, target: "empty" },
+      always: [
+        { guard: isEmpty, target: "empty", description: "topic.refreshLastMessage" },
+        { guard: isMoving, target: "moving", description: "message.edit" },
+      ],
+    },
+    moving: {
+      on: { ...on, ...decide<TopicContext>({ "message.edit": editWhileMoving }) },
+      always: [
+        { guard: isEmpty, target: "empty", description: "topic.refreshLastMessage" },
+        { guard: isOpen, target: "open", description: "topic.move-ended" },
+      ],
     },
   },
-  on: { "*": { actions: notUnderstood } },
+  on: rejectUnhandled,
 });

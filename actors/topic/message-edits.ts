@@ -1,14 +1,16 @@
 /**
- * PATCH /messages/{id} (public API: update-message; behaviour 4.4, 5.6): content, topic, channel. Every check in the order of the
- * public server, then the change: content is one row, a topic's new name one more (renames.ts), and messages that go elsewhere
- * are taken in there, in batches (moves.ts).
+ * PATCH /messages/{id} (public API: update-message; behaviour 4.4, 5.6): content, topic, channel. All checks run first,
+ * in the public server's order. New content changes one row, a rename one more (renames.ts). The target of a move
+ * imports the messages in batches (moves.ts).
  */
 import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
-import type { MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import { type RenderedContent, resolveContent } from "../../src/domain/markdown/render.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
@@ -18,26 +20,24 @@ import {
   checkContentEdit,
   checkTopicEdit,
   findChangeable,
-  findTarget,
   isResolvedEmptyTopic,
   type Move,
   topicToggle,
 } from "../../src/domain/message-rules.ts";
-import { calledBotsOf } from "../../src/domain/read-state.ts";
+import { openChannel } from "../../src/domain/permissions.ts";
+import { mentionedBotsOf } from "../../src/domain/read-state.ts";
 import { unprintablePosition } from "../../src/domain/text.ts";
 import { cutTopic, namedTopic } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { MessageEdit } from "../commands/messages.ts";
-import type { Address, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { relinkAttachments } from "./attachments.ts";
-import { attentionOf } from "./attention.ts";
+import type { Address, Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { relinkAttachments } from "../rules/message-attachments.ts";
+import { rememberMentioned } from "../rules/missed-messages.ts";
 import { contentFields, messageRows } from "./content.ts";
-import type { TopicContext } from "./machine.ts";
-import { placeOf } from "./message-deletion.ts";
+import type { TopicContext } from "./context.ts";
+import { alertsOf } from "./message-alerts.ts";
 import { checkTopicPolicy } from "./messages.ts";
-import { rememberMentioned } from "./missed-messages.ts";
 import { checkMoveLimit, planMove } from "./move-plan.ts";
 import { answerOf, startMove } from "./moves.ts";
 import { renameTopic } from "./renames.ts";
@@ -46,23 +46,39 @@ import { type MessageUpdate, updateEvent } from "./update-events.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function editMessage(context: TopicContext, asked: Command<"message.edit">, view: View): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
-  const found = findChangeable(view, caller, messageId, placeOf(context));
-  if ("kind" in found) return found;
-  const edit = readEdit(context, asked.params, view, { caller, ...found });
+  const edit = checkEdit(context, asked, view);
   if ("kind" in edit) return edit;
   return edit.move === null ? editContent(context, edit, view) : moveMessages(context, asked, edit, edit.move, view);
 }
 
-/** An edit that passed every check. */
+/** The content may still change. A second move must wait; that error comes after all other checks. */
+export function editWhileMoving(
+  context: TopicContext,
+  asked: Command<"message.edit">,
+  view: View,
+): Outcome<TopicContext> {
+  const edit = checkEdit(context, asked, view);
+  if ("kind" in edit) return edit;
+  return edit.move === null
+    ? editContent(context, edit, view)
+    : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
+}
+
+function checkEdit(context: TopicContext, asked: Command<"message.edit">, view: View): CheckedEdit | Refusal {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
+  const found = findChangeable(view, caller, messageId, context);
+  return "kind" in found ? found : readEdit(context, asked.params, view, { caller, ...found });
+}
+
+/** An edit that passed all checks. */
 interface CheckedEdit extends Changeable {
   readonly caller: UserRecord;
-  /** null: the content stays. */
+  /** null: the content is unchanged. */
   readonly rendered: RenderedContent | null;
   readonly text: string;
-  /** null: no message changes its place. */
+  /** null: no message moves. */
   readonly move: CheckedMove | null;
 }
 
@@ -100,7 +116,7 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
   return refusedMove ?? { ...asking, rendered, text: params.content?.text ?? message.content, move };
 }
 
-/** The name that is meant, not cut yet; null: none, or the one that the topic has. */
+/** The requested topic, not yet truncated; null: none, or the current name. */
 function askedTopic(context: TopicContext, { topic }: MessageEdit, view: View): string | null {
   if (topic === null) return null;
   const named = namedTopic(view, topic);
@@ -148,7 +164,7 @@ function readMove(
   channelId: number | null,
 ): CheckedMove | Refusal | null {
   if (channel === null) return null;
-  const to = channelId === null ? channel : findTarget(view, caller, channelId);
+  const to = channelId === null ? channel : openChannel(view, caller, channelId);
   if ("kind" in to) return to;
   const cut = topic === null ? context.topic : cutTopic(topic);
   const refused = checkTopicPolicy(view, to, cut);
@@ -166,13 +182,9 @@ function checkMove(
 ): Refusal | null {
   const refused = checkChannelMove(view, caller, message, move);
   if (refused !== null) return refused;
-  // Another spelling is the whole topic's, whichever message was named.
+  // A change of spelling always applies to the whole topic, regardless of the message that was named.
   const isOfWhole = params.propagateMode === "change_all" || isRespelling(context, move);
-  const refusedAge = isOfWhole ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
-  if (refusedAge !== null) return refusedAge;
-  return context.movingId === null
-    ? null
-    : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
+  return isOfWhole ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
 }
 
 function isRespelling(context: TopicContext, { from, to, topic }: CheckedMove): boolean {
@@ -190,13 +202,13 @@ function editContent(context: TopicContext, edit: CheckedEdit, view: View): Outc
   ]);
 }
 
-/** Links to files are those of the new content. */
+/** File links follow the new content. */
 function relinked(view: View, { rendered, text, message, caller }: CheckedEdit) {
   const isSame = rendered === null || text === message.content;
   return isSame ? { effects: [], detached: [] } : relinkAttachments(view, caller, message.id, rendered.attachmentPaths);
 }
 
-/** What the event says of the content; null: it is what it was. */
+/** The content part of the event; null: the content is unchanged. */
 function contentUpdate({ rendered, text, message }: CheckedEdit): Pick<MessageUpdate, "messageId" | "content"> | null {
   if (rendered === null || text === message.content) return null;
   return {
@@ -211,7 +223,10 @@ function contentUpdate({ rendered, text, message }: CheckedEdit): Pick<MessageUp
   };
 }
 
-/** The message's row and what it was before. @param moveId the move of the same request */
+/**
+ * The message's new row and a history entry with its previous content.
+ * @param moveId the move in the same request, if any
+ */
 function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, moveId: number | null): Effect[] {
   const { rendered, text, message, caller } = edit;
   if (rendered === null || text === message.content) return [];
@@ -222,23 +237,23 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
     limit: limits.message_history_entries_max,
   });
   const [oldest] = keys;
-  const attention = attentionOf(view, {
+  const alerts = alertsOf(view, {
     content: text,
     senderId: message.senderId,
     mentionsTopic: rendered.hasTopicWildcard,
     conversationId: message.conversationId,
     channelId: context.channelId,
     userIds: context.userIds,
-    calledBotIds: calledBotsOf(view, message),
+    mentionedBotIds: mentionedBotsOf(view, message),
   });
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
-  const edited = editedMessage(view, message, { text, rendered, attention });
+  const edited = editedMessage(view, message, { text, rendered, alerts });
   const place = { channelId: context.channelId, topic: context.topic, userIds: context.userIds };
-  const participantIds = attention?.participantIds ?? [];
+  const participantIds = alerts?.participantIds ?? [];
   return [
     ...messageRows(edited, context.channelId),
     ...rememberMentioned(message, { message: edited, ...place, participantIds }, view),
-    ...attentionRows(message, attention),
+    ...alertRows(message, alerts),
     refileMessage(message.id),
     effects.put("messageEdits", [message.id, sequence], {
       userId: caller.id,
@@ -254,13 +269,13 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
   ];
 }
 
-/** A move that is under way has not come to this message yet: it is still in the conversation that is left. */
+/** While a move is running, the messages that are still in this conversation have not been moved by it. */
 function newestMoveBefore({ movingId }: TopicContext, view: View): number {
   const isUnderWay = movingId !== null && view.row("messageMoves", movingId) !== undefined;
   return isUnderWay ? movingId - 1 : view.counter("move");
 }
 
-/** Traits that an edit does not touch. */
+/** Traits that an edit keeps. */
 const lasting: readonly MessageTrait[] = [
   "isUnreadBySender",
   "hasReactions",
@@ -272,23 +287,19 @@ const lasting: readonly MessageTrait[] = [
 interface EditedContent {
   readonly text: string;
   readonly rendered: RenderedContent;
-  readonly attention: MessageAttentionRecord | null;
+  readonly alerts: MessageAlertsRecord | null;
 }
 
-function editedMessage(
-  view: View,
-  message: MessageRecord,
-  { text, rendered, attention }: EditedContent,
-): MessageRecord {
+function editedMessage(view: View, message: MessageRecord, { text, rendered, alerts }: EditedContent): MessageRecord {
   const kept = Object.fromEntries(lasting.map((trait) => [trait, hasTrait(message.traits, trait)]));
-  const others = { ...kept, callsAttention: attention !== null };
+  const others = { ...kept, hasAlerts: alerts !== null };
   return { ...message, ...contentFields(text, rendered, others), editedAt: view.now };
 }
 
-/** Alert words and topic mentions are those of the new content. */
-function attentionRows(message: MessageRecord, attention: MessageAttentionRecord | null): Effect[] {
-  if (attention !== null) return [effects.put("messageAttention", message.id, attention)];
-  return hasTrait(message.traits, "callsAttention") ? [effects.remove("messageAttention", message.id)] : [];
+/** Alert words and topic mentions follow the new content. */
+function alertRows(message: MessageRecord, alerts: MessageAlertsRecord | null): Effect[] {
+  if (alerts !== null) return [effects.put("messageAlerts", message.id, alerts)];
+  return hasTrait(message.traits, "hasAlerts") ? [effects.remove("messageAlerts", message.id)] : [];
 }
 
 function moveMessages(
@@ -309,7 +320,8 @@ function moveMessages(
   });
   const update = contentUpdate(edit);
   const content = [...contentEffects(context, view, edit, planned.moveId), ...links.effects];
-  // A toggle and a change of content in one request: the notice would tell half of it.
+  // The request resolves the topic and edits the content at once. The notice would mention only the first, so none is
+  // posted.
   const toggle = content.length === 0 ? checked.toggle : "none";
   const isToggle = checked.toggle !== "none" && planned.isWhole && checked.from.id === checked.to.id;
   const move = {
@@ -320,9 +332,13 @@ function moveMessages(
   if (move.isRename) {
     return renameTopic(context, view, move, { content, update: update?.content ?? {} });
   }
-  const told =
+  const contentEvents =
     update === null
       ? []
       : [updateEvent(view, context, { ...update, userId: caller.id, at: view.now, messageIds: [message.id] })];
-  return startMove(view, move, [...content, ...told]);
+  return startMove(view, move, [...content, ...contentEvents]);
 }
+
+export const messageEditsDecisions = {
+  "message.edit": editMessage,
+} as const;

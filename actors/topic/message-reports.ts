@@ -1,22 +1,22 @@
 /**
- * Reporting a message (public API: report-message): the notification bot tells the organization's moderators in the channel that is
- * set for it. What was reported and why is quoted as plain text: nobody is mentioned by it, and nothing is linked.
+ * Reports of messages (public API: report-message): the notification bot posts them in the organization's moderation
+ * channel. The reported text and the reason are quoted as plain text, so they mention nobody and link nothing.
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReportType } from "../../schemas/message-reports.ts";
-import type { ConversationRecord, MessageRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { truncate } from "../../src/domain/text.ts";
-import { meantTopic } from "../../src/domain/topics.ts";
+import { topicFor } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Address, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { botMessage, silently } from "../realm/notification-bot.ts";
-import type { TopicContext } from "./machine.ts";
-import { messageLink } from "./place-links.ts";
+import type { Address, Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { botMessage, silentMention } from "../rules/notification-bot.ts";
+import { messageLink } from "../rules/topic-links.ts";
+import type { TopicContext } from "./context.ts";
 
 const reasons: Readonly<Record<ReportType, string>> = {
   spam: "Spam",
@@ -45,29 +45,33 @@ export function reportMessage(
     return refuse.invalidMessage();
   }
   const sender = view.users.get(message.senderId);
-  const by = sender === undefined ? "" : ` sent by ${silently(sender)}`;
+  const by = sender === undefined ? "" : ` sent by ${silentMention(sender)}`;
   const lines = [
-    `${silently(caller)} reported ${describe(view, message, conversation)}${by}.`,
+    `${silentMention(caller)} reported ${describe(view, message, conversation)}${by}.`,
     `- Reason: **${reasons[reportType]}**`,
     ...(description === "" ? [] : ["- Notes:", ...quoted(description)]),
     "- Message:",
     ...quoted(truncate(message.content, limits.report_quote_code_points_max)),
   ];
-  const topic = meantTopic(view, `${sender?.fullName ?? ""} - reports`);
-  return done({}, [effects.tell(botMessage(channel, topic, lines.join("\n").trimEnd()))]);
+  const topic = topicFor(view, `${sender?.fullName ?? ""} - reports`);
+  return done({}, [effects.send(botMessage(channel, topic, lines.join("\n").trimEnd()))]);
 }
 
-/** Where it was said; of direct messages, only that they were. */
+/** The topic of the message, with a link; for direct messages only their kind. */
 function describe(view: View, message: MessageRecord, { channelId, topic }: ConversationRecord): string {
   return channelId === null
     ? "a direct message"
     : `a message in ${messageLink(view, { channelId, topic }, message.id)}`;
 }
 
-/** A block of code whose fence no line of the text closes. */
+/** A code block with a fence that equals no line of the text, so the text cannot close it. */
 function quoted(text: string): string[] {
   const lines = new Set(text.split("\n").map((line) => line.trim()));
   let fence = "```";
   while (lines.has(fence)) fence += "`";
   return ["", `${fence}text`, text, fence, ""];
 }
+
+export const messageReportsDecisions = {
+  "message.report": reportMessage,
+} as const;

@@ -1,40 +1,47 @@
-/** Posting a message (public API: send-message; spec 2.9): O(1) rows, however many people receive it. */
+/**
+ * Posts a message (public API: send-message; spec 2.9). The number of rows does not depend on the number of recipients.
+ */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { ChannelRecord, MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { channelIndexRow, indexRow } from "../../src/domain/message-index.ts";
 import { mayPost } from "../../src/domain/message-rules.ts";
-import { hasMetadataAccess, isGuest } from "../../src/domain/permissions.ts";
+import { hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { notificationBotId } from "../realm/notification-bot.ts";
-import { conversationSight } from "../realm/user-sight.ts";
-import { readAtOnce } from "../user/read-rows.ts";
-import { tellOwner } from "../webhook/reports.ts";
-import { attentionOf, calledBots } from "./attention.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { botDirectMessage, notificationBotId } from "../rules/notification-bot.ts";
+import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
+import { readAtOnce } from "../rules/read-rows.ts";
+import { widgetRows } from "../rules/submessage-rows.ts";
+import { conversationVisibility } from "../rules/user-visibility.ts";
+import { reportFailureToOwner } from "../rules/webhook-reports.ts";
 import { policiesAfterPost } from "./automatic-policies.ts";
 import { contentTraits } from "./content.ts";
-import { directName } from "./context.ts";
-import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
-import type { TopicContext } from "./machine.ts";
-import { consequencesOf } from "./post-consequences.ts";
-import { isSubscribedOrBot } from "./posting-access.ts";
-import { widgetRows } from "./submessage-rows.ts";
+import { directName, type TopicContext } from "./context.ts";
+import { alertsOf, mentionedBots } from "./message-alerts.ts";
+import { followUpEffects } from "./post-effects.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
   const outcome = post(context, asked, view);
   const { answersMessageId } = asked.params;
   if (outcome.kind === "done" || answersMessageId === undefined) return outcome;
-  return done({}, tellOwner(view, asked.callerId ?? 0, answersMessageId, `Its answer was refused: ${outcome.msg}`));
+  return done(
+    {},
+    reportFailureToOwner(view, asked.callerId ?? 0, answersMessageId, `Its answer was refused: ${outcome.msg}`),
+  );
 }
 
 function post(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
@@ -56,55 +63,58 @@ function postToChannel(
   if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
   const refused = checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, mentionAuthor(asked, view, sender)));
   const wildcards = { rendered, channel, conversationId: context.id };
   const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const calledBotIds = calledBots(view, channel, rendered.mentionedUserIds);
-  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds });
+  const mentionedBotIds = mentionedBots(view, channel, rendered.mentionedUserIds);
+  const post = writeMessage(context, asked, view, sender, { rendered, mentionedBotIds });
   const { topic, userIds } = context;
-  const { message, attention } = post;
-  const posted = { message, attention, sender, channel, topic, userIds, rendered };
+  const { message, alerts } = post;
+  const posted = { message, alerts, sender, channel, topic, userIds, rendered };
   const policies = policiesAfterPost(posted, context.id, view);
   const all = [
     ...post.effects,
     effects.put("channelMessages", [channel.id, post.message.id], channelIndexRow(post.message)),
     ...readBefore(view, channel, asked.params.readById, post.message.id),
-    // Clients know what the topic is to them before they decide whether to notify (behaviour 5.1).
+    // Clients must know the topic's policy before they decide whether to notify (behaviour 5.1).
     ...policies.effects,
     effects.emit("message", messageEventBody(asked, post.message), {
       to: "channel",
       id: channel.id,
-      also: calledBotIds,
+      also: mentionedBotIds,
     }),
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
   }
-  all.push(...consequencesOf(posted, view));
+  all.push(...followUpEffects(posted, view));
   const { ofSender } = policies;
   const answer = { id: post.message.id, ...(ofSender === null ? {} : { automatic_new_visibility_policy: ofSender }) };
   return done(answer, all, post.context);
 }
 
-/** Who is not in the channel has nothing unread there. */
+/** Only subscribers have unread messages in a channel. */
 function readBefore(view: View, channel: ChannelRecord, userId: number | undefined, messageId: number): Effect[] {
   const isUnread = userId !== undefined && view.subscriptions.isSubscribed(userId, channel.id);
   return isUnread ? readAtOnce(view, userId, messageId) : [];
 }
 
-/** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
-function speaker(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
+/**
+ * The user whose access decides which mentions become links: the sender, or the user on whose behalf a bot of the
+ * server posts.
+ */
+function mentionAuthor(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
   const { mentionsAs } = asked.params;
   return mentionsAs === undefined ? sender : (view.users.get(mentionsAs) ?? sender);
 }
 
-/** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
+/** In the public server's order: permission to post, then access, then the topic (behaviour 5.1). */
 function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
-  // It tells of a channel in the channel, whatever becomes of it (behaviour 2.4).
+  // The notification bot may always post notices about a channel in it (behaviour 2.4).
   if (sender.id === notificationBotId) return null;
   const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
-  // D24: a channel that the sender may not know answers as one that does not exist.
+  // D24: a channel that the sender may not see is answered like one that does not exist.
   if (isHidden && !hasMetadataAccess(view, sender, channel)) return refuse.channelIdUnknown(channel.id);
   if (!mayPost(view, sender, channel)) return refuse.badRequest("You do not have permission to post in this channel.");
   const isGuestOutside =
@@ -115,7 +125,7 @@ function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelR
   return checkTopicPolicy(view, channel, topic);
 }
 
-/** Spec 2.4: the channel's policy, or the organization's when it inherits. */
+/** Spec 2.4: the channel's policy, or the organization's if the channel inherits. */
 export function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
   const name = emptyTopicName(view);
   const policy = channel.topicsPolicy === "inherit" ? realmSetting(view, "topics_policy") : channel.topicsPolicy;
@@ -137,53 +147,54 @@ function postDirectly(
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, mentionAuthor(asked, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds: [] });
+  const post = writeMessage(context, asked, view, sender, { rendered, mentionedBotIds: [] });
   const all = [
     ...post.effects,
     effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
   ];
   if (context.id === null) {
-    all.unshift(...conversationSight(view, userIds));
+    all.unshift(...conversationVisibility(view, userIds));
     const id = post.message.conversationId;
     all.push(effects.put("directNames", directName(userIds), { id }));
     for (const userId of userIds) all.push(effects.put("directConversations", [userId, id], {}));
   }
-  const { message, attention } = post;
-  all.push(...consequencesOf({ message, attention, sender, channel: null, topic: "", userIds, rendered }, view));
+  const { message, alerts } = post;
+  all.push(...followUpEffects({ message, alerts, sender, channel: null, topic: "", userIds, rendered }, view));
   return done({ id: post.message.id }, all, post.context);
 }
 
 interface WrittenMessage {
   readonly message: MessageRecord;
-  readonly attention: MessageAttentionRecord | null;
+  readonly alerts: MessageAlertsRecord | null;
   readonly effects: Effect[];
   readonly context: Partial<TopicContext>;
 }
 
-/** What a message writes wherever it goes: its row, its place in the conversation, the counters. */
+/** Rows that every message writes: its row, its index entry in the conversation, the counters. */
 function writeMessage(
   context: TopicContext,
   asked: Command<"message.post">,
   view: View,
   sender: UserRecord,
-  { rendered, calledBotIds }: { readonly rendered: RenderedContent; readonly calledBotIds: readonly number[] },
+  { rendered, mentionedBotIds }: { readonly rendered: RenderedContent; readonly mentionedBotIds: readonly number[] },
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
-  const attention = attentionOf(view, {
+  const alerts = alertsOf(view, {
     content: asked.params.content,
     senderId: sender.id,
     mentionsTopic: rendered.hasTopicWildcard,
     conversationId: context.id,
     channelId: context.channelId,
     userIds: context.userIds,
-    calledBotIds,
+    mentionedBotIds,
   });
   const messageId = view.counter("message") + 1;
   const widget = widgetRows(view, { id: messageId, senderId: sender.id, content: asked.params.content });
-  // Field by field: what is spread into the middle of an object is copied slowly, and each post would pay for it.
+  // Fields are listed one by one because a spread inside an object literal is slow to copy and every post would pay for
+  // it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;
   const message: MessageRecord = {
     id: messageId,
@@ -196,7 +207,7 @@ function writeMessage(
     traits: contentTraits(rendered, {
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
-      callsAttention: attention !== null,
+      hasAlerts: alerts !== null,
       hasSubmessages: widget.length > 0,
     }),
     mentionedUserIds,
@@ -207,12 +218,12 @@ function writeMessage(
   const { unreadByIds } = asked.params;
   return {
     message,
-    attention,
+    alerts,
     effects: [
-      effects.count("message", message.id),
-      ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
+      effects.setCounter("message", message.id),
+      ...(context.id === null ? [effects.setCounter("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
+      ...(alerts === null ? [] : [effects.put("messageAlerts", message.id, alerts)]),
       ...(unreadByIds === undefined ? [] : [effects.put("resolveNotices", message.id, { unreadByIds })]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
       ...widget,
@@ -221,10 +232,23 @@ function writeMessage(
   };
 }
 
-/** The event refers to the message; the sending client's own queue also gets its `local_id` back. */
-function messageEventBody(asked: Command<"message.post">, message: MessageRecord): Readonly<Record<string, unknown>> {
+/** The event references the message. The sending client's own queue also receives its `local_id`. */
+function messageEventBody(asked: Command<"message.post">, message: MessageRecord): StoredBody<"message"> {
   const { queueId, localId } = asked.params;
   return queueId === null || localId === null
     ? { message_id: message.id }
     : { message_id: message.id, queue_id: queueId, local_id: localId };
 }
+
+export function testWelcome(context: TopicContext, asked: Command<"welcome.test">, view: View): Outcome<TopicContext> {
+  const caller = callerOf(asked, view);
+  if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
+  const outcome = postMessage(context, botDirectMessage(caller.id, asked.params.text), view);
+  if (outcome.kind === "refused") return outcome;
+  return done({ message_id: outcome.answer?.["id"] }, outcome.effects, outcome.context);
+}
+
+export const messagesDecisions = {
+  "message.post": postMessage,
+  "welcome.test": testWelcome,
+} as const;

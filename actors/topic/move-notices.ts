@@ -1,21 +1,21 @@
-/** What the notification bot says when messages were moved or a topic was resolved (texts of the public server). */
+/** Notices from the notification bot after messages moved or a topic was resolved (texts of the public server). */
 import { limits } from "../../schemas/limits.ts";
+import type { MessageMove } from "../../schemas/message-changes.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { MessageMove } from "../commands/messages.ts";
-import { type Effect, effects } from "../effects.ts";
-import { botPost, type Peculiarity } from "../realm/notification-bot.ts";
-import type { TopicContext } from "./machine.ts";
-import { removeMessages } from "./message-removal.ts";
-import { narrowPath, topicLink } from "./place-links.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { removeMessages } from "../rules/message-removal.ts";
+import { type BotPostOptions, botPost } from "../rules/notification-bot.ts";
+import { narrowPath, topicLink } from "../rules/topic-links.ts";
+import type { TopicContext } from "./context.ts";
 import { noticeReaders } from "./resolve-notices.ts";
 
-/** At the end of a move into another conversation. */
+/** Notices at the end of a move into another conversation. */
 export function arrivalNotices(view: View, move: MessageMove): Effect[] {
   return [...(isToggled(move) ? [resolveNotice(view, move)] : []), ...moveNotices(view, move)];
 }
 
-/** At the end of a move: `count` messages have gone. Resolving a topic is told otherwise. */
+/** Notices at the end of a move of `count` messages. Resolving a topic has its own notice. */
 export function moveNotices(view: View, move: MessageMove): Effect[] {
   const user = mention(view, move.movedById);
   const notices: Effect[] = [];
@@ -41,7 +41,10 @@ function departed(move: MessageMove): string {
   return `${move.count === 1 ? "A message was" : `${move.count} messages were`} moved from this topic`;
 }
 
-/** A topic that was resolved or unresolved; who changes their mind at once takes the notice of before away instead. */
+/**
+ * Posts a notice that a topic was resolved or unresolved. If the change is reverted at once, the previous notice is
+ * deleted instead.
+ */
 export function toggleNotice(context: TopicContext, view: View, move: MessageMove): Effect[] {
   if (!isToggled(move)) return [];
   const last = view.row("messages", context.lastMessageId);
@@ -66,16 +69,19 @@ function resolveNotice(view: View, move: MessageMove): Effect {
   return post(move.to, `${mention(view, move.movedById)} has marked this topic as ${move.toggle}.`, notice);
 }
 
-type Place = MessageMove["from"];
+type TopicAddress = MessageMove["from"];
 
-/** What a notice in `here` calls the other end: everybody in `here` reads it, and a private channel is not theirs to know (S1). */
-function otherPlace(view: View, there: Place, here: Place): string {
+/**
+ * The name of the other end of the move. Everybody in `here` reads it, so it must not name a private channel that they
+ * may not see (S1).
+ */
+function otherPlace(view: View, there: TopicAddress, here: TopicAddress): string {
   const isHidden = there.channelId !== here.channelId && view.channels.get(there.channelId)?.isPrivate !== false;
   return isHidden ? "another channel" : topicLink(view, there);
 }
 
-function post(place: Place, content: string, more: Peculiarity = {}): Effect {
-  return effects.tell(botPost({ actor: "topic", ...place }, content, more));
+function post(place: TopicAddress, content: string, more: BotPostOptions = {}): Effect {
+  return effects.send(botPost({ actor: "topic", ...place }, content, more));
 }
 
 function mention(view: View, userId: number): string {

@@ -1,47 +1,48 @@
 /**
- * Messages that go to another conversation: parts of a topic, a topic that joins another one, a topic that goes to another
- * channel. The conversation that they go to takes them in, oldest first, a batch a turn, and tells itself to go on; what is left
- * stands in the command, so that a crash finds the messages at a batch boundary and the rest follows after the restart (M3).
- * Meanwhile the topic that they leave takes posts as ever (they are newer than the move and stay), is deleted from as ever (what
- * has gone survives), and is not moved or renamed by anybody else.
+ * Moves messages to another conversation: part of a topic, a topic merged into another one, or a topic moved to another
+ * channel. The target imports them oldest first, one batch per turn, and sends itself a command with the rest, so a
+ * crash leaves a batch boundary and the move continues after the restart (M3). Meanwhile the source accepts posts
+ * (newer than the move, so they stay) and deletions (messages that have moved survive), but no other move or rename.
  */
+
+import type { Answer } from "../../schemas/answer.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { MessageRecord } from "../../schemas/records.ts";
+import type { MessageMove } from "../../schemas/message-changes.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
 import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
 import { hasReceived } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { MessageMove } from "../commands/messages.ts";
-import { type Command, command } from "../commands.ts";
-import { type Done, done, type Outcome } from "../decide.ts";
-import { type Answer, type Effect, effects } from "../effects.ts";
-import { carriedAtOnce, carryReadState, departureOf, traitsInChannel } from "../realm/read-state.ts";
-import { moveUserTopics } from "../realm/user-topics.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { type Done, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { flagsLost } from "../rules/flag-holders.ts";
+import { departureOf, movedAtOnce, traitsInChannel, transferReadState } from "../rules/moved-read-state.ts";
+import { moveUserTopics } from "../rules/user-topic-moves.ts";
 import { messageRows } from "./content.ts";
-import { flagsLost } from "./flag-holders.ts";
-import type { TopicContext } from "./machine.ts";
+import type { TopicContext } from "./context.ts";
 import { arrivalNotices } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
 import { moveEvents } from "./update-events.ts";
 
-/** With the files that nothing links to any more, after a change of content in the same request. */
+/** The answer to the request, including files that a content edit in it left without a link. */
 export function answerOf({ detachedUploads = [] }: Pick<MessageMove, "detachedUploads">): Answer {
   return { detached_uploads: detachedUploads };
 }
 
-/** In the conversation that is left: the move is written down, and the target is told. */
+/** In the source conversation: records the move and sends it to the target. */
 export function startMove(
   view: View,
   { isRename: _is, ...move }: PlannedMove,
-  beside: readonly Effect[],
+  others: readonly Effect[],
 ): Outcome<TopicContext> {
   const { moveId, conversationId, from, to, movedById: userId } = move;
   const prevTopic = view.row("conversations", conversationId)?.topic ?? from.topic;
   const started: Done<TopicContext> = done(
     null,
     [
-      ...beside,
-      effects.count("move", moveId),
+      ...others,
+      effects.setCounter("move", moveId),
       effects.put("messageMoves", moveId, {
         userId,
         at: move.at,
@@ -51,20 +52,24 @@ export function startMove(
         prevTopic,
         topic: to.topic,
       }),
-      effects.tell(command({ actor: "topic", ...to }, "messages.take-in", move, null)),
+      effects.send(command({ actor: "topic", ...to }, "messages.import", move, null)),
     ],
     { movingId: moveId },
   );
   return { ...started, keptAnswer: answerOf(move) };
 }
 
-/** In the conversation that they go to. */
-export function takeIn(context: TopicContext, asked: Command<"messages.take-in">, view: View): Outcome<TopicContext> {
+/** In the target conversation. */
+export function importMessages(
+  context: TopicContext,
+  asked: Command<"messages.import">,
+  view: View,
+): Outcome<TopicContext> {
   const { begun, ...move } = asked.params;
   const target = { actor: "topic", ...move.to } as const;
-  // All that had come was deleted again: the name begins anew.
+  // The messages that had arrived were all deleted again, so the target is a new conversation under the same name.
   if (context.id === null && asked.to.actor !== "topic") {
-    return done({}, [effects.tell(command(target, "messages.take-in", move, null))]);
+    return done({}, [effects.send(command(target, "messages.import", move, null))]);
   }
   const id = context.id ?? begun?.conversationId ?? view.counter("recipient") + 1;
   const way = {
@@ -72,21 +77,21 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
     to: { id, channelId: move.to.channelId },
   };
   const { messages, lastSeen, hasMore } =
-    begun === undefined ? nextBatch(view, move, carriedAtOnce(view, way)) : begunBatch(view, move, begun.upToId);
+    begun === undefined ? nextBatch(view, move, movedAtOnce(view, way)) : begunBatch(view, move, begun.upToId);
   const isNew = context.id === null && messages.length > 0;
-  const taken = isNew && begun === undefined ? [effects.count("recipient", id)] : [];
+  const taken = isNew && begun === undefined ? [effects.setCounter("recipient", id)] : [];
   const moved = { ...way, messages, isNew, upToId: move.upToId, afterUserId: begun?.afterUserId ?? 0 };
-  const readState = carryReadState(view, moved);
+  const readState = transferReadState(view, moved);
   if (readState.onward !== null) {
     const begins = { conversationId: id, upToId: lastSeen, afterUserId: readState.onward };
-    const rest = command(asked.to, "messages.take-in", { ...move, begun: begins }, null);
-    return done({}, [...taken, ...readState.rows, effects.goOn(rest)]);
+    const rest = command(asked.to, "messages.import", { ...move, begun: begins }, null);
+    return done({}, [...taken, ...readState.rows, effects.continueNextTurn(rest)]);
   }
   const ids = messages.map((message) => message.id);
   const all: Effect[] = [
     ...taken,
     ...(isNew ? [effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })] : []),
-    ...messages.flatMap((message) => carried(view, message, move, id)),
+    ...messages.flatMap((message) => movedRows(view, message, move, id)),
     ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
     ...departureOf(view, moved),
     ...readState.rows,
@@ -97,10 +102,10 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
     return done({}, [...all, ...finished(view, { ...move, to: presentPlace(context, move), count })], after);
   const to = context.id === null && !isNew ? target : ({ actor: "conversation", id } as const);
   const rest = { ...move, count, afterId: lastSeen };
-  return done({}, [...all, effects.tell(command(to, "messages.take-in", rest, null))], after);
+  return done({}, [...all, effects.send(command(to, "messages.import", rest, null))], after);
 }
 
-/** The topic may have got another name since the move began: it is told there, and people's policies follow it there. */
+/** The target may have been renamed since the move began: notices and policies use its current name. */
 function presentPlace({ id, topic }: TopicContext, { to }: MessageMove): MessageMove["to"] {
   return id === null ? to : { channelId: to.channelId, topic };
 }
@@ -112,29 +117,29 @@ interface Batch {
   readonly hasMore: boolean;
 }
 
-/** Bounded by number and by size: their rows are written anew, all in one turn. */
+/** Bounded by number and size, because their rows are rewritten in one turn. */
 function nextBatch(view: View, move: MessageMove, most: number): Batch {
   const keys = view.keys("conversationMessages", {
     start: [move.conversationId, move.afterId + 1],
     end: [move.conversationId, move.upToId + 1],
     limit: most + 1,
   });
-  const isSeen = sightOf(view, move);
+  const isSeen = visibilityOf(view, move);
   const messages: MessageRecord[] = [];
   let characters = 0;
-  let looked = 0;
+  let examined = 0;
   for (const [, id] of keys.slice(0, most)) {
     if (characters >= limits.move_batch_characters) break;
-    looked++;
+    examined++;
     const message = isSeen(id) ? view.row("messages", id) : undefined;
     if (message === undefined) continue;
     messages.push(message);
     characters += message.content.length + message.rendered.length;
   }
-  return { messages, lastSeen: keys[looked - 1]?.[1] ?? move.upToId, hasMore: keys.length > looked };
+  return { messages, lastSeen: keys[examined - 1]?.[1] ?? move.upToId, hasMore: keys.length > examined };
 }
 
-/** The same one again, as far as it is there still. */
+/** The same batch again, without messages deleted meanwhile. */
 function begunBatch(view: View, move: MessageMove, upToId: number): Batch {
   const { messages } = nextBatch(view, { ...move, upToId }, limits.move_batch_messages);
   const range = { start: [move.conversationId, upToId + 1], end: [move.conversationId, move.upToId + 1], limit: 1 };
@@ -142,16 +147,16 @@ function begunBatch(view: View, move: MessageMove, upToId: number): Batch {
 }
 
 /**
- * In protected history, whoever moves messages moves those that they saw when they asked: what they received. Since then they may
- * have left, and their move goes on.
+ * In protected history, a user moves the messages they could see when they made the request. Unsubscribing does not
+ * stop the move.
  */
-function sightOf(view: View, { from, isLimitedToSight, movedById }: MessageMove): (id: number) => boolean {
-  if (!isLimitedToSight) return () => true;
-  const stays = view.subscriptions.get(movedById, from.channelId)?.stays ?? [];
-  return (id) => hasReceived(stays, id);
+function visibilityOf(view: View, { from, isLimitedToVisible, movedById }: MessageMove): (id: number) => boolean {
+  if (!isLimitedToVisible) return () => true;
+  const periods = view.subscriptions.get(movedById, from.channelId)?.periods ?? [];
+  return (id) => hasReceived(periods, id);
 }
 
-function carried(view: View, message: MessageRecord, move: MessageMove, id: number): Effect[] {
+function movedRows(view: View, message: MessageRecord, move: MessageMove, id: number): Effect[] {
   const { conversationId, from, to } = move;
   const moves = movesOf(view, message, move);
   return [
@@ -164,7 +169,7 @@ function carried(view: View, message: MessageRecord, move: MessageMove, id: numb
   ];
 }
 
-/** As many as are kept, with this one. */
+/** Appends this move to the message's moves, which are bounded. */
 function movesOf(view: View, { moves }: MessageRecord, { moveId, from, to }: MessageMove): readonly number[] {
   const all = [...moves, moveId];
   if (all.length <= limits.message_history_entries_max) return all;
@@ -183,7 +188,7 @@ function arrivalEffects(context: TopicContext, view: View, move: MessageMove, id
   return [
     ...moveEvents(view, move, ids, { former, present }),
     ...flagsLost(view, ids, move.from.channelId, move.to.channelId),
-    effects.tell(command({ actor: "conversation", id: move.conversationId }, "topic.recount", {}, null)),
+    effects.send(command({ actor: "conversation", id: move.conversationId }, "topic.refreshLastMessage", {}, null)),
   ];
 }
 
@@ -196,7 +201,7 @@ function finished(view: View, move: MessageMove): Effect[] {
   const channels = from.channelId === to.channelId ? [] : [from.channelId, to.channelId];
   return [
     ...channels.map((channelId) =>
-      effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId }, null)),
+      effects.send(command({ actor: "realm" }, "channel.find-first-message", { channelId }, null)),
     ),
     ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
     ...(move.count === 0 ? [] : arrivalNotices(view, move)),
@@ -204,16 +209,29 @@ function finished(view: View, move: MessageMove): Effect[] {
   ];
 }
 
-/** Told last: whoever is answered finds the notices posted. */
+/** Sent last, so that the notices have been posted when the request is answered. */
 export function moveEnd({ conversationId, moveId, waiting, detachedUploads = [] }: MessageMove): Effect {
   const end = { moveId, waiting, detachedUploads };
-  return effects.tell(command({ actor: "conversation", id: conversationId }, "topic.move-ended", end, null));
+  return effects.send(command({ actor: "conversation", id: conversationId }, "topic.move-ended", end, null));
 }
 
-/** In the conversation that was left, or what is left of it: it can be moved from again, and whoever still waits is answered. */
+/** A deletion of the topic may be waiting for the end of the move. */
+export function wakeDeletion({ channelId, topic }: TopicContext): Effect[] {
+  return channelId === null
+    ? []
+    : [effects.send(command({ actor: "topic-deletion", channelId, topic }, "topic-deletion.move-ended", {}, null))];
+}
+
+/** In the source conversation, even if it is empty now: releases it for the next move, and answers the request. */
 export function endMove(context: TopicContext, asked: Command<"topic.move-ended">, view: View): Outcome<TopicContext> {
   const { moveId, waiting } = asked.params;
   const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
   const replies = isWaiting ? [effects.reply(waiting.ticket, answerOf(asked.params))] : [];
-  return context.movingId === moveId ? done({}, replies, { movingId: null }) : done({}, replies);
+  if (context.movingId !== moveId) return done({}, replies);
+  return done({}, [...replies, ...wakeDeletion(context)], { movingId: null });
 }
+
+export const movesDecisions = {
+  "messages.import": importMessages,
+  "topic.move-ended": endMove,
+} as const;

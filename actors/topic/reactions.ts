@@ -1,31 +1,32 @@
-/** Emoji on messages (public API: add-reaction, remove-reaction; D22): one row each, bounded per message. */
+/** Reactions to messages (public API: add-reaction, remove-reaction; D22): one row each, bounded per message. */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
-import type { MessageRecord, ReactionRecord, UserRecord } from "../../schemas/records.ts";
-import { chooseEmoji, type EmojiChoice, findEmoji } from "../../src/domain/emoji/emoji-choice.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { ReactionRecord } from "../../schemas/reactions.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { chooseEmoji, type EmojiChoice, findEmoji } from "../../src/domain/emoji-choice.ts";
 import { findChangeable } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Address, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Address, Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { policiesAfterReaction } from "./automatic-policies.ts";
 import { messageRows } from "./content.ts";
-import type { TopicContext } from "./machine.ts";
-import { placeOf } from "./message-deletion.ts";
+import type { TopicContext } from "./context.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addReaction(context: TopicContext, asked: Command<"reaction.add">, view: View): Outcome<TopicContext> {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
-  const found = findChangeable(view, caller, messageIdOf(asked), placeOf(context));
+  const found = findChangeable(view, caller, messageIdOf(asked), context);
   if ("kind" in found) return found;
   const { message } = found;
   const known = findEmoji(view, asked.params);
   if ("kind" in known) return known;
   if (view.row("reactions", [message.id, caller.id, known.key]) !== undefined) return refuse.reactionAlreadyExists();
   const others = reactionsOf(view, message);
-  // A name that somebody reacted with stays good on this message, also when the emoji is called otherwise by now.
+  // A name used in an existing reaction stays valid on this message even if the emoji was renamed since.
   const same = others.find(({ row }) => emojiKey(row.reactionType, row.emojiCode) === known.key);
   const chosen = same === undefined ? chooseEmoji(view, asked.params) : nameOf(same.row);
   if (chosen.kind === "refused") return chosen;
@@ -51,7 +52,7 @@ export function removeReaction(
 ): Outcome<TopicContext> {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
-  const found = findChangeable(view, caller, messageIdOf(asked), placeOf(context));
+  const found = findChangeable(view, caller, messageIdOf(asked), context);
   if ("kind" in found) return found;
   const { message } = found;
   const { name, code, reactionType } = asked.params;
@@ -60,7 +61,8 @@ export function removeReaction(
   }
   const others = reactionsOf(view, message);
   const own = others.filter(({ userId }) => userId === caller.id);
-  // By the name alone: what it stands for now, or one's own reaction that was called so.
+  // If only a name is given: the emoji with that name now, or the emoji of one's own reaction that was added under that
+  // name.
   const sought = findEmoji(view, {
     name: name ?? "",
     code,
@@ -101,7 +103,7 @@ function nameOf({ emojiName: name, emojiCode: code, reactionType }: ReactionReco
   return { kind: "chosen", name, code, reactionType };
 }
 
-/** The message's row says whether there are any: nobody looks for reactions of a message that has none. */
+/** The message's row records whether it has reactions, so that readers need not look for them. */
 function marked(context: TopicContext, message: MessageRecord, hasReactions: boolean): Effect[] {
   const others = message.traits & ~messageTraits.hasReactions;
   const traits = hasReactions ? others | messageTraits.hasReactions : others;
@@ -126,3 +128,8 @@ function reactionEvent(
   };
   return effects.emit("reaction", body, changeAudience(view, context, caller.id, message.id));
 }
+
+export const reactionsDecisions = {
+  "reaction.add": addReaction,
+  "reaction.remove": removeReaction,
+} as const;

@@ -1,11 +1,14 @@
-/** A reminder is due: the notification bot writes it (M3, M8). The end of the timer, the end of the row and the post are one. */
+/**
+ * Delivers a due reminder as a message of the notification bot (M3, M8). Removing the timer and the row and posting the
+ * message are atomic.
+ */
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { botDirectMessage } from "../realm/notification-bot.ts";
-import { failureEffects, reminderText, tellReminders } from "../reminders.ts";
-import type { TopicContext } from "./machine.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { botDirectMessage } from "../rules/notification-bot.ts";
+import { failureEffects, remindersEvent, reminderText } from "../rules/reminders.ts";
+import type { TopicContext } from "./context.ts";
 import { postMessage } from "./messages.ts";
 
 export function deliverReminder(
@@ -18,8 +21,12 @@ export function deliverReminder(
   if (row === undefined || row.timer === null || person === undefined) return done({}, []);
   const post = botDirectMessage(userId, reminderText(view, person, row), { mentionsAs: userId });
   const outcome = postMessage(context, post, view);
-  // Who is deactivated gets no messages.
+  // A deactivated user gets no messages.
   if (outcome.kind === "refused") return done({}, failureEffects(row));
-  const ended = [effects.remove("reminders", [userId, id]), tellReminders(userId, { op: "remove", reminder_id: id })];
+  const ended = [effects.remove("reminders", [userId, id]), remindersEvent(userId, { op: "remove", reminder_id: id })];
   return done({}, [...outcome.effects, ...ended], outcome.context);
 }
+
+export const reminderDeliveryDecisions = {
+  "reminders.due": deliverReminder,
+} as const;

@@ -1,16 +1,18 @@
 /**
- * For whom a notice that a topic was resolved or unresolved is unread (spec 2.3, resolved_topic_notice_auto_read_policy). Mostly for
- * nobody, so the notice names those few: one row, however many people receive it. Decided when the topic is resolved, as the public
- * server does: a setting that changes later changes no notice of before.
+ * Decides for which users a notice that a topic was resolved or unresolved is unread (spec 2.3,
+ * resolved_topic_notice_auto_read_policy). These are usually few, so their ids are stored in one row. They are
+ * determined when the topic is resolved, as on the public server.
  */
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { topicHolders, topicPolicies } from "../../src/domain/user-topics.ts";
+import { topicPolicies } from "../../schemas/user-topics.ts";
+import { topicHolders } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
 
 /**
- * Ids of the channel's people who want to read the notice, ascending; null: of more than can be named (S3), and it is unread for
- * everybody. @param topics what the topic was and is called: people follow it by either name
+ * Ids of the channel's subscribers who want to read the notice, ascending; null: too many to list (S3), so the notice
+ * is unread for everybody.
+ * @param topics the former and the new name; users may follow either
  */
 export function noticeReaders(view: View, channelId: number, topics: readonly string[]): readonly number[] | null {
   const limit = limits.resolve_notice_readers_max + 1;
@@ -18,7 +20,7 @@ export function noticeReaders(view: View, channelId: number, topics: readonly st
   const followers = new Set<number>();
   for (const topic of topics) {
     const holders = topicHolders(view, channelId, topic, { afterUserId: 0, limit });
-    // Behind those who were found there may be others.
+    // The page is full, so there may be more followers.
     if (holders.length === limit) return null;
     for (const { userId, policy } of holders) if (policy === topicPolicies.followed) followers.add(userId);
   }

@@ -1,15 +1,15 @@
 /**
- * A scheduled message is due: its conversation decides as if its writer sent it now (M3, M8). One command does it all: the end of
- * the timer, the end of the row and the post are one nested transaction, so that no crash comes between, and an edit or a
- * deletion is before it or after it in the line (M7), never in the middle.
+ * Delivers a due scheduled message; its conversation decides as if the author sent it now (M3, M8). One nested
+ * transaction removes the timer and the row and posts the message, so a crash cannot separate them, and an edit or
+ * deletion is decided either before or after it (M7).
  */
 import { parseMessage } from "../../src/domain/message-content.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { failureEffects, postOf, tellScheduled } from "../scheduled-messages.ts";
-import type { TopicContext } from "./machine.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { failureEffects, postOf, scheduledMessagesEvent } from "../rules/scheduled-messages.ts";
+import type { TopicContext } from "./context.ts";
 import { postMessage } from "./messages.ts";
 
 export function deliverScheduledMessage(
@@ -19,14 +19,18 @@ export function deliverScheduledMessage(
 ): Outcome<TopicContext> {
   const row = view.row("scheduledMessages", [userId, id]);
   const writer = view.users.get(userId);
-  // Deleted, or changed: then another timer counts.
+  // The message was deleted, or edited and has another timer.
   if (row === undefined || row.timer !== timer || writer === undefined) return done({}, []);
   const post = postOf(row, parseMessage(view, writer, row.content, row.siteUrl));
   const outcome = postMessage(context, post, view);
   if (outcome.kind === "refused") return done({}, failureEffects(view, row, outcome.msg));
   const ended = [
     effects.remove("scheduledMessages", [userId, id]),
-    tellScheduled(userId, { op: "remove", scheduled_message_id: id }),
+    scheduledMessagesEvent(userId, { op: "remove", scheduled_message_id: id }),
   ];
   return done({}, [...outcome.effects, ...ended], outcome.context);
 }
+
+export const scheduledDeliveryDecisions = {
+  "scheduled-messages.due": deliverScheduledMessage,
+} as const;

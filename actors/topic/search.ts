@@ -1,16 +1,17 @@
 /**
- * What has to be filed in the search index again (architecture, Search): one small row, in the turn of the change; the index follows
- * when nobody posts. A new message needs none: the index knows how far it is. Nor does one that is deleted or moved.
+ * Marks content for reindexing by search (architecture, Search): one small row in the turn of the change; the index is
+ * updated in the background. New messages need no mark, because the index stores how far it has read. Deletions and
+ * moves need none either.
  */
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import { type Effect, effects } from "../effects.ts";
+import { searchPendingKinds } from "../../schemas/search.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
-/** A message whose content is another one now. */
+/** The message's content changed. */
 export function refileMessage(id: number): Effect {
   return effects.put("searchPending", [searchPendingKinds.message, id], {});
 }
 
-/** A conversation whose topic has another name now. */
+/** The conversation's topic was renamed. */
 export function refileTopic(conversationId: number): Effect {
   return effects.put("searchPending", [searchPendingKinds.topic, conversationId], {});
 }

@@ -1,20 +1,19 @@
-/** Submessages of a message: polls and to-do lists (public API: /submessage). One row each, bounded per message. */
+/** Submessages: polls and to-do lists (public API: /submessage). One row each, bounded per message. */
 import { refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
-import type { SubmessageRecord, WidgetRecord } from "../../schemas/records.ts";
+import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
 import { findChangeable } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
 import { stepFault } from "../../src/domain/widgets.ts";
-import type { Address, Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Address, Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { submessageRows } from "../rules/submessage-rows.ts";
 import { policiesAfterReaction } from "./automatic-policies.ts";
 import { messageRows } from "./content.ts";
-import type { TopicContext } from "./machine.ts";
-import { placeOf } from "./message-deletion.ts";
-import { submessageRows } from "./submessage-rows.ts";
+import type { TopicContext } from "./context.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addSubmessage(
@@ -25,7 +24,7 @@ export function addSubmessage(
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
-  const found = findChangeable(view, caller, messageId, placeOf(context));
+  const found = findChangeable(view, caller, messageId, context);
   if ("kind" in found) return found;
   const { message, channel } = found;
   const isAuthor = message.senderId === caller.id;
@@ -45,7 +44,7 @@ export function addSubmessage(
     ...submessageRows(view, message.id, widget, row),
     ...(hasTrait(message.traits, "hasSubmessages") ? [] : messageRows(marked, context.channelId)),
     effects.emit("submessage", body, changeAudience(view, context, caller.id, message.id)),
-    // To vote is to take part, as on the public server.
+    // A vote counts as participation, as on the public server.
     ...(channel === null ? [] : policiesAfterReaction(view, caller, channel, context.topic)),
   ]);
 }
@@ -55,3 +54,7 @@ function isFull(widget: WidgetRecord | undefined, content: string): boolean {
   const { submessages_per_message_max: countMax, submessage_characters_per_message_max: charactersMax } = limits;
   return count >= countMax || characters + content.length > charactersMax;
 }
+
+export const submessagesDecisions = {
+  "submessage.add": addSubmessage,
+} as const;

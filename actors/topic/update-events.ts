@@ -1,17 +1,20 @@
 /**
- * `update_message` events (OpenAPI, GET /events; behaviour 4.4) as rows of the log. What each viewer gets of them is built at
- * delivery (realtime/update-message-events.ts): who may not read moved messages where they are now is told that they are gone.
+ * `update_message` events (OpenAPI, GET /events; behaviour 4.4) as rows of the log. Each viewer's version is built on
+ * delivery (realtime/update-message-events.ts): viewers who can no longer read moved messages receive a deletion.
  */
-import type { Audience } from "../../schemas/records.ts";
+
+import type { StoredBody } from "../../schemas/events.ts";
+import type { MessageMove } from "../../schemas/message-changes.ts";
+import type { contentFields } from "../../schemas/message-events.ts";
+import type { Audience } from "../../schemas/runtime.ts";
 import { seconds } from "../../src/domain/presence.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { MessageMove } from "../commands/messages.ts";
-import { type Effect, effects } from "../effects.ts";
-import { flagsHeld, onlookers } from "./flag-holders.ts";
-import type { TopicContext } from "./machine.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { flagsHeld, unsubscribedFlagHolders } from "../rules/flag-holders.ts";
+import type { TopicContext } from "./context.ts";
 
-/** A change of content as the event tells it. */
-export type ContentUpdate = Readonly<Record<string, string | boolean>>;
+/** The event's fields for a content edit. */
+export type ContentUpdate = Pick<StoredBody<"update_message">, keyof typeof contentFields>;
 
 export interface MessageUpdate {
   readonly userId: number;
@@ -22,7 +25,7 @@ export interface MessageUpdate {
   readonly content: ContentUpdate;
 }
 
-/** A change that leaves messages where they are. */
+/** A change that moves no messages. */
 export function updateEvent(
   view: View,
   place: Pick<TopicContext, "channelId" | "userIds">,
@@ -30,17 +33,22 @@ export function updateEvent(
 ): Effect {
   const body = updateBody(update);
   if (place.channelId === null) return effects.emit("update_message", body, { to: "users", ids: place.userIds ?? [] });
-  const also = toldBeside(view, place.channelId, update.userId, update.messageIds);
+  const also = additionalRecipients(view, place.channelId, update.userId, update.messageIds);
   const audience = { to: "channel", id: place.channelId, also } as const;
   return effects.emit("update_message", { ...body, stream_id: place.channelId }, audience);
 }
 
-/** Who makes the change, and who follows the messages without being in the channel. */
-export function toldBeside(view: View, channelId: number, userId: number, messageIds: readonly number[]): number[] {
-  return [...new Set([userId, ...onlookers(view, channelId, flagsHeld(view, messageIds))])];
+/** Recipients besides the subscribers: the user who made the change, and users who flagged one of the messages. */
+export function additionalRecipients(
+  view: View,
+  channelId: number,
+  userId: number,
+  messageIds: readonly number[],
+): number[] {
+  return [...new Set([userId, ...unsubscribedFlagHolders(view, channelId, flagsHeld(view, messageIds))])];
 }
 
-/** Readers of one message, whoever changes something about it. */
+/** Audience of a change of one message. */
 export function changeAudience(
   view: View,
   { channelId, userIds }: Pick<TopicContext, "channelId" | "userIds">,
@@ -48,10 +56,10 @@ export function changeAudience(
   messageId: number,
 ): Audience {
   if (channelId === null) return { to: "users", ids: userIds ?? [] };
-  return { to: "channel", id: channelId, also: toldBeside(view, channelId, userId, [messageId]) };
+  return { to: "channel", id: channelId, also: additionalRecipients(view, channelId, userId, [messageId]) };
 }
 
-function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdate): Record<string, unknown> {
+function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdate) {
   return {
     user_id: userId,
     rendering_only: false,
@@ -63,8 +71,8 @@ function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdat
 }
 
 /**
- * Some of a move's messages, at most `event_ids_per_piece_max`.
- * @param names what the topics were and are called at this moment
+ * Events for some of a move's messages, at most `event_ids_per_piece_max`.
+ * @param names the topic's name before the move and now
  */
 export function moveEvents(
   view: View,
@@ -84,9 +92,9 @@ export function moveEvents(
     ...(isElsewhere ? { new_stream_id: to.channelId } : {}),
     ...(names.former === names.present ? {} : { subject: names.present }),
   };
-  const also = toldBeside(view, from.channelId, movedById, messageIds);
+  const also = additionalRecipients(view, from.channelId, movedById, messageIds);
   if (!isElsewhere) return [effects.emit("update_message", body, { to: "channel", id: from.channelId, also })];
-  // Who loses them may get them in pieces, each of which needs an id of its own.
+  // Viewers who lose the messages may receive the event split, with its own id for each part.
   const span = messageIds.length;
   return [
     effects.emit("update_message", body, { to: "channel", id: from.channelId, also }, span),

@@ -1,15 +1,17 @@
-/** Who may call everybody in a channel, or in a topic (public API: send-message, update-message; behaviour 5.1). */
+/** Permission to mention everybody in a channel or topic (public API: send-message, update-message; behaviour 5.1). */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { hasRealmPermission } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { participants } from "./attention.ts";
+import { participants } from "./message-alerts.ts";
 
-/** So few may be called together by anybody. */
+/** Up to this many users may be mentioned by anybody. */
 const freeWildcardPeople = 15;
 
-/** @param conversationId of the topic; null: it begins with this message */
+/** @param conversationId id of the topic; null: the message starts it */
 export function checkWildcards(
   view: View,
   sender: UserRecord,

@@ -1,16 +1,17 @@
 /**
- * Typing in the edit of a message (public API: set-typing-status-for-message-edit): told to those who would be told if the edit were
- * saved, as far as they want to know of typing.
+ * Typing notices while a message is edited (public API: set-typing-status-for-message-edit). They are sent to the users
+ * who would receive the edit and who want typing notices.
  */
 import type { Refusal } from "../../schemas/errors.ts";
-import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { checkContentEdit, findChangeable } from "../../src/domain/message-rules.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Effect, effects } from "../effects.ts";
-import { channelListeners, checkSharing, listenersAmong } from "./hearing.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { channelRecipients, checkSharing, recipientsAmong } from "./recipients.ts";
 
-/** Whoever may not edit the message cannot be editing it. */
+/** Rejects the notice if the sender may not edit the message. */
 export function checkEditTyping(view: View, sender: UserRecord, messageId: number): Refusal | null {
   const place = conversationOf(view, messageId);
   const found = findChangeable(view, sender, messageId, place);
@@ -20,18 +21,18 @@ export function checkEditTyping(view: View, sender: UserRecord, messageId: numbe
   return checkSharing(sender, found.channel === null);
 }
 
-/** A message that is gone is edited by nobody: clients know that already. */
+/** If the message has been deleted, no notice is needed: clients have received the deletion. */
 export function editNotice(view: View, sender: UserRecord, messageId: number, op: "start" | "stop"): Effect[] {
   const message = view.row("messages", messageId);
   const place = conversationOf(view, messageId);
   if (message === undefined || place === null) return [];
   const recipient =
     place.channelId === null
-      ? { type: "direct", user_ids: place.userIds ?? [] }
-      : { type: "channel", channel_id: place.channelId, topic: place.topic };
+      ? { type: "direct" as const, user_ids: place.userIds ?? [] }
+      : { type: "channel" as const, channel_id: place.channelId, topic: place.topic };
   const body = { op, sender_id: sender.id, message_id: messageId, recipient };
   const audience = { to: "users", ids: listeners(view, sender, message, place) } as const;
-  return [effects.signal("typing_edit_message", body, audience, `typing_edit:${messageId}:${sender.id}`)];
+  return [effects.emitVolatile("typing_edit_message", body, audience, `typing_edit:${messageId}:${sender.id}`)];
 }
 
 function conversationOf(view: View, messageId: number): ConversationRecord | null {
@@ -39,12 +40,12 @@ function conversationOf(view: View, messageId: number): ConversationRecord | nul
   return message === undefined ? null : (view.row("conversations", message.conversationId) ?? null);
 }
 
-/** In protected history, only who received the message (S1). */
+/** In protected history, only users who received the message (S1). */
 function listeners(view: View, sender: UserRecord, message: MessageRecord, place: ConversationRecord): number[] {
   const wanting =
     place.userIds === null
-      ? channelListeners(view, sender, place.channelId ?? 0)
-      : listenersAmong(view, sender, place.userIds);
+      ? channelRecipients(view, sender, place.channelId ?? 0)
+      : recipientsAmong(view, sender, place.userIds);
   return wanting.filter((id) => {
     const user = view.users.get(id);
     return user !== undefined && canReadMessage(view, user, message);

@@ -1,19 +1,23 @@
-/** Typing notices (spec section 6; realtime.md, Who gets what): start, stop, and the stop of who went silent. */
+/**
+ * Typing notices (spec section 6; realtime.md, Who gets what): start, stop, and the stop that the server sends when a
+ * typist expires.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Audience, UserRecord } from "../../schemas/records.ts";
+import type { TypingTarget } from "../../schemas/presence.ts";
+import type { Audience } from "../../schemas/runtime.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { mayPost } from "../../src/domain/message-rules.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type TypingTarget } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
 import { contextAt } from "../topic/context.ts";
-import { checkDirectRecipients, checkInitiator } from "../topic/direct-access.ts";
-import { isSubscribedOrBot } from "../topic/posting-access.ts";
+import type { TypingContext } from "./context.ts";
 import { checkEditTyping, editNotice } from "./edit-notices.ts";
-import { channelListeners, checkSharing, directListeners } from "./hearing.ts";
-import type { TypingContext } from "./machine.ts";
+import { channelRecipients, checkSharing, directRecipients } from "./recipients.ts";
 
 export function startTyping(
   context: TypingContext,
@@ -32,7 +36,7 @@ export function startTyping(
     {},
     [
       ...notice(view, sender, target, "start"),
-      effects.wake(
+      effects.setVolatileTimer(
         `typing:${conversationOf(asked)}:${sender.id}`,
         limits.typing_expiry_ms,
         command(asked.to, "typing.expire", { userId: sender.id, target }, null),
@@ -73,7 +77,7 @@ function without(typists: Readonly<Record<number, number>>, userId: number): Rec
   return left;
 }
 
-/** Who may not write there cannot be typing there: others are not told of it. */
+/** Rejects notices from users who may not post in the conversation. */
 function checkTyping(view: View, sender: UserRecord, target: TypingTarget): Refusal | null {
   if (target.kind === "edit") return checkEditTyping(view, sender, target.messageId);
   const unshared = checkSharing(sender, target.kind === "direct");
@@ -83,7 +87,9 @@ function checkTyping(view: View, sender: UserRecord, target: TypingTarget): Refu
   return checkDirectRecipients(view, sender, target.userIds) ?? checkInitiator(conversation, view, sender);
 }
 
-/** D24: a channel that the sender may not write in for want of access answers as one that is not there. */
+/**
+ * D24: a channel in which the sender may not post for lack of access is answered like a channel that does not exist.
+ */
 function checkChannel(view: View, sender: UserRecord, channelId: number): Refusal | null {
   const channel = view.channels.get(channelId);
   if (channel === undefined || channel.isArchived) return refuse.invalidChannelId();
@@ -97,8 +103,8 @@ function checkChannel(view: View, sender: UserRecord, channelId: number): Refusa
 }
 
 /**
- * Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. It names people by id; which
- * addresses they show is asked when it is delivered (src/realtime/typing-events.ts).
+ * Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. Users are named by
+ * id; the addresses shown to each reader are filled in on delivery (src/realtime/typing-events.ts).
  */
 function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start" | "stop"): Effect[] {
   if (target.kind === "edit") return editNotice(view, sender, target.messageId, op);
@@ -106,13 +112,13 @@ function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start
     target.kind === "direct"
       ? {
           op,
-          message_type: "direct",
+          message_type: "direct" as const,
           sender_id: sender.id,
           recipient_ids: target.userIds,
         }
-      : { op, message_type: "stream", sender_id: sender.id, stream_id: target.channelId, topic: target.topic };
+      : { op, message_type: "stream" as const, sender_id: sender.id, stream_id: target.channelId, topic: target.topic };
   const place = target.kind === "direct" ? target.userIds.join(",") : `${target.channelId}:${target.topic}`;
-  return [effects.signal("typing", body, audienceOf(view, sender, target), `typing:${place}:${sender.id}`)];
+  return [effects.emitVolatile("typing", body, audienceOf(view, sender, target), `typing:${place}:${sender.id}`)];
 }
 
 function audienceOf(
@@ -122,7 +128,7 @@ function audienceOf(
 ): Audience {
   const ids =
     target.kind === "direct"
-      ? directListeners(view, sender, target.userIds)
-      : channelListeners(view, sender, target.channelId);
+      ? directRecipients(view, sender, target.userIds)
+      : channelRecipients(view, sender, target.channelId);
   return { to: "users", ids };
 }

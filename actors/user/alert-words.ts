@@ -1,12 +1,15 @@
-/** Alert words (public API: add and remove): a person's own, each once whatever its case; the answer is the whole list. */
+/**
+ * A user's own alert words (public API: add and remove), unique regardless of case. Both requests answer with the whole
+ * list.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { alertWordsOf, foldWords } from "../../src/domain/alert-words.ts";
 import { compareText } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 export function addAlertWords(_context: unknown, command: Command<"alert-words.add">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -28,10 +31,15 @@ export function removeAlertWords(_context: unknown, command: Command<"alert-word
   return changed(user.id, words, writes);
 }
 
-/** @param words what there is now, by folded form */
+/** @param words the list after the change, by case-folded form */
 function changed(userId: number, words: ReadonlyMap<string, string>, writes: readonly Effect[]): Outcome {
   const list = [...words].sort(([a], [b]) => compareText(a, b)).map(([, word]) => word);
   if (writes.length === 0) return done({ alert_words: list }, []);
   const event = effects.emit("alert_words", { alert_words: list }, { to: "users", ids: [userId] });
   return done({ alert_words: list }, [...writes, event]);
 }
+
+export const alertWordsDecisions = {
+  "alert-words.add": addAlertWords,
+  "alert-words.remove": removeAlertWords,
+} as const;

@@ -1,16 +1,18 @@
 /**
- * A person's uploaded files (public API: upload-file, remove-attachment). The file is on disk already; here a row claims it.
- * Until a message links to it, it is its owner's alone, and kept for a time.
+ * A user's uploaded files (public API: upload-file, remove-attachment). The file is already on disk; this command
+ * claims it with a row. Until a message links to it, only its owner can see it and it expires after a while.
  */
+
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
-import type { AttachmentRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { addressableName } from "../../src/domain/attachments.ts";
 import type { View } from "../../src/domain/view.ts";
-import { attachmentEvent, expiryOf, recountAttachments, removeFile, usageOf } from "../attachment-events.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { attachmentEvent, expiryOf, recheckAttachments, removeFile, usageOf } from "../rules/attachment-events.ts";
 
 /** POST /user_uploads. */
 export function addAttachment(_context: unknown, asked: Command<"attachment.add">, view: View): Outcome {
@@ -37,8 +39,8 @@ export function addAttachment(_context: unknown, asked: Command<"attachment.add"
   };
   const url = uploadsPath + pathIdOf(view.realm.id, attachment);
   return done({ url, uri: url, filename: attachment.name }, [
-    effects.count("attachment", id),
-    effects.count("attachmentBytes", bytes),
+    effects.setCounter("attachment", id),
+    effects.setCounter("attachmentBytes", bytes),
     effects.put("uploadUsage", owner.id, { bytes: usageOf(view, owner.id) + size }),
     effects.put("attachments", id, attachment),
     effects.put("attachmentFiles", file, { id }),
@@ -48,16 +50,24 @@ export function addAttachment(_context: unknown, asked: Command<"attachment.add"
   ]);
 }
 
-/** Bots share the quota of their owner: somebody may have many. */
+/** Bots share their owner's quota, because a user may own many bots. */
 function usageWithBots(view: View, uploader: UserRecord): number {
   const personId = uploader.botOwnerId ?? uploader.id;
   const bots = [...view.bots.ofOwner(personId)];
   return [personId, ...bots].reduce((sum, id) => sum + usageOf(view, id), 0);
 }
 
-/** DELETE /attachments/{id}: the owner's alone to do. Messages keep their links as text; what the rows of the links are goes apart. */
+/**
+ * DELETE /attachments/{id}, only by the owner. Messages keep their links as text; the rows of the links are removed
+ * afterwards.
+ */
 export function removeAttachment(_context: unknown, asked: Command<"attachment.remove">, view: View): Outcome {
   const attachment = view.row("attachments", asked.params.attachmentId);
   if (attachment === undefined || attachment.ownerId !== asked.callerId) return refuse.badRequest("Invalid attachment");
-  return done({}, [...removeFile(view, attachment), ...recountAttachments([attachment.id])]);
+  return done({}, [...removeFile(view, attachment), ...recheckAttachments([attachment.id])]);
 }
+
+export const attachmentsDecisions = {
+  "attachment.add": addAttachment,
+  "attachment.remove": removeAttachment,
+} as const;

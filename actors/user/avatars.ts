@@ -1,17 +1,20 @@
-/** One's own picture (spec 2.6, 2.9): the file is on disk already, here it becomes the person's; the one before is given up. */
+/**
+ * A user's own avatar (spec 2.6, 2.9). The file is already on disk; this command claims it and discards the previous
+ * one.
+ */
 
 import { refuse } from "../../schemas/errors.ts";
 import { avatarFiles } from "../../schemas/files.ts";
 import { refuseAvatarChange } from "../../src/domain/own-account.ts";
 import { avatarUrl } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { avatarEvent } from "../people-events.ts";
-import { botUpdates } from "../realm/bot-events.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { botUpdates } from "../rules/bot-events.ts";
+import { avatarEvent } from "../rules/user-events.ts";
 
-/** POST and DELETE /users/me/avatar. Removing what is not there changes nothing and is told to nobody. */
+/** POST and DELETE /users/me/avatar. Removing an avatar that is not set changes nothing and emits no event. */
 export function setAvatar(_context: unknown, command: Command<"user.avatar.set">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.userDeactivated();
@@ -29,3 +32,7 @@ export function setAvatar(_context: unknown, command: Command<"user.avatar.set">
     ...avatarFiles(before).map(effects.discard),
   ]);
 }
+
+export const avatarsDecisions = {
+  "user.avatar.set": setAvatar,
+} as const;

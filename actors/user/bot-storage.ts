@@ -1,12 +1,13 @@
-/** Storage of bots (public API: /bot_storage): texts of one account under keys, bounded in number and in sum. */
+/** Key-value storage for bots (public API: /bot_storage): texts per account, bounded in number and total size. */
+
+import type { BotStorageUseRecord } from "../../schemas/bot-storage.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { BotStorageUseRecord } from "../../schemas/records.ts";
 import { codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 export function setBotStorage(_context: unknown, command: Command<"bot-storage.set">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -22,7 +23,7 @@ export function setBotStorage(_context: unknown, command: Command<"bot-storage.s
     writes.push(effects.put("botStorage", [user.id, hash], { key, value }));
   }
   const { bot_storage_code_points_max: sumMax, bot_storage_entries_max: entriesMax } = limits;
-  // An entry that shrinks is accepted even where an older quota left more than there is room for now.
+  // A change that does not increase the size is accepted, even if more data is stored than the limit allows now.
   if (sum > sumMax && sum > before.codePoints) {
     const excess = sum - sumMax;
     return refuse.badRequest(
@@ -36,7 +37,7 @@ export function setBotStorage(_context: unknown, command: Command<"bot-storage.s
   return done({}, [...writes, effects.put("botStorageUse", user.id, { entries, codePoints: sum })]);
 }
 
-/** All keys must exist, else nothing is removed. */
+/** If any key does not exist, nothing is removed. */
 export function removeBotStorage(_context: unknown, command: Command<"bot-storage.remove">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.noSuchUser();
@@ -68,3 +69,8 @@ function useOf(view: View, userId: number): BotStorageUseRecord {
 function sizeOf({ key, value }: { readonly key: string; readonly value: string }): number {
   return codePoints(key) + codePoints(value);
 }
+
+export const botStorageDecisions = {
+  "bot-storage.set": setBotStorage,
+  "bot-storage.remove": removeBotStorage,
+} as const;

@@ -1,19 +1,22 @@
 /**
- * Drafts (public API: drafts): a person's own, bounded in number. Texts come cut to their bounds; whom a draft is for must be
- * known to the person now, as if the message were sent.
+ * Drafts (public API: drafts): a user's own, bounded in number. Their texts are already truncated. The recipients must
+ * be visible to the user, as for a message sent now.
  */
+
+import type { DraftContent, DraftRecord } from "../../schemas/drafts.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { DraftRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { draftBody, keepsDrafts } from "../../src/domain/drafts.ts";
 import { canAccessUser } from "../../src/domain/people.ts";
 import { hasMetadataAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, DraftContent } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
-/** POST /drafts: all or none. */
+/** POST /drafts, atomic. */
 export function addDrafts(_context: unknown, command: Command<"drafts.add">, view: View): Outcome {
   const user = writerOf(command, view);
   if ("kind" in user) return user;
@@ -29,9 +32,9 @@ export function addDrafts(_context: unknown, command: Command<"drafts.add">, vie
   const last = view.counter("draft");
   const rows = drafts.map((draft, index) => rowOf(view, user, last + 1 + index, draft));
   return done({ ids: rows.map(({ id }) => id) }, [
-    effects.count("draft", last + rows.length),
+    effects.setCounter("draft", last + rows.length),
     ...rows.map((row) => effects.put("drafts", [user.id, row.id], row)),
-    tell(user.id, { op: "add", drafts: rows.map(draftBody) }),
+    eventFor(user.id, { op: "add", drafts: rows.map(draftBody) }),
   ]);
 }
 
@@ -45,7 +48,10 @@ export function updateDraft(_context: unknown, command: Command<"drafts.update">
   if (refused !== null) return refused;
   const row = rowOf(view, user, id, draft);
   if (JSON.stringify(draftBody(row)) === JSON.stringify(draftBody(before))) return done({}, []);
-  return done({}, [effects.put("drafts", [user.id, id], row), tell(user.id, { op: "update", draft: draftBody(row) })]);
+  return done({}, [
+    effects.put("drafts", [user.id, id], row),
+    eventFor(user.id, { op: "update", draft: draftBody(row) }),
+  ]);
 }
 
 export function removeDraft(_context: unknown, command: Command<"drafts.remove">, view: View): Outcome {
@@ -53,10 +59,10 @@ export function removeDraft(_context: unknown, command: Command<"drafts.remove">
   if ("kind" in user) return user;
   const { id } = command.params;
   if (view.row("drafts", [user.id, id]) === undefined) return doesNotExist();
-  return done({}, [effects.remove("drafts", [user.id, id]), tell(user.id, { op: "remove", draft_id: id })]);
+  return done({}, [effects.remove("drafts", [user.id, id]), eventFor(user.id, { op: "remove", draft_id: id })]);
 }
 
-/** What turning enable_drafts_synchronization off means for the drafts; no client is told (spec 2.3). */
+/** Turning off enable_drafts_synchronization deletes the drafts; clients receive no event (spec 2.3). */
 export function removeAllDrafts(view: View, userId: number): Effect[] {
   return draftKeys(view, userId).map((key) => effects.remove("drafts", key));
 }
@@ -67,7 +73,7 @@ function draftKeys(view: View, userId: number) {
   return view.keys("drafts", { start: [userId], end: [userId + 1], limit: limits.drafts_per_user_max });
 }
 
-/** The caller, who must want drafts to be kept. */
+/** The caller, whose setting must allow drafts on the server. */
 function writerOf(command: Command, view: View): UserRecord | Refusal {
   const user = callerOf(command, view);
   if (user === null) return refuse.noSuchUser();
@@ -86,13 +92,19 @@ function checkAddress(view: View, user: UserRecord, { type, to }: DraftContent):
   return unknown === undefined ? null : refuse.badRequest(`Invalid user ID ${unknown}`);
 }
 
-/** Among several recipients oneself goes without saying. */
+/** With other recipients, the user's own id is implied and removed. */
 function rowOf(view: View, user: UserRecord, id: number, draft: DraftContent): DraftRecord {
   const others = draft.to.filter((recipient) => recipient !== user.id);
   const to = draft.type === "direct" && others.length > 0 ? others : draft.to;
   return { ...draft, to, id, userId: user.id, changedAt: draft.changedAt ?? view.now };
 }
 
-function tell(userId: number, body: Readonly<Record<string, unknown>>): Effect {
+function eventFor(userId: number, body: StoredBody<"drafts">): Effect {
   return effects.emit("drafts", body, { to: "users", ids: [userId] });
 }
+
+export const draftsDecisions = {
+  "drafts.add": addDrafts,
+  "drafts.update": updateDraft,
+  "drafts.remove": removeDraft,
+} as const;

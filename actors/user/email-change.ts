@@ -1,23 +1,25 @@
 /**
- * A person asks for another address (spec 4.1 rule 2; behaviour 2.1): a link goes to the new one, and nothing changes until it is
- * followed (actors/realm/email-change.ts). Of the key in the link only the hash is kept (S2), but for the mail itself, which
- * holds it until it is sent.
+ * A user requests an email change (spec 4.1 rule 2; behaviour 2.1): a link is sent to the new address, and the address
+ * changes when the link is opened (actors/realm/email-change.ts). Only a hash of the link's key is stored (S2), except
+ * in the pending email until it is sent.
  */
+
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { mailEffects } from "../mail.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { requestsOf, revoke } from "../rules/email-changes.ts";
+import { mailEffects } from "../rules/mail.ts";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
-/** A newer request replaces the older: one link of a person is good at a time. */
+/** A new request replaces the previous one: a user has at most one valid link. */
 export function requestEmailChange(
   _context: unknown,
   asked: Command<"user.email-change.request">,
@@ -54,22 +56,10 @@ export function requestEmailChange(
   ]);
 }
 
-/** What the person asked for within the last day, newest first. */
-function requestsOf(view: View, userId: number) {
-  const newest = { start: [userId, Number.MAX_SAFE_INTEGER], end: [userId], reverse: true };
-  return view.keys("emailChangeRequests", { ...newest, limit: limits.email_changes_per_day_max });
-}
-
-/** No link that the person asked for leads anywhere any more. What was asked for still counts against the limit. */
-export function revokeLinks(view: View, userId: number): Effect[] {
-  return revoke(requestsOf(view, userId).map(([, , hash]) => hash));
-}
-
-function revoke(hashes: readonly string[]): Effect[] {
-  return hashes.map((hash) => effects.remove("emailChanges", hash));
-}
-
-/** @param times of requests, newest first. @returns milliseconds until one more is allowed; 0: now */
+/**
+ * @param times times of requests, newest first
+ * @returns milliseconds until another request is allowed; 0: now
+ */
 function waitUntilNext(times: readonly number[], now: number): number {
   const windows = [
     { ms: hourMs, max: limits.email_changes_per_hour_max },
@@ -78,16 +68,21 @@ function waitUntilNext(times: readonly number[], now: number): number {
   return Math.max(
     ...windows.map(({ ms, max }) => {
       const inside = times.filter((time) => time > now - ms);
-      // With `max` inside, the oldest of the newest `max` must leave the window first.
+      // If `max` requests are in the window, the oldest of the newest `max` must leave it first.
       const leaving = inside[max - 1];
       return leaving === undefined ? 0 : leaving + ms - now;
     }),
   );
 }
 
-/** The link is too old, and the request no longer counts. */
+/** The link expires, and the request no longer counts toward the limit. */
 export function expireEmailChange(_context: unknown, asked: Command<"user.email-change.expire">): Outcome {
   const { keyHash, requestedAt } = asked.params;
   const userId = asked.to.actor === "user" ? asked.to.id : 0;
   return done({}, [...revoke([keyHash]), effects.remove("emailChangeRequests", [userId, requestedAt, keyHash])]);
 }
+
+export const emailChangeDecisions = {
+  "user.email-change.request": requestEmailChange,
+  "user.email-change.expire": expireEmailChange,
+} as const;

@@ -1,16 +1,17 @@
 /**
- * Where a person has logged in from, and the mail about a new program or place (D31; behaviour 11). Only hashes of program and
- * coarse place are kept, the ones that were longest not seen go first.
+ * Known login origins of a user, and the email about a login from a new program or location (D31; behaviour 11). Only
+ * hashes of program and coarse location are stored; the ones not seen for longest are evicted first.
  */
-import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { userSetting } from "../../schemas/user-settings.ts";
-import type { View } from "../../src/domain/view.ts";
-import type { Login } from "../commands.ts";
-import { type Effect, effects } from "../effects.ts";
-import { mailEffects } from "../mail.ts";
 
-/** The first login of an account is nobody's surprise: it sends none. */
+import type { Login } from "../../schemas/authentication.ts";
+import { limits } from "../../schemas/limits.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { mailEffects } from "../rules/mail.ts";
+
+/** The first login of an account sends no email. */
 export function loginEffects(view: View, user: UserRecord, login: Login): Effect[] {
   const range = { start: [user.id], end: [user.id + 1], limit: limits.logins_per_user_max };
   const known = view.rows("logins", range);
@@ -30,7 +31,7 @@ function newLoginMail(view: View, user: UserRecord, { client, address }: Login) 
   return { template: "new-login", to: user, data: { email, client, address, at: view.now, timezone } } as const;
 }
 
-/** Spec 2.3, enable_login_emails: on unless switched off. */
+/** Spec 2.3, enable_login_emails; on by default. */
 function wantsLoginMails(user: UserRecord): boolean {
   return user.botType === null && userSetting(user, "enable_login_emails");
 }

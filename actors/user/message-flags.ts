@@ -1,34 +1,37 @@
 /**
- * POST /messages/flags and /messages/flags/narrow (behaviour 5.2): flags on single messages. Many messages are done slice after
- * slice through the mailbox, so that no turn is long; the request is answered with the last.
+ * POST /messages/flags and /messages/flags/narrow (behaviour 5.2): flags on single messages. Many messages are
+ * processed in slices through the mailbox, so that no turn is long; the request is answered after the last slice.
  */
+
+import type { Answer } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { PersonalFlag } from "../../schemas/records/read-state.ts";
-import type { ConversationRecord, MessageRecord, ReadFloorRecord, UserRecord } from "../../schemas/records.ts";
+import type { FlagUpdate, PersonalFlag } from "../../schemas/message-flags.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasPersonalFlag } from "../../src/domain/message-flags.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { FlagUpdate } from "../commands/read-state.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Answer, type Effect, effects } from "../effects.ts";
-import { putFlag, removeFlag } from "../topic/flag-holders.ts";
-import { advancedFloor, raisedFloor } from "./read-floors.ts";
-import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { putFlag, removeFlag } from "../rules/flag-holders.ts";
+import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";
+import { advancedWatermark, raisedWatermark } from "../rules/read-watermarks.ts";
 
 interface Marked {
   readonly message: MessageRecord;
   readonly conversation: ConversationRecord;
 }
 
-/** What a slice changes. */
+/** The changes of one slice. */
 interface Change {
   /** Messages whose flag changes, ascending. */
   readonly ids: readonly number[];
   readonly rows: readonly Effect[];
-  /** Channels whose messages stay read because their reader is not in them (behaviour 5.2). */
+  /** Channels whose messages stay read because the user is not subscribed (behaviour 5.2). */
   readonly ignoredChannelIds: readonly number[];
 }
 
@@ -40,14 +43,14 @@ export function updateFlags(_context: unknown, asked: Command<"message-flags.upd
   if (mustReachAll && !messageIds.every((id) => find(view, caller, id) !== null)) return refuse.invalidMessage();
   if (messageIds.length > limits.flagged_messages_per_command_max) {
     const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot") };
-    const goOn = { ...params, progress: { waiting, updated: 0, ignoredChannelIds: [] } };
-    return done(null, [effects.tell(command(asked.to, "message-flags.continue", goOn, caller.id))]);
+    const rest = { ...params, progress: { waiting, updated: 0, ignoredChannelIds: [] } };
+    return done(null, [effects.send(command(asked.to, "message-flags.continue", rest, caller.id))]);
   }
   const change = changeOf(view, caller, params);
   return done(answerOf(params, change.ids.length, change.ignoredChannelIds), effectsOf(caller, params, change));
 }
 
-/** One slice of many messages. What cannot be reached any more is left out. */
+/** One slice of many messages. Messages that are no longer accessible are skipped. */
 export function continueFlags(_context: unknown, asked: Command<"message-flags.continue">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
@@ -60,8 +63,8 @@ export function continueFlags(_context: unknown, asked: Command<"message-flags.c
   const updated = progress.updated + change.ids.length;
   const ignoredChannelIds = ascending([...progress.ignoredChannelIds, ...change.ignoredChannelIds]);
   if (left.length > 0) {
-    const goOn = { ...params, messageIds: left, progress: { ...progress, updated, ignoredChannelIds } };
-    all.push(effects.tell(command(asked.to, "message-flags.continue", goOn, caller.id)));
+    const rest = { ...params, messageIds: left, progress: { ...progress, updated, ignoredChannelIds } };
+    all.push(effects.send(command(asked.to, "message-flags.continue", rest, caller.id)));
   } else if (progress.waiting !== null && progress.waiting.boot === view.counter("boot")) {
     all.push(effects.reply(progress.waiting.ticket, answerOf(params, updated, ignoredChannelIds)));
   }
@@ -113,29 +116,29 @@ function personalChange(
   return { ids, rows: [...rows, ...notes], ignoredChannelIds: [] };
 }
 
-/** Floors are raised where that says it all; an exception is written for what lies beyond a gap. */
+/** Raises watermarks over messages read without a gap, and writes an exception for each message beyond a gap. */
 function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Change {
   const state = new ReadState(view, user.id);
   const unread = marked.filter(({ message, conversation }) => !state.isRead(message, conversation));
   if (unread.length === 0) return { ids: [], rows: [], ignoredChannelIds: [] };
   const raised: Raised[] = [];
   for (const [conversation, own] of byConversation(unread)) {
-    const floor = raisedFloor(view, state, conversation, new Set(own));
-    if (floor !== null) raised.push({ conversation, floor });
+    const watermark = raisedWatermark(view, state, conversation, new Set(own));
+    if (watermark !== null) raised.push({ conversation, watermark });
   }
-  const floors = raised.map(({ conversation, floor }) => ({
+  const watermarks = raised.map(({ conversation, watermark }) => ({
     place: { kind: "conversation", id: conversation.id } as const,
-    floor,
+    watermark,
   }));
-  const after = new ReadState(view, user.id, { floors });
-  const channelFloors = [...channelsOf(unread)].flatMap((id) => advancedFloor(view, id, after) ?? []);
+  const after = new ReadState(view, user.id, { watermarks });
+  const channelWatermarks = [...channelsOf(unread)].flatMap((id) => advancedWatermark(view, id, after) ?? []);
   const ids = unread.map(({ message }) => message.id);
-  const newest = Math.max(...ids, ...[...raised, ...channelFloors].map(({ floor }) => floor.upTo));
+  const newest = Math.max(...ids, ...[...raised, ...channelWatermarks].map(({ watermark }) => watermark.upTo));
   const rows = [
     takeMark(view),
-    ...raised.map(({ conversation, floor }) => putFloor("conversation", conversation.id, user.id, floor)),
-    ...channelFloors.map(({ channelId, floor }) => putFloor("channel", channelId, user.id, floor)),
-    ...raised.flatMap((floor) => spentExceptions(view, user.id, state, floor)),
+    ...raised.map(({ conversation, watermark }) => putWatermark("conversation", conversation.id, user.id, watermark)),
+    ...channelWatermarks.map(({ channelId, watermark }) => putWatermark("channel", channelId, user.id, watermark)),
+    ...raised.flatMap((watermark) => redundantExceptions(view, user.id, state, watermark)),
     ...unread.flatMap(({ message, conversation }) => {
       const key = [user.id, message.id] as const;
       if (!after.isReadAnyway(message, conversation)) {
@@ -150,13 +153,18 @@ function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Ch
 
 interface Raised {
   readonly conversation: ConversationRecord;
-  readonly floor: ReadFloorRecord;
+  readonly watermark: ReadWatermarkRecord;
 }
 
-/** Exceptions that say what the raised floor says. */
-function spentExceptions(view: View, userId: number, state: ReadState, { conversation, floor }: Raised): Effect[] {
-  const start = state.floorOf({ channelId: conversation.channelId, conversationId: conversation.id });
-  const range = { start: [userId, start + 1], end: [userId, floor.upTo + 1], limit: limits.read_rows_inline_max };
+/** Exceptions that the raised watermark makes redundant. */
+function redundantExceptions(
+  view: View,
+  userId: number,
+  state: ReadState,
+  { conversation, watermark }: Raised,
+): Effect[] {
+  const start = state.watermarkOf({ channelId: conversation.channelId, conversationId: conversation.id });
+  const range = { start: [userId, start + 1], end: [userId, watermark.upTo + 1], limit: limits.read_rows_inline_max };
   return view
     .rows("readExceptions", range)
     .filter(({ key, row }) => row.isRead && view.row("messages", key[1])?.conversationId === conversation.id)
@@ -177,7 +185,7 @@ function channelsOf(marked: readonly Marked[]): Set<number> {
   return new Set(marked.flatMap(({ conversation }) => conversation.channelId ?? []));
 }
 
-/** Only where one is there can something wait to be read (behaviour 8). */
+/** Messages can only be unread in channels that the user is subscribed to (behaviour 8). */
 function unreadChange(view: View, user: UserRecord, marked: readonly Marked[]): Change {
   const state = new ReadState(view, user.id);
   const ignored = marked.filter(({ conversation }) => !state.holdsUnread(conversation));
@@ -193,3 +201,8 @@ function unreadChange(view: View, user: UserRecord, marked: readonly Marked[]): 
 function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
+
+export const messageFlagsDecisions = {
+  "message-flags.update": updateFlags,
+  "message-flags.continue": continueFlags,
+} as const;

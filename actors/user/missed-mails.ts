@@ -1,32 +1,39 @@
-/** The data of mails about missed messages: what each conversation's says (schemas/mails.ts), or does not say where it must not. */
+/**
+ * Builds the data of missed-message emails, one per conversation (schemas/mails.ts), without content where the settings
+ * forbid it.
+ */
 import { limits } from "../../schemas/limits.ts";
 import { type MailData, type MailReason, mailReasons } from "../../schemas/mails.ts";
-import type { ConversationRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord } from "../../schemas/messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import type { Placed } from "../../src/domain/mail-reasons.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { MessageInConversation } from "../../src/domain/mail-reasons.ts";
 import { directPath, messagePath } from "../../src/domain/markdown/resolve.ts";
 import { resolvedPrefix } from "../../src/domain/message-rules.ts";
 import { unknownName } from "../../src/domain/people.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
+import { type Redactor, redactor } from "../../src/domain/redaction.ts";
 import { shownTopic } from "../../src/domain/topics.ts";
-import { type Concealer, concealer } from "../../src/domain/unknown-people.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { NewMail } from "../mail.ts";
+import type { NewMail } from "../rules/mail.ts";
 
-export interface Missed extends Placed {
+export interface Missed extends MessageInConversation {
   readonly conversation: ConversationRecord;
   readonly reason: MailReason;
 }
 
 interface Mails {
   readonly mails: readonly NewMail[];
-  /** Ids of messages for which there was no room. */
+  /** Ids of messages that exceed the number of emails allowed now. */
   readonly laterIds: readonly number[];
 }
 
 type Direct = Extract<MailData<"missed-messages">["conversation"], { kind: "direct" }>;
 
-/** The conversation that waits longest comes first. @param missed ascending */
+/**
+ * Conversations are ordered by their oldest missed message.
+ * @param missed ascending
+ */
 export function missedMails(
   view: View,
   user: UserRecord,
@@ -36,7 +43,7 @@ export function missedMails(
   const namesRealm = userSetting(user, "realm_name_in_email_notifications_policy") === alwaysNamed;
   const hiddenBy = contentHiddenBy(view, user);
   if (hiddenBy !== null) {
-    // They would differ in nothing but their number: one mail tells of all.
+    // Without content, the emails would differ only in their counts, so one email is sent for all conversations.
     const data = { count: missed.length, isCut, namesRealm, hiddenBy, ...aboutMessages(user, missed) };
     const mail = { template: "missed-messages-hidden", to: user, data } as const;
     const isSent = missed.length > 0 && room > 0;
@@ -65,7 +72,10 @@ function byConversation(missed: readonly Missed[]): Missed[][] {
   return [...found.values()];
 }
 
-/** Organizations know nothing of one another, so that "automatic" has nothing to go by: mails are signed with the name anyway. */
+/**
+ * There is no link between a user's accounts in several organizations, so "automatic" is treated as off; emails are
+ * signed with the organization's name anyway.
+ */
 const alwaysNamed = 2;
 
 function contentHiddenBy(view: View, user: UserRecord): "person" | "organization" | null {
@@ -78,24 +88,24 @@ class MailWriter {
   readonly #user: UserRecord;
   readonly #namesRealm: boolean;
   readonly #isCut: boolean;
-  /** null: the person may know everybody. */
-  readonly #concealer: Concealer | null;
+  /** null: the user may see everybody. */
+  readonly #redactor: Redactor | null;
 
   constructor(view: View, user: UserRecord, namesRealm: boolean, isCut: boolean) {
     this.#view = view;
     this.#user = user;
     this.#namesRealm = namesRealm;
     this.#isCut = isCut;
-    this.#concealer = concealer(view, user);
+    this.#redactor = redactor(view, user);
   }
 
-  /** @param missed of one conversation, ascending, at least one */
+  /** @param missed messages of one conversation, ascending, at least one */
   write(missed: readonly Missed[]): NewMail {
     const shown = missed.slice(-limits.missed_messages_per_mail_max);
     const [first] = missed as readonly [Missed];
     let room: number = limits.missed_mail_characters_max;
     const messages = shown.map(({ message }) => {
-      const html = this.#concealer?.rendered(message.rendered) ?? message.rendered;
+      const html = this.#redactor?.rendered(message.rendered) ?? message.rendered;
       const fits = html.length <= room;
       if (fits) room -= html.length;
       return { sender: this.#nameOf(message.senderId), sentAt: message.sentAt, html: fits ? html : null };
@@ -113,7 +123,7 @@ class MailWriter {
     return { template: "missed-messages", to: this.#user, data };
   }
 
-  /** Where it is, and a link to the first message that the person has not read there. */
+  /** The conversation, and a link to its first unread message. */
   #place({ message, channelId, topic, userIds }: Missed) {
     if (userIds !== null) {
       const otherIds = userIds.filter((id) => id !== this.#user.id);
@@ -130,14 +140,14 @@ class MailWriter {
     };
   }
 
-  /** A stranger's name is not told (S1). */
+  /** Hides the names of users that the recipient may not see (S1). */
   #nameOf(id: number): string {
-    if (this.#concealer?.isStranger(id) === true) return unknownName;
+    if (this.#redactor?.isHidden(id) === true) return unknownName;
     return this.#view.users.get(id)?.fullName ?? unknownName;
   }
 }
 
-/** In the order of the list; a conversation's mail says one. */
+/** The strongest reason in the order of the list; an email names only one. */
 function strongest(missed: readonly Missed[]): MailReason {
   const found = new Set(missed.map(({ reason }) => reason));
   return mailReasons.find((reason) => found.has(reason)) ?? "channel";

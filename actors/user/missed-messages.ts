@@ -1,36 +1,46 @@
 /**
- * What somebody missed becomes mails, one a conversation, as on the public server (D31). What counts is how things are when the
- * mail falls due: what was read, deleted, hidden or switched off meanwhile is not in it.
+ * Turns missed messages into emails, one per conversation, as on the public server (D31). Messages are checked when the
+ * email is due: those that were read, deleted or hidden meanwhile, or whose emails were disabled, are not included.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { MissedMessagesRecord, UserRecord } from "../../schemas/records.ts";
+import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { mailReason } from "../../src/domain/mail-reasons.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Address, Command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { mailEffects } from "../mail.ts";
-import { placedMessage } from "../topic/missed-messages.ts";
+import type { Address, Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { mailEffects } from "../rules/mail.ts";
+import { messageInConversation } from "../rules/missed-messages.ts";
+import { dueAgain, setTimer } from "../rules/missed-timers.ts";
 import { type Missed, missedMails } from "./missed-mails.ts";
-import { dueAgain, ring } from "./missed-timers.ts";
 
 const hourMs = 60 * 60 * 1000;
 
 export function mailMissedMessages(_context: unknown, asked: Command<"missed-messages.due">, view: View): Outcome {
   const userId = (asked.to as Extract<Address, { actor: "user" }>).id;
   const row = view.row("missedMessages", userId);
-  // A timer of before the row was put off, or that came to nothing.
-  if (row === undefined || row.ringsAt !== asked.params.at) return done({}, []);
+  // An obsolete timer: the row was postponed or removed since.
+  if (row === undefined || row.timerDueAt !== asked.params.at) return done({}, []);
   if (row.dueAt > view.now) return done({}, dueAgain(view, userId, row, row.dueAt));
   if (hasBacklog(view)) return done({}, dueAgain(view, userId, row, view.now + limits.missed_mails_pause_ms));
   const user = view.users.get(userId);
-  return done({}, user?.isActive === true ? mailsDue(view, user, row) : [effects.remove("missedMessages", userId)]);
+  return done({}, user === undefined ? [effects.remove("missedMessages", userId)] : mailsDue(view, user, row));
 }
 
-/** Whether mails wait for a mail server that takes none: looked for only where so many may be. */
+/** A deactivated user gets no emails. */
+export function forgetMissedMessages(_context: unknown, asked: Command<"missed-messages.due">): Outcome {
+  const userId = (asked.to as Extract<Address, { actor: "user" }>).id;
+  return done({}, [effects.remove("missedMessages", userId)]);
+}
+
+/**
+ * Whether there is a backlog of emails, for example because the mail server accepts none. Counts only if the id range
+ * allows so many.
+ */
 function hasBacklog(view: View): boolean {
   const max = limits.missed_mails_pending_max;
   const [oldest] = view.keys("mails", { limit: 1 });
@@ -38,7 +48,7 @@ function hasBacklog(view: View): boolean {
   return view.keys("mails", { limit: max }).length === max;
 }
 
-/** As many as the hour has room for; what is more waits until the next one begins. */
+/** Sends as many emails as the hourly limit allows; the others wait for the next hour. */
 function mailsDue(view: View, user: UserRecord, row: MissedMessagesRecord): Effect[] {
   const isSameHour = view.now - row.hourStartedAt < hourMs;
   const hourStartedAt = isSameHour ? row.hourStartedAt : view.now;
@@ -51,26 +61,29 @@ function mailsDue(view: View, user: UserRecord, row: MissedMessagesRecord): Effe
   if (mailsInHour === 0) return [effects.remove("missedMessages", user.id)];
   const dueAt = hourStartedAt + hourMs;
   const isCut = row.isCut && laterIds.length > 0;
-  const after = { ...row, messageIds: laterIds, isCut, dueAt, ringsAt: dueAt, hourStartedAt, mailsInHour };
+  const after = { ...row, messageIds: laterIds, isCut, dueAt, timerDueAt: dueAt, hourStartedAt, mailsInHour };
   return [
     ...mailEffects(view, ...mails),
     effects.put("missedMessages", user.id, after),
-    // The hour's end has a timer since the hour began.
-    ...(isSameHour ? [] : [ring(user.id, dueAt)]),
+    // The timer for the end of the hour was set when the hour began.
+    ...(isSameHour ? [] : [setTimer(user.id, dueAt)]),
   ];
 }
 
 function stillMissed(view: View, user: UserRecord, messageIds: readonly number[]): Missed[] {
   const state = new ReadState(view, user.id);
   return messageIds.flatMap((id) => {
-    const placed = placedMessage(view, id);
+    const placed = messageInConversation(view, id);
     if (placed === null || !canReadMessage(view, user, placed.message)) return [];
     const reason = state.isRead(placed.message, placed.conversation) ? null : mailReason(view, user, placed);
     return reason === null ? [] : [{ ...placed, reason }];
   });
 }
 
-/** Another batching period counts from the same first message (behaviour 2.1). What waits for the next hour goes on waiting. */
+/**
+ * Applies a new batching period, counted from the same first message (behaviour 2.1). Messages that wait for the next
+ * hour keep waiting.
+ */
 export function moveDueTime(view: View, user: UserRecord): Effect[] {
   const row = view.row("missedMessages", user.id);
   if (row === undefined || row.messageIds.length === 0) return [];
@@ -79,3 +92,7 @@ export function moveDueTime(view: View, user: UserRecord): Effect[] {
   const periodMs = userSetting(user, "email_notifications_batching_period_seconds") * 1000;
   return dueAgain(view, user.id, row, Math.max(view.now, row.startedAt + periodMs));
 }
+
+export const missedMessagesDecisions = {
+  "missed-messages.due": mailMissedMessages,
+} as const;

@@ -1,14 +1,14 @@
-/** Muting of others (public API: mute-user, unmute-user): bots and deactivated people can be muted, oneself cannot. */
+/** Muting of users (public API: mute-user, unmute-user). Bots and deactivated users can be muted, oneself cannot. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { type MutedUserBody, mutedUsersOf } from "../../src/domain/muted-users.ts";
 import { canAccessUser } from "../../src/domain/people.ts";
 import { seconds } from "../../src/domain/presence.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { muteSender, unmuteSender } from "./read-state.ts";
 
 export function muteUser(_context: unknown, command: Command<"muted-users.add">, view: View): Outcome {
@@ -24,7 +24,7 @@ export function muteUser(_context: unknown, command: Command<"muted-users.add">,
   const after = [...before, { id: userId, timestamp: seconds(view.now) }].sort((a, b) => a.id - b.id);
   return done({}, [
     effects.put("mutedUsers", [user.id, userId], { mutedAt: view.now }),
-    tell(user.id, after),
+    eventFor(user.id, after),
     ...muteSender(view, user.id, userId),
   ]);
 }
@@ -40,7 +40,7 @@ export function unmuteUser(_context: unknown, command: Command<"muted-users.remo
   const after = before.filter(({ id }) => id !== userId);
   return done({}, [
     effects.remove("mutedUsers", [user.id, userId]),
-    tell(user.id, after),
+    eventFor(user.id, after),
     ...unmuteSender(view, user.id, userId),
   ]);
 }
@@ -50,6 +50,11 @@ function checkKnown(view: View, user: UserRecord, userId: number): Refusal | nul
   return person !== undefined && canAccessUser(view, user, person) ? null : refuse.noSuchUser();
 }
 
-function tell(userId: number, mutedUsers: readonly MutedUserBody[]): Effect {
+function eventFor(userId: number, mutedUsers: readonly MutedUserBody[]): Effect {
   return effects.emit("muted_users", { muted_users: mutedUsers }, { to: "users", ids: [userId] });
 }
+
+export const mutedUsersDecisions = {
+  "muted-users.add": muteUser,
+  "muted-users.remove": unmuteUser,
+} as const;

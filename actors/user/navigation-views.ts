@@ -1,13 +1,16 @@
-/** Navigation views (spec 4.17; behaviour 2.17): a person's own; a built-in one has no name, and no row until it is changed. */
+/**
+ * Navigation views (spec 4.17; behaviour 2.17): a user's own. A built-in view has no name, and no row until it is
+ * changed.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
-import { builtInFragments } from "../../schemas/navigation-views.ts";
-import type { NavigationViewRecord } from "../../schemas/records.ts";
+import { builtInFragments, type NavigationViewRecord } from "../../schemas/navigation-views.ts";
 import { navigationViewKey, navigationViewsOf } from "../../src/domain/navigation-views.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 export function addNavigationView(_context: unknown, command: Command<"navigation-views.add">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -22,7 +25,7 @@ export function addNavigationView(_context: unknown, command: Command<"navigatio
   return "kind" in added ? added : done({}, added);
 }
 
-/** PATCH /navigation_views/{fragment}. A built-in view that has no row yet can be pinned or hidden (D13). */
+/** PATCH /navigation_views/{fragment}. A built-in view without a row can be pinned or hidden (D13). */
 export function updateNavigationView(
   _context: unknown,
   command: Command<"navigation-views.update">,
@@ -53,7 +56,7 @@ export function removeNavigationView(
   const { fragment } = command.params;
   const key = navigationViewKey(user.id, fragment);
   if (view.row("navigationViews", key) === undefined) return doesNotExist();
-  return done({}, [effects.remove("navigationViews", key), tell(user.id, { op: "remove", fragment })]);
+  return done({}, [effects.remove("navigationViews", key), eventFor(user.id, { op: "remove", fragment })]);
 }
 
 const nameOfBuiltIn = () => refuse.badRequest("Built-in views cannot have a custom name");
@@ -65,11 +68,11 @@ function add(count: number, row: NavigationViewRecord): Effect[] | Refusal {
   const { userId, fragment, isPinned, name } = row;
   return [
     effects.put("navigationViews", navigationViewKey(userId, fragment), row),
-    tell(userId, { op: "add", navigation_view: { fragment, is_pinned: isPinned, name } }),
+    eventFor(userId, { op: "add", navigation_view: { fragment, is_pinned: isPinned, name } }),
   ];
 }
 
-/** Only what was passed changes; the event comes even if that is nothing (behaviour 2.17). */
+/** Changes only the passed values. The event is emitted even if nothing differs (behaviour 2.17). */
 function update(
   before: NavigationViewRecord,
   change: { readonly isPinned: boolean | null; readonly name: string | null },
@@ -83,10 +86,16 @@ function update(
   };
   return [
     effects.put("navigationViews", navigationViewKey(userId, fragment), { ...before, isPinned, name }),
-    tell(userId, { op: "update", fragment, data }),
+    eventFor(userId, { op: "update", fragment, data }),
   ];
 }
 
-function tell(userId: number, body: Readonly<Record<string, unknown>>): Effect {
+function eventFor(userId: number, body: StoredBody<"navigation_view">): Effect {
   return effects.emit("navigation_view", body, { to: "users", ids: [userId] });
 }
+
+export const navigationViewsDecisions = {
+  "navigation-views.add": addNavigationView,
+  "navigation-views.update": updateNavigationView,
+  "navigation-views.remove": removeNavigationView,
+} as const;

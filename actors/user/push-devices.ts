@@ -1,10 +1,13 @@
-/** A person's devices that want notifications (public API). The oldest makes room for a new one: nobody signs off a lost phone. */
+/**
+ * A user's devices for push notifications (public API). A new device evicts the oldest one, because lost devices are
+ * never unregistered.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
 export function addPushToken(_context: unknown, command: Command<"push-token.add">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -38,7 +41,7 @@ export function registerDevice(_context: unknown, command: Command<"device.regis
   const known = view.keys("devices", { start: [user.id], end: [user.id + 1], limit: limits.devices_per_user_max });
   const surplus = known.slice(0, Math.max(0, known.length + 1 - limits.devices_per_user_max));
   return done({ device_id: id }, [
-    effects.count("device", id),
+    effects.setCounter("device", id),
     ...surplus.map((key) => effects.remove("devices", key)),
     effects.put("devices", [user.id, id], { registeredAt: view.now }),
   ]);
@@ -51,3 +54,10 @@ export function removeDevice(_context: unknown, command: Command<"device.remove"
   if (view.row("devices", key) === undefined) return refuse.badRequest("Device does not exist");
   return done({}, [effects.remove("devices", key)]);
 }
+
+export const pushDevicesDecisions = {
+  "push-token.add": addPushToken,
+  "push-token.remove": removePushToken,
+  "device.register": registerDevice,
+  "device.remove": removeDevice,
+} as const;

@@ -1,18 +1,22 @@
-/** Event queues of a person (realtime.md): durable registrations; what they deliver are positions in the realm's log. */
+/**
+ * Event queues of a user (realtime.md): durable registrations. The events they deliver are positions in the realm's
+ * log.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { OtherQueues } from "../../schemas/queues.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, OtherQueues } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
 
 /**
- * POST /register. The state is read after the flush, so `last_event_id` and state agree. Clients that register again and again must
- * not lock their owner out: beyond the bound, queues end that are missed least.
+ * POST /register. The state is read after the flush, so `last_event_id` and the state agree. A client that registers
+ * repeatedly must not lock its user out, so above the limit the least used queues are closed.
  */
 export function registerQueue(_context: unknown, command: Command<"queue.register">, view: View): Outcome {
   const user = callerOf(command, view);
-  if (user === null || !user.isActive) return refuse.userDeactivated();
+  if (user === null) return refuse.userDeactivated();
   const { params } = command;
   return done({ queue_id: params.queueId }, [
     ...surplus(view, user.id, params.others).map((id) => effects.remove("queues", id)),
@@ -28,7 +32,10 @@ export function registerQueue(_context: unknown, command: Command<"queue.registe
   ]);
 }
 
-/** Queues to end before one more is registered. A queue that was registered in this turn has no reader yet. */
+/**
+ * Queues to close before another one is registered. A queue registered in this turn has no reader yet, so it is closed
+ * first.
+ */
 function surplus(view: View, userId: number, { unread, connected }: OtherQueues): readonly string[] {
   const present = view.queuesOf(userId);
   const count = present.size + 1 - limits.queues_per_user_max;
@@ -39,7 +46,7 @@ function surplus(view: View, userId: number, { unread, connected }: OtherQueues)
   return [...unread, ...fresh, ...connected].filter((id) => present.has(id)).slice(0, count);
 }
 
-/** DELETE /events, and the end of a queue that nobody reads. */
+/** DELETE /events, and the expiry of a queue without readers. */
 export function deleteQueue(_context: unknown, command: Command<"queue.delete">, view: View): Outcome {
   const { queueId } = command.params;
   const queue = view.queue(queueId);
@@ -48,3 +55,8 @@ export function deleteQueue(_context: unknown, command: Command<"queue.delete">,
   }
   return done({}, [effects.remove("queues", queueId)]);
 }
+
+export const queuesDecisions = {
+  "queue.register": registerQueue,
+  "queue.delete": deleteQueue,
+} as const;

@@ -1,110 +1,65 @@
 /**
- * What a mark or leaving made read, told slice after slice where it is much: each in a turn of its own, so that whoever marked
- * waits for the mark alone, and others have their turns between slices. While anything of a channel is left to tell, a row says so,
- * and messages that leave their place are noted down (departures): they are told like those that stayed, each once, when their
- * slice comes. Of an older server's commands, which have no row yet, the first slice writes it.
+ * Emits the flag events for messages that a mark-as-read or an unsubscription made read, in slices of one turn each, so
+ * that the user waits only for the mark. While an announcement for a channel is pending, a row records it, and messages
+ * that leave the channel or topic are recorded as departures, so that they too are announced exactly once. Commands of
+ * an older server have no row yet; their first slice writes it.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { ReadDepartureRecord, ReadFloorRecord } from "../../schemas/records/read-state.ts";
-import type { RowOf } from "../../schemas/records.ts";
+import type { ReadAnnouncement, ReadDepartureRecord, ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { ReadAnnouncement } from "../commands/read-state.ts";
-import { type Command, command } from "../commands.ts";
-import { done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { advancedFloor } from "./read-floors.ts";
-import { type Candidate, messageIn, rowsIn } from "./read-places.ts";
-import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
-
-/** After the turn that asks for it. */
-export function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect[] {
-  return [begun(view, userId, announcement), effects.schedule(view.now + afterMs, announcing(userId, announcement))];
-}
-
-/** In the same turn, as far as there is time. */
-export function announceNow(view: View, userId: number, announcement: ReadAnnouncement): Effect[] {
-  return [begun(view, userId, announcement), effects.tell(announcing(userId, announcement))];
-}
-
-function announcing(userId: number, announcement: ReadAnnouncement): Command {
-  return command({ actor: "user", id: userId }, "read-state.announce", announcement, null);
-}
-
-/** When it began is kept from slice to slice. */
-function begun(view: View, userId: number, announcement: ReadAnnouncement): Effect {
-  const key = keyOf(userId, announcement);
-  return effects.put("readAnnouncements", key, view.row("readAnnouncements", key) ?? { startedAt: view.now });
-}
-
-function keyOf(userId: number, { place, at }: ReadAnnouncement) {
-  return [place.channelId, userId, at] as const;
-}
-
-/** Messages that leave a conversation, written down if anybody is still to be told that they were read there. */
-export function noteDepartures(
-  view: View,
-  from: { readonly id: number; readonly channelId: number },
-  messages: readonly { readonly id: number; readonly senderId: number; readonly traits: number }[],
-): Effect[] {
-  const limit = limits.read_announcements_looked_at_max;
-  const range = { start: [from.channelId], end: [from.channelId + 1], limit };
-  const announcements = view.rows("readAnnouncements", range);
-  const late = announcements.filter(({ row }) => isGivenUp(view, row));
-  const givenUp = late.map(({ key }) => effects.remove("readAnnouncements", key));
-  if (givenUp.length === announcements.length) return givenUp;
-  const mark = nextMark(view);
-  const departures = messages.map(({ id, senderId, traits }) =>
-    effects.put("readDepartures", [from.channelId, id, mark], { conversationId: from.id, senderId, traits }),
-  );
-  return [...givenUp, takeMark(view), ...departures];
-}
-
-function isGivenUp(view: View, { startedAt }: RowOf<"readAnnouncements">): boolean {
-  return startedAt + limits.read_announcement_ms_max < view.now;
-}
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { announceLater, announcementKey, isGivenUp } from "../rules/read-announcements.ts";
+import { type Candidate, messageIn, rowsIn } from "../rules/read-places.ts";
+import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";
+import { advancedWatermark } from "../rules/read-watermarks.ts";
 
 /**
- * One slice: first what was marked as unread by hand below the floor of then, afterwards what lies between it and the new one.
- * Who has marked a message otherwise meanwhile is not told of the past.
+ * One slice: first the messages below the old watermark that the user had marked as unread, then those between the old
+ * and the new watermark. A message whose state the user has changed since is skipped.
  */
 export function announceRead(_context: unknown, asked: Command<"read-state.announce">, view: View): Outcome {
   const { params } = asked;
   const userId = (asked.to as { readonly id: number }).id;
   const { stayed, gone, next } = nextSlice(view, userId, params);
   const states = statesOf(view, userId, params, [...stayed, ...gone]);
-  const keepsExceptions = isOlderUntold(view, userId, params);
-  const here = toldOfStayed(userId, states, stayed, keepsExceptions);
-  const elsewhere = toldOfGone(view, userId, states, { gone, at: params.at, keepsExceptions });
-  const told = [...here.told, ...elsewhere.told].sort((a, b) => a - b);
+  const keepsExceptions = isOlderMarkPending(view, userId, params);
+  const here = announceRemaining(userId, states, stayed, keepsExceptions);
+  const elsewhere = announceDeparted(view, userId, states, { gone, at: params.at, keepsExceptions });
+  const announcedIds = [...here.announcedIds, ...elsewhere.announcedIds].sort((a, b) => a - b);
   const isLast = next > params.upTo;
-  const floor = isLast ? floorAfter(view, userId, params) : null;
+  const watermark = isLast ? watermarkAfter(view, userId, params) : null;
   return done({}, [
     ...here.rows,
     ...elsewhere.rows,
-    ...(floor === null ? [] : [putFloor("channel", params.place.channelId, userId, floor)]),
-    ...noteMarks(view, userId, { newest: Math.max(elsewhere.newestKept, floor?.upTo ?? 0) }),
-    ...flagEvents(userId, "add", "read", told),
+    ...(watermark === null ? [] : [putWatermark("channel", params.place.channelId, userId, watermark)]),
+    ...noteMarks(view, userId, { newest: Math.max(elsewhere.newestKept, watermark?.upTo ?? 0) }),
+    ...flagEvents(userId, "add", "read", announcedIds),
     ...(isLast
       ? finish(view, userId, params)
       : announceLater(view, userId, { ...params, from: next }, limits.read_announcement_pause_ms)),
   ]);
 }
 
-/** The channel's floor, which a mark of a topic leaves alone while somebody waits for it. */
-function floorAfter(view: View, userId: number, { place }: ReadAnnouncement): ReadFloorRecord | null {
+/**
+ * The channel's watermark. Marking a topic leaves it unchanged until the announcement is complete, so that the request
+ * need not wait for it.
+ */
+function watermarkAfter(view: View, userId: number, { place }: ReadAnnouncement): ReadWatermarkRecord | null {
   const { channelId, conversationId } = place;
   const state = new ReadState(view, userId);
   if (conversationId === null || !state.holdsUnread({ id: conversationId, channelId, userIds: null })) return null;
-  return advancedFloor(view, channelId, state)?.floor ?? null;
+  return advancedWatermark(view, channelId, state)?.watermark ?? null;
 }
 
 interface Slice {
-  /** Ascending, as are the others. */
+  /** Ascending, like the others. */
   readonly stayed: readonly Candidate[];
-  /** As they were when they left the place. */
+  /** In the state in which they were moved away. */
   readonly gone: readonly Candidate[];
-  /** Where the next one begins. */
+  /** Start of the next slice. */
   readonly next: number;
 }
 
@@ -114,12 +69,12 @@ function nextSlice(view: View, userId: number, params: ReadAnnouncement): Slice 
   const present = from <= params.start ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
   const range = { start: [place.channelId, from], end: [place.channelId, present.next], limit };
   const rows = view.rows("readDepartures", range);
-  // Of the last one there may be more rows: it comes with the next slice.
+  // The last message may have more rows, so it is left to the next slice.
   const isCut = rows.length === limit;
   let next = isCut ? Math.max(from + 1, rows.at(-1)?.key[1] ?? 0) : present.next;
   const departed = new Map<number, ReadDepartureRecord>();
   for (const { key, row } of rows) {
-    // Where it was at the time of the mark is where it left first since then.
+    // The first departure after the mark tells where the message was when it was marked.
     if (key[1] < next && key[2] >= params.at && !departed.has(key[1])) departed.set(key[1], row);
   }
   const stayed = present.candidates.filter(({ seen }) => seen.id < next && !departed.has(seen.id));
@@ -163,11 +118,11 @@ interface States {
 function statesOf(view: View, userId: number, params: ReadAnnouncement, candidates: readonly Candidate[]): States {
   const { place, before, at, upTo } = params;
   const was = new ReadState(view, userId, {
-    floors: before,
-    conversationFloorsUpTo: upTo,
-    senderFloorsBefore: at,
+    watermarks: before,
+    conversationWatermarksUpTo: upTo,
+    senderWatermarksBefore: at,
     readExceptionsBefore: at,
-    // Whoever marked was there, and may have left since.
+    // The user was subscribed when marking, but may have unsubscribed since.
     remainsIn: place.channelId,
   });
   const is = new ReadState(view, userId);
@@ -176,7 +131,7 @@ function statesOf(view: View, userId: number, params: ReadAnnouncement, candidat
   return { was, is };
 }
 
-/** All of the person's among these messages, read at once; null: there are too many to know. */
+/** All exceptions of the user for these messages, read at once; null: too many to read. */
 function exceptionsAbout(view: View, userId: number, candidates: readonly Candidate[]) {
   const ids = candidates.map(({ seen }) => seen.id);
   if (ids.length === 0) return null;
@@ -186,34 +141,34 @@ function exceptionsAbout(view: View, userId: number, candidates: readonly Candid
   return rows.length === limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
 }
 
-/** Of an older mark something is left to tell: without the exceptions of then, it would not find what was unread. */
-function isOlderUntold(view: View, userId: number, { place, at }: ReadAnnouncement): boolean {
+/** An older mark is still being announced. It needs the exceptions to find what was unread. */
+function isOlderMarkPending(view: View, userId: number, { place, at }: ReadAnnouncement): boolean {
   const range = { start: [place.channelId, userId], end: [place.channelId, userId, at] };
-  const older = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_looked_at_max });
+  const older = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_examined_max });
   return older.some(({ row }) => !isGivenUp(view, row));
 }
 
-interface Told {
-  readonly told: readonly number[];
+interface Announced {
+  readonly announcedIds: readonly number[];
   readonly rows: readonly Effect[];
 }
 
-function toldOfStayed(
+function announceRemaining(
   userId: number,
   { was, is }: States,
   candidates: readonly Candidate[],
   keepsExceptions: boolean,
-): Told {
-  const told: number[] = [];
+): Announced {
+  const announcedIds: number[] = [];
   const rows: Effect[] = [];
   for (const { seen, conversation } of candidates) {
     if (!is.isRead(seen, conversation)) continue;
-    if (!was.isRead(seen, conversation)) told.push(seen.id);
+    if (!was.isRead(seen, conversation)) announcedIds.push(seen.id);
     if (!keepsExceptions && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
       rows.push(effects.remove("readExceptions", [userId, seen.id]));
     }
   }
-  return { told, rows };
+  return { announcedIds, rows };
 }
 
 interface Departed {
@@ -222,21 +177,24 @@ interface Departed {
   readonly keepsExceptions: boolean;
 }
 
-interface ToldOfGone extends Told {
-  /** The newest that has a row of its own now; 0: none. */
+interface AnnouncedDeparted extends Announced {
+  /** The newest message that now has its own exception; 0: none. */
   readonly newestKept: number;
 }
 
-/** The mark made them read before they left; if nothing says so where they are now, a row of its own does. */
-function toldOfGone(
+/**
+ * The mark made these messages read before they moved. If they would be unread in their new place, an exception is
+ * written.
+ */
+function announceDeparted(
   view: View,
   userId: number,
   { was, is }: States,
   { gone, at, keepsExceptions }: Departed,
-): ToldOfGone {
-  const told: number[] = [];
+): AnnouncedDeparted {
+  const announcedIds: number[] = [];
   const kept: number[] = [];
-  const spent: Effect[] = [];
+  const redundant: Effect[] = [];
   for (const { seen, conversation } of gone) {
     const exception = is.exception(seen.id);
     const isUnreadSince = exception?.isRead === false && exception.at >= at;
@@ -244,23 +202,26 @@ function toldOfGone(
     const present = message === undefined ? undefined : view.row("conversations", message.conversationId);
     if (message === undefined || present === undefined) continue;
     if (isUnreadSince || was.isRead(seen, conversation)) continue;
-    told.push(seen.id);
+    announcedIds.push(seen.id);
     if (!is.isRead(message, present)) kept.push(seen.id);
     else if (!keepsExceptions && exception?.isRead === false)
-      spent.push(effects.remove("readExceptions", [userId, seen.id]));
+      redundant.push(effects.remove("readExceptions", [userId, seen.id]));
   }
-  if (kept.length === 0) return { told, rows: spent, newestKept: 0 };
+  if (kept.length === 0) return { announcedIds, rows: redundant, newestKept: 0 };
   const read = { isRead: true, at: nextMark(view) };
   const rows = kept.map((id) => effects.put("readExceptions", [userId, id], read));
-  return { told, rows: [...spent, takeMark(view), ...rows], newestKept: Math.max(...kept) };
+  return { announcedIds, rows: [...redundant, takeMark(view), ...rows], newestKept: Math.max(...kept) };
 }
 
-/** The last one of a channel takes the departures with it, before its own row: a crash in between leaves nothing behind. */
+/**
+ * The channel's last announcement deletes the departures before its own row, so that a crash in between leaves no
+ * departure behind.
+ */
 function finish(view: View, userId: number, params: ReadAnnouncement): Effect[] {
   const { channelId } = params.place;
   const range = { start: [channelId], end: [channelId + 1] };
   const isOther = ([, who, at]: readonly number[]) => who !== userId || at !== params.at;
-  const end = effects.remove("readAnnouncements", keyOf(userId, params));
+  const end = effects.remove("readAnnouncements", announcementKey(userId, params));
   if (view.keys("readAnnouncements", { ...range, limit: 2 }).some(isOther)) return [end];
   const limit = limits.read_rows_per_command_max;
   const departures = view.keys("readDepartures", { ...range, limit });
@@ -271,3 +232,7 @@ function finish(view: View, userId: number, params: ReadAnnouncement): Effect[] 
     ...announceLater(view, userId, { ...params, from: params.upTo + 1 }, limits.read_announcement_pause_ms),
   ];
 }
+
+export const readAnnouncementsDecisions = {
+  "read-state.announce": announceRead,
+} as const;

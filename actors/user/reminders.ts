@@ -1,4 +1,7 @@
-/** Reminders (public API: reminders): a person's own, of messages that they can read. Delivered in actors/topic/reminder-delivery.ts. */
+/**
+ * Reminders (public API: reminders): a user's own, about messages they can read. Delivered by
+ * actors/topic/reminder-delivery.ts.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { parseContent, resolveContent } from "../../src/domain/markdown/render.ts";
@@ -6,12 +9,12 @@ import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import { reminderBody } from "../../src/domain/reminders.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { botConversation } from "../realm/notification-bot.ts";
-import { failureEffects, reminderSummary, tellReminders } from "../reminders.ts";
-import { nextTimer, takeBack } from "../timers.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { botConversation } from "../rules/notification-bot.ts";
+import { failureEffects, reminderSummary, remindersEvent } from "../rules/reminders.ts";
+import { cancelTimer, nextTimer } from "../rules/timers.ts";
 
 export function addReminder(_context: unknown, asked: Command<"reminders.add">, view: View): Outcome {
   const user = callerOf(asked, view);
@@ -29,10 +32,10 @@ export function addReminder(_context: unknown, asked: Command<"reminders.add">, 
   const [userId, id, timer] = [user.id, view.counter("reminder") + 1, nextTimer(view)];
   const row = { id, userId, messageId, note, content, rendered, dueAt, timer };
   return done({ reminder_id: id }, [
-    effects.count("reminder", id),
+    effects.setCounter("reminder", id),
     effects.put("reminders", [userId, id], row),
     effects.schedule(dueAt, command(botConversation(userId), "reminders.due", { userId, id }, null)),
-    tellReminders(userId, { op: "add", reminders: [reminderBody(row)] }),
+    remindersEvent(userId, { op: "add", reminders: [reminderBody(row)] }),
   ]);
 }
 
@@ -43,14 +46,20 @@ export function removeReminder(_context: unknown, asked: Command<"reminders.remo
   const row = view.row("reminders", [user.id, id]);
   if (row === undefined) return refuse.notFound("Reminder does not exist");
   return done({}, [
-    ...takeBack(row),
+    ...cancelTimer(row),
     effects.remove("reminders", [user.id, id]),
-    tellReminders(user.id, { op: "remove", reminder_id: id }),
+    remindersEvent(user.id, { op: "remove", reminder_id: id }),
   ]);
 }
 
-/** Delivering it threw each time (M6): it is not lost, and not tried again. */
+/** Every attempt to deliver it threw (M6): the reminder is kept and not retried. */
 export function giveUpReminder(_context: unknown, { to, params }: Command<"reminders.give-up">, view: View): Outcome {
   const row = to.actor === "user" ? view.row("reminders", [to.id, params.id]) : undefined;
   return done({}, row === undefined || row.timer === null ? [] : failureEffects(row));
 }
+
+export const remindersDecisions = {
+  "reminders.add": addReminder,
+  "reminders.remove": removeReminder,
+  "reminders.give-up": giveUpReminder,
+} as const;

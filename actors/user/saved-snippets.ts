@@ -1,11 +1,12 @@
-/** Saved snippets (spec 4.19; behaviour 2.19): a person's own; texts come trimmed and within their bounds. */
+/** Saved snippets (spec 4.19; behaviour 2.19): a user's own. Texts are already trimmed and checked for length. */
 import { refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
-import { savedSnippetBody } from "../../src/domain/saved-snippets.ts";
+import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 export function addSavedSnippet(_context: unknown, command: Command<"saved-snippets.add">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -16,13 +17,13 @@ export function addSavedSnippet(_context: unknown, command: Command<"saved-snipp
   const { title, content } = command.params;
   const snippet = { id: view.counter("savedSnippet") + 1, userId: user.id, title, content, createdAt: view.now };
   return done({ saved_snippet_id: snippet.id }, [
-    effects.count("savedSnippet", snippet.id),
+    effects.setCounter("savedSnippet", snippet.id),
     effects.put("savedSnippets", [user.id, snippet.id], snippet),
-    tell(user.id, { op: "add", saved_snippet: savedSnippetBody(snippet) }),
+    eventFor(user.id, { op: "add", saved_snippet: savedSnippetBody(snippet) }),
   ]);
 }
 
-/** What is not passed stays; nobody is told of nothing. */
+/** Values that are not passed are kept. No event is emitted if nothing changes. */
 export function updateSavedSnippet(_context: unknown, command: Command<"saved-snippets.update">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.noSuchUser();
@@ -35,7 +36,7 @@ export function updateSavedSnippet(_context: unknown, command: Command<"saved-sn
   const snippet = { ...before, title, content };
   return done({}, [
     effects.put("savedSnippets", [user.id, id], snippet),
-    tell(user.id, { op: "update", saved_snippet: savedSnippetBody(snippet) }),
+    eventFor(user.id, { op: "update", saved_snippet: savedSnippetBody(snippet) }),
   ]);
 }
 
@@ -46,12 +47,18 @@ export function removeSavedSnippet(_context: unknown, command: Command<"saved-sn
   if (view.row("savedSnippets", [user.id, id]) === undefined) return doesNotExist();
   return done({}, [
     effects.remove("savedSnippets", [user.id, id]),
-    tell(user.id, { op: "remove", saved_snippet_id: id }),
+    eventFor(user.id, { op: "remove", saved_snippet_id: id }),
   ]);
 }
 
 const doesNotExist = () => refuse.notFound("Saved snippet does not exist.");
 
-function tell(userId: number, body: Readonly<Record<string, unknown>>): Effect {
+function eventFor(userId: number, body: StoredBody<"saved_snippets">): Effect {
   return effects.emit("saved_snippets", body, { to: "users", ids: [userId] });
 }
+
+export const savedSnippetsDecisions = {
+  "saved-snippets.add": addSavedSnippet,
+  "saved-snippets.update": updateSavedSnippet,
+  "saved-snippets.remove": removeSavedSnippet,
+} as const;

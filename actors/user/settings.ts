@@ -1,24 +1,30 @@
 /**
- * One's own settings (spec 4.1; behaviour 2.1). Everything that a request changes is one decision: all of it or nothing, where
- * the public server keeps what came before an error. What is so already is not written and tells nobody anything.
+ * A user's own settings (spec 4.1; behaviour 2.1). A request is atomic, whereas the public server keeps the changes
+ * made before an error. Unchanged values are neither written nor announced.
  */
 import { refuse } from "../../schemas/errors.ts";
+import type { StoredBody } from "../../schemas/events.ts";
 import { languages } from "../../schemas/languages.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { Audience } from "../../schemas/runtime.ts";
 import type { SettingKind } from "../../schemas/setting-rows.ts";
+import type { SettingsChange } from "../../schemas/settings.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { mayChangeName, refuseSharedName } from "../../src/domain/own-account.ts";
 import { apiEmail } from "../../src/domain/people.ts";
 import { changedSettings, type SettingChange, settingOf, storedSettings } from "../../src/domain/settings.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type SettingsChange } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
-import { addressEvents } from "../people-events.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { addressEvents } from "../rules/user-events.ts";
 import { removeAllDrafts } from "./drafts.ts";
 import { moveDueTime } from "./missed-messages.ts";
 
-/** PATCH /settings. The former password was verified against `formerHash`: another request may have changed it meanwhile. */
+/**
+ * PATCH /settings. The old password was verified against `formerHash`; if another request has changed it since, the
+ * request is rejected.
+ */
 export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
@@ -41,14 +47,17 @@ export function changeSettings(_context: unknown, asked: Command<"user.change-se
   ]);
 }
 
-/** Others know the inverse of the setting as `away` (spec 4.12, user_status): they are told, or state and events would differ. */
+/**
+ * Other users see the inverse of the setting as `away` (spec 4.12, user_status); without this event, state and events
+ * would differ.
+ */
 function awayEvent(user: UserRecord, { settings }: Pick<SettingsChange, "settings">): Effect[] {
   const wanted = settings["presence_enabled"];
   if (wanted === undefined || wanted === settingOf(user, "presence_enabled")) return [];
   return [effects.emit("user_status", { user_id: user.id, away: wanted !== true }, { to: "realm" })];
 }
 
-/** What follows from new values of somebody's settings and name; nothing where they are so already. */
+/** Effects of new settings and a new name; none if nothing changes. */
 export function personalChanges(
   view: View,
   before: UserRecord,
@@ -64,7 +73,7 @@ export function personalChanges(
     ...(isRenamed ? [effects.emit("realm_user", { op: "update", person }, { to: "realm" })] : []),
     ...changes.flatMap((change) => [
       ...settingEvents(view, after, change),
-      ...(consequences[change[0]]?.({ view, before, after }) ?? []),
+      ...(followUpEffects[change[0]]?.({ view, before, after }) ?? []),
     ]),
   ];
 }
@@ -75,24 +84,27 @@ function withSettings(user: UserRecord, changes: readonly SettingChange[]): User
   return { ...user, timezone: String(timezone), settings: storedSettings(user.settings, others) };
 }
 
-/** How clients that know no `user_settings` events learn of a change. */
-const olderEvents: Readonly<Record<SettingKind, { readonly type: string; readonly nameField: string } | null>> = {
-  display: { type: "update_display_settings", nameField: "setting_name" },
-  notification: { type: "update_global_notifications", nameField: "notification_name" },
+/** Event types for clients without support for `user_settings` events. */
+const olderEvents: Readonly<Record<SettingKind, ((name: string, body: OlderBody, to: Audience) => Effect) | null>> = {
+  display: (name, body, to) => effects.emit("update_display_settings", { ...body, setting_name: name }, to),
+  notification: (name, body, to) =>
+    effects.emit("update_global_notifications", { ...body, notification_name: name }, to),
   other: null,
 };
 
+/** The fields that both of them have. */
+type OlderBody = Omit<StoredBody<"update_display_settings">, "setting_name">;
+
 function settingEvents(view: View, user: UserRecord, [name, value]: SettingChange): Effect[] {
   const self = { to: "users", ids: [user.id] } as const;
-  const language = name === "default_language" ? { language_name: languages[String(value)] } : {};
+  const language = name === "default_language" ? { language_name: languages[String(value)] ?? "" } : {};
   const event = effects.emit("user_settings", { op: "update", property: name, value, ...language }, self);
   const older = olderEvents[userSettings[name].kind];
   if (older === null || !hasOlderClient(view, user)) return [event];
-  const body = { user: apiEmail(user), [older.nameField]: name, setting: value, ...language };
-  return [event, effects.emit(older.type, body, self)];
+  return [event, older(name, { user: apiEmail(user), setting: value, ...language }, self)];
 }
 
-/** Whether any of the person's queues takes the older events: else they need not be written. */
+/** Whether any of the user's queues receives the older events; otherwise they need not be written. */
 function hasOlderClient(view: View, user: UserRecord): boolean {
   return [...view.queuesOf(user.id)].some((id) => {
     const capabilities = view.queue(id)?.options["capabilities"];
@@ -106,16 +118,20 @@ interface Changed {
   readonly after: UserRecord;
 }
 
-/** What a change brings about beyond its events (spec 2.3; behaviour 2.1). */
-const consequences: { readonly [N in UserSettingName]?: (changed: Changed) => Effect[] } = {
+/** Further effects of a change besides its events (spec 2.3; behaviour 2.1). */
+const followUpEffects: { readonly [N in UserSettingName]?: (changed: Changed) => Effect[] } = {
   timezone: ({ after }) => [effects.emit("realm_user", { op: "update_timezone", user_id: after.id }, { to: "realm" })],
   email_address_visibility: ({ before, after }) => addressEvents(before, after),
   presence_enabled: ({ after }) => {
     const params = { isShared: settingOf(after, "presence_enabled") === true };
-    return [effects.tell(command({ actor: "presence", userId: after.id }, "presence.share", params, null))];
+    return [effects.send(command({ actor: "presence", userId: after.id }, "presence.share", params, null))];
   },
   email_notifications_batching_period_seconds: ({ view, after }) => moveDueTime(view, after),
-  // Drafts on the server go; clients keep their own copies and are told nothing.
+  // Deletes the drafts on the server. Clients keep their own copies and receive no event.
   enable_drafts_synchronization: ({ view, after }) =>
     settingOf(after, "enable_drafts_synchronization") === true ? [] : removeAllDrafts(view, after.id),
 };
+
+export const settingsDecisions = {
+  "user.change-settings": changeSettings,
+} as const;

@@ -1,29 +1,30 @@
 /**
- * A person's status (spec 2.7, 4.11, 4.12; behaviour 2.11, 2.12): only the parts that are passed change. The user actor
- * decides for its own person, whether that one asks or an administrator.
+ * A user's status (spec 2.7, 4.11, 4.12; behaviour 2.11, 2.12): only the passed parts change. The user actor decides,
+ * whether the user or an administrator makes the request.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { StatusRecord, UserRecord } from "../../schemas/records.ts";
-import { reactionTypes } from "../../schemas/status.ts";
-import { chooseEmoji } from "../../src/domain/emoji/emoji-choice.ts";
+import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { chooseEmoji } from "../../src/domain/emoji-choice.ts";
 import { canAccessUser } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, StatusChange } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 import { personalChanges } from "./settings.ts";
 
 export function updateStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
-  const found = personMeant(command, view);
+  const found = updatableUser(command, view);
   if ("kind" in found) return found;
   const { user } = found;
   const { away } = command.params;
   const parts = readParts(view, command.params);
   if ("kind" in parts) return parts;
-  // Spec 4.12: the inverse of the setting, of which the person's own clients are told as of any other.
+  // Spec 4.12: the inverse of the setting; the user's own clients receive it like any other setting.
   const settings = away === null ? {} : { presence_enabled: !away };
   return done({}, [
     ...personalChanges(view, user, { settings, fullName: null }),
@@ -36,26 +37,41 @@ export function updateStatus(_context: unknown, command: Command<"status.update"
   ]);
 }
 
-/** Oneself, or for administrators anybody: the person is looked for before the right is (behaviour 2.11). */
-function personMeant(command: Command<"status.update">, view: View): { readonly user: UserRecord } | Refusal {
+/** A deactivated user can make no request, so this one is an administrator's. */
+export function refuseStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
+  const found = targetUser(command, view);
+  return "kind" in found ? found : refuse.badRequest("User is deactivated");
+}
+
+/**
+ * The user whose status changes: the caller, or any user if the caller is an administrator. Whether the user exists is
+ * checked before the permission (behaviour 2.11).
+ */
+function updatableUser(command: Command<"status.update">, view: View): { readonly user: UserRecord } | Refusal {
+  const caller = callerOf(command, view);
+  if (command.params.isOwn && caller !== null) return { user: caller };
+  const found = targetUser(command, view);
+  if ("kind" in found) return found;
+  return caller !== null && isAdministrator(caller) ? found : refuse.insufficientPermission();
+}
+
+function targetUser(command: Command<"status.update">, view: View): { readonly user: UserRecord } | Refusal {
   const caller = callerOf(command, view);
   const user = view.users.get((command.to as { readonly id: number }).id);
-  if (command.params.isOwn && caller !== null) return { user: caller };
   if (caller === null || user === undefined || user.botType !== null || !canAccessUser(view, caller, user)) {
     return refuse.noSuchUser();
   }
-  if (!user.isActive) return refuse.badRequest("User is deactivated");
-  return isAdministrator(caller) ? { user } : refuse.insufficientPermission();
+  return { user };
 }
 
 interface Parts {
   readonly text: string | null;
-  readonly emoji: { readonly name: string; readonly code: string; readonly reactionType: string } | null;
+  readonly emoji: { readonly name: string; readonly code: string; readonly reactionType: ReactionType } | null;
 }
 
 const noEmoji = { name: "", code: "", reactionType: reactionTypes.unicode } as const;
 
-/** The parts that change, null for those that stay; in the order in which the public API finds fault. */
+/** The parts that change; null keeps a part. They are checked in the public server's order. */
 function readParts(view: View, change: StatusChange): Parts | Refusal {
   const { away, emojiName, emojiCode, reactionType } = change;
   const text = change.text?.trim() ?? null;
@@ -74,18 +90,17 @@ function readParts(view: View, change: StatusChange): Parts | Refusal {
   return refuse.badRequest("Client must pass emoji_name if they pass either emoji_code or reaction_type.");
 }
 
-function wireParts({ text, emoji }: Parts): Record<string, string> {
+function wireParts({ text, emoji }: Parts) {
   return {
     ...(text === null ? {} : { status_text: text }),
     ...(emoji === null ? {} : { emoji_name: emoji.name, emoji_code: emoji.code, reaction_type: emoji.reactionType }),
   };
 }
 
-/** A row with nothing set is no row. */
+/** A status with nothing set has no row. */
 function storeStatus(view: View, userId: number, { text, emoji }: Parts): Effect {
   const before = view.row("statuses", userId);
-  const kept = before === undefined || before.emojiName === "" ? noEmoji : emojiOf(before);
-  const next = emoji ?? kept;
+  const next = emoji ?? emojiOf(before) ?? noEmoji;
   const statusText = text ?? before?.statusText ?? "";
   if (statusText === "" && next.name === "") return effects.remove("statuses", userId);
   return effects.put("statuses", userId, {
@@ -97,6 +112,11 @@ function storeStatus(view: View, userId: number, { text, emoji }: Parts): Effect
   });
 }
 
-function emojiOf({ emojiName: name, emojiCode: code, reactionType }: StatusRecord) {
-  return { name, code, reactionType };
+function emojiOf(row: StatusRecord | undefined): Parts["emoji"] {
+  if (row === undefined || row.emojiName === "" || row.reactionType === "") return null;
+  return { name: row.emojiName, code: row.emojiCode, reactionType: row.reactionType };
 }
+
+export const statusDecisions = {
+  "status.update": updateStatus,
+} as const;

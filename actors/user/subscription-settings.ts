@@ -1,12 +1,18 @@
-/** One person's settings for channels that they are in (public API: update-subscription-settings): all that is asked for, or nothing. */
+/**
+ * A user's settings for channels they are subscribed to (public API: update-subscription-settings). Requests are
+ * atomic.
+ */
 import { refuse } from "../../schemas/errors.ts";
-import type { SubscriptionRecord } from "../../schemas/records.ts";
-import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
+import {
+  type SubscriptionRecord,
+  type SubscriptionSetting,
+  subscriptionNotificationNames,
+} from "../../schemas/subscriptions.ts";
+import { openChannel } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, SubscriptionSetting } from "../commands.ts";
-import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import type { Command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
 
 export function changeSubscriptionSettings(
   _context: unknown,
@@ -19,10 +25,8 @@ export function changeSubscriptionSettings(
   const events: Effect[] = [];
   for (const change of asked.params.changes) {
     const { channelId } = change;
-    const channel = view.channels.get(channelId);
-    if (channel === undefined || channel.isArchived || !hasContentAccess(view, user, channel)) {
-      return refuse.invalidChannelId();
-    }
+    const channel = openChannel(view, user, channelId);
+    if ("kind" in channel) return channel;
     const before = changed.get(channelId) ?? view.subscriptions.get(user.id, channelId);
     if (before?.isActive !== true) return refuse.badRequest(`Not subscribed to channel ID ${channelId}`);
     const after = withSetting(before, change);
@@ -34,7 +38,7 @@ export function changeSubscriptionSettings(
   return done({}, [...rows, ...events]);
 }
 
-/** The row as it is when the setting is the same. */
+/** Returns the same object if the setting does not change. */
 function withSetting(row: SubscriptionRecord, change: SubscriptionSetting): SubscriptionRecord {
   switch (change.property) {
     case "color":
@@ -52,10 +56,14 @@ function withSetting(row: SubscriptionRecord, change: SubscriptionSetting): Subs
   }
 }
 
-/** Muting is told twice, first by its older name (behaviour 4.4). */
+/** Muting is announced twice, first under its older name (behaviour 4.4). */
 function updateEvents(userId: number, { channelId, property, value }: SubscriptionSetting): Effect[] {
-  const told = property === "is_muted" ? [{ property: "in_home_view", value: !value }] : [];
-  return [...told, { property, value }].map((update) =>
+  const olderProperty = property === "is_muted" ? [{ property: "in_home_view", value: !value }] : [];
+  return [...olderProperty, { property, value }].map((update) =>
     effects.emit("subscription", { op: "update", ...update, stream_id: channelId }, { to: "users", ids: [userId] }),
   );
 }
+
+export const subscriptionSettingsDecisions = {
+  "subscription-settings.change": changeSubscriptionSettings,
+} as const;

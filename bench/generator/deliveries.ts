@@ -1,6 +1,6 @@
-// Posts over HTTP and the events that they cause, counted at every receiver. Closed loop: a connection posts again when its
-// answer is there and all receivers have the event, so the pace follows whichever is slower, server or readers, and no reader
-// falls behind. Open loop: posts at a fixed rate, latency from the due time to each receiver and to the last one.
+// Posts over HTTP, and the events that they cause, counted at every receiver. Closed loop: a connection posts again
+// when it has its response and all receivers have the event, so the slower of server and receivers sets the pace. Open
+// loop: posts at a fixed rate, with latency from the due time to each receiver and to the last one.
 
 import { runArrivals } from "../lib/arrivals.ts";
 import { markerIn, markersIn } from "../lib/http-request.ts";
@@ -8,14 +8,14 @@ import type { DeliveriesJob, DeliveriesResult } from "../lib/job.ts";
 import { BACKLOG_ARRIVALS_MAX, DELIVERY_WAIT_MS, MARKERS_MAX } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
 import { Recorder } from "../lib/recorder.ts";
-import { Crew, type Lane } from "./crew.ts";
-import { Crowd } from "./crowd.ts";
-import { Ledger } from "./ledger.ts";
+import { ConnectionPool, type PooledConnection } from "./connection-pool.ts";
+import { ReceiptTracker } from "./receipt-tracker.ts";
+import { ReceiverPool } from "./receiver-pool.ts";
 import { drain, runWindow } from "./window.ts";
 
 const SWEEP_MS = 250;
 
-/** Runs the job. Rejects when a receiver is refused or connections break again and again. */
+/** Runs the job. Rejects when a receiver is rejected or connections break repeatedly. */
 export async function runDeliveries(job: DeliveriesJob): Promise<DeliveriesResult> {
   const run = new DeliveryRun(job);
   await run.open();
@@ -29,12 +29,15 @@ class DeliveryRun {
   readonly #posts: Recorder;
   readonly #deliveries: Recorder;
   readonly #lastReceiver: Recorder;
-  readonly #ledger: Ledger;
-  readonly #crowd: Crowd;
-  readonly #crew: Crew;
+  readonly #receipts: ReceiptTracker;
+  readonly #receiverPool: ReceiverPool;
+  readonly #pool: ConnectionPool;
   readonly #samples: string[] = [];
-  /** Lanes whose answer is there and that may post again when their post is complete (closed loop) or at once (open loop). */
-  #free: Lane[] = [];
+  /**
+   * Lanes that have their response and may post: when their post is complete (closed loop), or at the next arrival
+   * (open loop).
+   */
+  #free: PooledConnection[] = [];
   #backlog: number[] = [];
   #frames = 0;
   #sending = false;
@@ -47,19 +50,19 @@ class DeliveryRun {
     this.#posts = new Recorder(durationMs);
     this.#deliveries = new Recorder(durationMs);
     this.#lastReceiver = new Recorder(durationMs);
-    this.#ledger = new Ledger(job.receivers.count);
-    this.#crowd = new Crowd(job.address, job.receivers, {
+    this.#receipts = new ReceiptTracker(job.receivers.count);
+    this.#receiverPool = new ReceiverPool(job.address, job.receivers, {
       onFrame: (index, bytes, from, to) => this.#onFrame(index, bytes, from, to),
     });
-    this.#crew = new Crew({
+    this.#pool = new ConnectionPool({
       address: job.address,
       ...(job.postSockets === undefined ? {} : { sockets: job.postSockets }),
       cycles: job.cycles,
       firstMarker: job.firstMarker,
       connections: job.connections,
-      onReady: (lane) => this.#onReady(lane),
-      onLost: (lane) => {
-        this.#free = this.#free.filter((other) => other !== lane);
+      onReady: (pooled) => this.#onReady(pooled),
+      onLost: (pooled) => {
+        this.#free = this.#free.filter((other) => other !== pooled);
       },
       onAnswer: (_lane, response, now) => {
         if (response.status === 200) this.#posts.complete(now);
@@ -68,8 +71,8 @@ class DeliveryRun {
   }
 
   async open(): Promise<void> {
-    await this.#crowd.openUntil(this.#job.receivers.count);
-    await this.#crew.open();
+    await this.#receiverPool.openUntil(this.#job.receivers.count);
+    await this.#pool.open();
   }
 
   async measure(): Promise<DeliveriesResult> {
@@ -79,17 +82,17 @@ class DeliveryRun {
     const window = runWindow({ pace, probe: this.#probe, recorders });
     const sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     const arrivals = pace.ratePerSecond === null ? this.#startAll() : this.#startArrivals(pace.ratePerSecond);
-    await Promise.race([window, this.#crew.failed]);
+    await Promise.race([window, this.#pool.failed]);
     await arrivals;
     this.#finishCycles();
-    await drain(() => this.#ledger.open + this.#crew.busy + this.#backlog.length, DELIVERY_WAIT_MS);
+    await drain(() => this.#receipts.open + this.#pool.busy + this.#backlog.length, DELIVERY_WAIT_MS);
     clearInterval(sweeper);
-    const unanswered = this.#crew.busy + this.#backlog.length;
-    this.#crew.close();
+    const unanswered = this.#pool.busy + this.#backlog.length;
+    this.#pool.close();
     const usage = await this.#probe.report();
-    const lost = { closedReceivers: this.#crowd.lost, firstClose: this.#crowd.firstClose };
-    await this.#crowd.close();
-    return { ...this.#summary(), ...lost, failures: this.#crew.failures(unanswered), usage };
+    const lost = { closedReceivers: this.#receiverPool.lost, firstClose: this.#receiverPool.firstClose };
+    await this.#receiverPool.close();
+    return { ...this.#summary(), ...lost, failures: this.#pool.failures(unanswered), usage };
   }
 
   #summary(): Omit<DeliveriesResult, "usage" | "failures" | "closedReceivers" | "firstClose"> {
@@ -102,8 +105,8 @@ class DeliveryRun {
       latency: this.#deliveries.summary(),
       lastReceiver: this.#lastReceiver.summary(),
       throughput: this.#deliveries.throughput(),
-      incomplete: this.#ledger.open,
-      duplicates: this.#ledger.duplicates,
+      incomplete: this.#receipts.open,
+      duplicates: this.#receipts.duplicates,
       frames: this.#frames,
       sampleFrames: this.#samples,
     };
@@ -112,7 +115,7 @@ class DeliveryRun {
   #startAll(): Promise<void> {
     const lanes = this.#free;
     this.#free = [];
-    for (const lane of lanes) this.#post(lane, performance.now());
+    for (const pooled of lanes) this.#post(pooled, performance.now());
     return Promise.resolve();
   }
 
@@ -123,37 +126,37 @@ class DeliveryRun {
       fromMs,
       untilMs: fromMs + this.#job.pace.warmupMs + this.#job.pace.durationMs,
       onArrival: (dueAt) => {
-        // First in, first out: a typist that had to wait long between start and stop would expire on the server.
-        const lane = this.#free.shift();
-        if (lane === undefined) this.#backlog.push(dueAt);
-        else this.#post(lane, dueAt);
+        // First in, first out: the server would expire a typist that waits long between start and stop.
+        const pooled = this.#free.shift();
+        if (pooled === undefined) this.#backlog.push(dueAt);
+        else this.#post(pooled, dueAt);
         return this.#backlog.length < BACKLOG_ARRIVALS_MAX;
       },
     });
   }
 
-  #post(lane: Lane, dueAt: number): void {
-    this.#ledger.begin(this.#crew.send(lane, dueAt), dueAt);
+  #post(pooled: PooledConnection, dueAt: number): void {
+    this.#receipts.begin(this.#pool.send(pooled, dueAt), dueAt);
   }
 
-  /** The lane's answer has come: it posts again if it should and may, else it waits among the free ones. */
-  #onReady(lane: Lane): void {
+  /** Called when the lane has its response: it posts again if it must and may, otherwise it becomes free. */
+  #onReady(pooled: PooledConnection): void {
     const dueAt =
       this.#job.pace.ratePerSecond === null
-        ? this.#nextTurnOf(lane)
-        : (this.#backlog.shift() ?? this.#nextTurnOf(lane));
-    if (dueAt === null) this.#free.push(lane);
-    else this.#post(lane, dueAt);
+        ? this.#nextTurnOf(pooled)
+        : (this.#backlog.shift() ?? this.#nextTurnOf(pooled));
+    if (dueAt === null) this.#free.push(pooled);
+    else this.#post(pooled, dueAt);
   }
 
   /**
-   * When the lane should post without being told: now in closed loop, once its post is complete, and at the end of a run while its
-   * cycle is unfinished (whoever started typing stops); null when it has to wait.
+   * When the lane posts without waiting for an arrival; null: it waits. Closed loop: now, if its post is complete. At
+   * the end of a run, an unfinished cycle is completed (a typist that started also stops).
    */
-  #nextTurnOf(lane: Lane): number | null {
+  #nextTurnOf(pooled: PooledConnection): number | null {
     const isClosedLoop = this.#job.pace.ratePerSecond === null;
-    const isWanted = this.#sending ? isClosedLoop : this.#isFinishing && isMidCycle(lane);
-    const isFree = lane.turn === -1 || this.#ledger.isComplete(lane.post);
+    const isWanted = this.#sending ? isClosedLoop : this.#isFinishing && isMidCycle(pooled);
+    const isFree = pooled.turn === -1 || this.#receipts.isComplete(pooled.post);
     return isWanted && isFree ? performance.now() : null;
   }
 
@@ -162,7 +165,7 @@ class DeliveryRun {
     this.#isFinishing = true;
     const lanes = this.#free;
     this.#free = [];
-    for (const lane of lanes) this.#onReady(lane);
+    for (const pooled of lanes) this.#onReady(pooled);
   }
 
   #onFrame(receiver: number, bytes: Buffer, from: number, to: number): void {
@@ -191,7 +194,7 @@ class DeliveryRun {
     }
   }
 
-  /** The post that a marker on the wire names; markers of other runs name posts that this run never sends. */
+  /** The post of a marker found in a frame. Markers of other runs map to posts that this run never sends. */
   #postOf(marker: number, turn: number): number {
     const inThisRun = (marker - this.#job.firstMarker + MARKERS_MAX) % MARKERS_MAX;
     return inThisRun * (this.#job.cycles[0]?.length ?? 1) + turn;
@@ -202,9 +205,9 @@ class DeliveryRun {
   }
 
   #see(post: number, receiver: number, now: number): void {
-    const dueAt = this.#ledger.dueAt(post);
+    const dueAt = this.#receipts.dueAt(post);
     if (dueAt === null) return;
-    const seen = this.#ledger.see(post, receiver);
+    const seen = this.#receipts.see(post, receiver);
     if (seen === "again") return;
     this.#deliveries.complete(now);
     this.#deliveries.latency(dueAt, now);
@@ -213,27 +216,27 @@ class DeliveryRun {
     if (this.#job.pace.ratePerSecond === null || this.#isFinishing) this.#continue(post);
   }
 
-  /** The lane whose post has just become complete goes on, if its answer came before the last delivery. */
+  /** Lets the lane post again whose post has just become complete, if it already has its response. */
   #continue(post: number): void {
-    const index = this.#free.findIndex((lane) => lane.post === post);
+    const index = this.#free.findIndex((pooled) => pooled.post === post);
     if (index === -1) return;
-    const [lane] = this.#free.splice(index, 1);
-    if (lane !== undefined) this.#onReady(lane);
+    const [pooled] = this.#free.splice(index, 1);
+    if (pooled !== undefined) this.#onReady(pooled);
   }
 
-  /** Closed loop: a lane whose post never became complete goes on, and the post counts as incomplete. */
+  /** Closed loop: a lane whose post never became complete posts again, and the post counts as incomplete. */
   #sweep(): void {
     if (this.#job.pace.ratePerSecond !== null || !this.#sending) return;
     const now = performance.now();
-    const late = this.#free.filter((lane) => now - lane.dueAt > DELIVERY_WAIT_MS);
-    this.#free = this.#free.filter((lane) => !late.includes(lane));
-    for (const lane of late) this.#post(lane, now);
+    const late = this.#free.filter((pooled) => now - pooled.dueAt > DELIVERY_WAIT_MS);
+    this.#free = this.#free.filter((pooled) => !late.includes(pooled));
+    for (const pooled of late) this.#post(pooled, now);
   }
 }
 
-/** Whether the lane has begun a cycle that it has not finished. */
-function isMidCycle(lane: Lane): boolean {
-  return lane.turn !== -1 && lane.turn < lane.requests.length - 1;
+/** Whether the lane has started a cycle and not completed it. */
+function isMidCycle(pooled: PooledConnection): boolean {
+  return pooled.turn !== -1 && pooled.turn < pooled.requests.length - 1;
 }
 
 interface PushedEvent {

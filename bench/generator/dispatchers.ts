@@ -1,47 +1,47 @@
-// Which connection sends when. Closed loop: every connection sends again when its answer is there; it finds the highest
-// throughput, and its latencies are service times. Open loop: arrivals at a fixed rate take a free connection or wait for one,
-// and latency counts from the time the arrival was due.
+// Decides when each connection sends. Closed loop: every connection sends again when it has its response; this finds
+// the highest throughput, and its latencies are service times. Open loop: arrivals at a fixed rate take a free
+// connection or wait for one, and latency counts from the arrival's due time.
 
 import { runArrivals } from "../lib/arrivals.ts";
 import type { Pace } from "../lib/job.ts";
 import { BACKLOG_ARRIVALS_MAX } from "../lib/limits.ts";
-import type { Crew, Lane } from "./crew.ts";
+import type { ConnectionPool, PooledConnection } from "./connection-pool.ts";
 
 export function dispatcherFor({ ratePerSecond }: Pace): Dispatcher {
   return ratePerSecond === null ? new ClosedLoop() : new OpenLoop();
 }
 
-/** Decides which lane sends when. */
+/** Decides when each lane sends. */
 export interface Dispatcher {
-  /** Arrivals that have no connection yet. */
+  /** Arrivals that wait for a connection. */
   readonly waiting: number;
-  onReady(lane: Lane): void;
-  onLost(lane: Lane): void;
-  /** Begins to send; resolves when there will be no more arrivals. */
-  run(crew: Crew, pace: Pace): Promise<void>;
+  onReady(pooled: PooledConnection): void;
+  onLost(pooled: PooledConnection): void;
+  /** Starts sending; resolves when there will be no more arrivals. */
+  run(pool: ConnectionPool, pace: Pace): Promise<void>;
   stop(): void;
 }
 
-/** Every lane that is ready sends at once. */
+/** Every ready lane sends at once. */
 class ClosedLoop implements Dispatcher {
   readonly waiting = 0;
-  readonly #early: Lane[] = [];
-  #crew: Crew | null = null;
+  readonly #early: PooledConnection[] = [];
+  #pool: ConnectionPool | null = null;
   #stopped = false;
 
-  onReady(lane: Lane): void {
+  onReady(pooled: PooledConnection): void {
     if (this.#stopped) return;
-    if (this.#crew === null) this.#early.push(lane);
-    else this.#crew.send(lane, performance.now());
+    if (this.#pool === null) this.#early.push(pooled);
+    else this.#pool.send(pooled, performance.now());
   }
 
-  onLost(_lane: Lane): void {
-    // The lane comes back through onReady.
+  onLost(_lane: PooledConnection): void {
+    // The lane calls onReady again.
   }
 
-  run(crew: Crew): Promise<void> {
-    this.#crew = crew;
-    for (const lane of this.#early) crew.send(lane, performance.now());
+  run(pool: ConnectionPool): Promise<void> {
+    this.#pool = pool;
+    for (const pooled of this.#early) pool.send(pooled, performance.now());
     return Promise.resolve();
   }
 
@@ -50,22 +50,22 @@ class ClosedLoop implements Dispatcher {
   }
 }
 
-/** Arrivals take the lane that was free last; when none is, they wait in order, and their waiting counts. */
+/** Arrivals take the lane that became free last. Without one they wait in order, and the wait counts as latency. */
 class OpenLoop implements Dispatcher {
-  #free: Lane[] = [];
+  #free: PooledConnection[] = [];
   #backlog: number[] = [];
   #backlogHead = 0;
-  #crew: Crew | null = null;
+  #pool: ConnectionPool | null = null;
   #stopped = false;
 
   get waiting(): number {
     return this.#backlog.length - this.#backlogHead;
   }
 
-  onReady(lane: Lane): void {
+  onReady(pooled: PooledConnection): void {
     const dueAt = this.#backlog[this.#backlogHead];
-    if (this.#crew === null || dueAt === undefined) {
-      this.#free.push(lane);
+    if (this.#pool === null || dueAt === undefined) {
+      this.#free.push(pooled);
       return;
     }
     this.#backlogHead += 1;
@@ -73,25 +73,25 @@ class OpenLoop implements Dispatcher {
       this.#backlog = [];
       this.#backlogHead = 0;
     }
-    this.#crew.send(lane, dueAt);
+    this.#pool.send(pooled, dueAt);
   }
 
-  onLost(lane: Lane): void {
-    this.#free = this.#free.filter((other) => other !== lane);
+  onLost(pooled: PooledConnection): void {
+    this.#free = this.#free.filter((other) => other !== pooled);
   }
 
-  run(crew: Crew, pace: Pace): Promise<void> {
-    this.#crew = crew;
+  run(pool: ConnectionPool, pace: Pace): Promise<void> {
+    this.#pool = pool;
     const fromMs = performance.now();
     return runArrivals({
       ratePerSecond: pace.ratePerSecond ?? 1,
       fromMs,
-      // Until the window has closed: on a busy machine it opens late, and must not end without arrivals.
+      // Without an end: on a busy machine the window opens late, and arrivals must continue until it has closed.
       untilMs: Number.POSITIVE_INFINITY,
       onArrival: (dueAt) => {
         if (this.#stopped) return false;
-        const lane = this.#free.pop();
-        if (lane !== undefined) crew.send(lane, dueAt);
+        const pooled = this.#free.pop();
+        if (pooled !== undefined) pool.send(pooled, dueAt);
         else this.#backlog.push(dueAt);
         return this.waiting < BACKLOG_ARRIVALS_MAX;
       },
@@ -99,7 +99,7 @@ class OpenLoop implements Dispatcher {
   }
 
   stop(): void {
-    // What is waiting is still sent during the drain, and its lateness counts.
+    // Waiting arrivals are still sent during the drain, and their delay counts.
     this.#stopped = true;
   }
 }

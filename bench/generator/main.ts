@@ -1,5 +1,5 @@
-// A generator process: takes one job over IPC, runs it, sends one reply and ends. A process of its own, fresh for every run,
-// so that one run's garbage, warm code and timers never weigh on the next, and the parent's progress bar costs it nothing.
+// A generator process: receives one job over IPC, runs it, sends one reply and exits. Every run has a new process, so
+// that garbage, warm code and timers of one run never affect the next, and the parent's progress bar costs it nothing.
 
 import type { Job, Reply, ResultOf } from "../lib/job.ts";
 import { runDeliveries } from "./deliveries.ts";

@@ -1,11 +1,14 @@
-// Asks who may what, in memory alone: projections are filled with people and groups as rows from disk would fill them, and one
-// question is asked over and over: may this person post in this channel, where the group that may is the uppermost of a chain of
-// groups within groups. The floor knows each uppermost group's members beforehand as a bare Map of Sets, and looks one up.
+// Permission checks in memory: projections contain users and groups as loaded from disk, and one question is asked
+// repeatedly: may this user post in this channel, if the permitted group is the top of a chain of nested groups? The
+// baseline looks up the members of each top group in a Map of Sets.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { ChannelRecord, GroupRecord, RowOf, TableName, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { RowOf, TableName } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasChannelPermission } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
@@ -15,19 +18,19 @@ import type { PermissionsJob, PermissionsResult } from "../lib/job.ts";
 import type { Point } from "../lib/recorder.ts";
 import { seededRandom } from "../lib/statistics.ts";
 
-/** Questions are drawn beforehand, so that drawing costs nothing while the clock runs. */
+/** Questions are drawn in advance, so that drawing them costs nothing during the measurement. */
 const QUESTIONS = 1 << 16;
 const SLICES = 20;
-/** Every person is directly in this many groups. */
+/** Number of groups of which each user is a direct member. */
 const GROUPS_PER_PERSON = 2;
 const FIRST_GROUP = 9;
 
 export function runPermissions(job: PermissionsJob): PermissionsResult {
-  const stage = furnish(job);
-  const ask = job.side === "ours" ? askView(stage) : askMap(stage);
-  const { people, channels } = questions(job, stage);
+  const fixture = createFixture(job);
+  const ask = job.side === "ours" ? askView(fixture) : askMap(fixture);
+  const { people, channels } = questions(job, fixture);
   let yes = 0;
-  /** Asks until the time is over. Processor time counts: other programs may be at work. @returns questions per millisecond */
+  /** Asks for `forMs`. Measures CPU time, because other programs may be running. @returns questions per millisecond */
   const pace = (forMs: number): number => {
     const startedAt = performance.now();
     const before = process.cpuUsage();
@@ -50,18 +53,18 @@ export function runPermissions(job: PermissionsJob): PermissionsResult {
     perSecond,
     throughput,
     allowedOfRound: yes,
-    usersBytes: stage.usersBytes / job.people,
-    membersBytes: stage.membersBytes / job.people,
-    changeUs: job.side === "ours" ? changeUs(stage) : null,
+    usersBytes: fixture.usersBytes / job.people,
+    membersBytes: fixture.membersBytes / job.people,
+    changeMicroseconds: job.side === "ours" ? measureChange(fixture) : null,
   };
 }
 
-interface Stage {
+interface Fixture {
   readonly users: UsersProjection;
   readonly groups: GroupsProjection;
-  /** The floor's: rows alone, by id. */
+  /** For the baseline: only rows, by id. */
   readonly rows: Map<number, UserRecord>;
-  /** The floor's: everybody within each uppermost group. */
+  /** For the baseline: all members of each top group. */
   readonly closure: Map<number, Set<number>>;
   readonly channels: readonly ChannelRecord[];
   readonly tops: readonly number[];
@@ -72,8 +75,8 @@ interface Stage {
   readonly membersBytes: number;
 }
 
-/** Chains of `depth` groups, each within the one before it; people spread over all groups. */
-function furnish(job: PermissionsJob): Stage {
+/** Chains of `depth` groups, each within the previous one; users are spread over all groups. */
+function createFixture(job: PermissionsJob): Fixture {
   const random = seededRandom(job.seed);
   const users = new UsersProjection();
   const groups = new GroupsProjection();
@@ -127,24 +130,24 @@ function setOf(sets: Map<number, Set<number>>, key: number): Set<number> {
   return made;
 }
 
-/** Half of the questions are answered with yes: the person is somewhere in the chain. */
-function questions(job: PermissionsJob, stage: Stage) {
+/** Half of the questions have the answer yes: the user is somewhere in the chain. */
+function questions(job: PermissionsJob, fixture: Fixture) {
   const random = seededRandom(job.seed + 1);
   const people = new Uint32Array(QUESTIONS);
   const channels = new Uint32Array(QUESTIONS);
-  const channelOf = new Map(stage.tops.map((groupId, index) => [groupId, index]));
+  const channelOf = new Map(fixture.tops.map((groupId, index) => [groupId, index]));
   for (let index = 0; index < QUESTIONS; index++) {
-    const [groupId, userId] = stage.memberships[Math.floor(random() * stage.memberships.length)] ?? [0, 0];
+    const [groupId, userId] = fixture.memberships[Math.floor(random() * fixture.memberships.length)] ?? [0, 0];
     const top = groupId - ((groupId - FIRST_GROUP) % job.depth);
     people[index] = userId;
-    channels[index] = index % 2 === 0 ? (channelOf.get(top) ?? 0) : Math.floor(random() * stage.channels.length);
+    channels[index] = index % 2 === 0 ? (channelOf.get(top) ?? 0) : Math.floor(random() * fixture.channels.length);
   }
   return { people, channels };
 }
 
-/** The question as every path of the server asks it. */
-function askView({ users, groups, channels }: Stage) {
-  // The parts of a view that permissions read.
+/** Asks the question in the way that the server's own code does. */
+function askView({ users, groups, channels }: Fixture) {
+  // The parts of a view that permission checks read.
   const view = { now: 0, realm: { settings: {} }, users, groups } as unknown as View;
   return (userId: number, channelIndex: number): boolean => {
     const user = users.get(userId);
@@ -155,13 +158,16 @@ function askView({ users, groups, channels }: Stage) {
   };
 }
 
-function askMap({ rows, closure, tops }: Stage) {
+function askMap({ rows, closure, tops }: Fixture) {
   return (userId: number, channelIndex: number): boolean =>
     rows.has(userId) && closure.get(tops[channelIndex] ?? 0)?.has(userId) === true;
 }
 
-/** A group in the middle of a chain loses its subgroup and gets it back; then every uppermost group is asked about again. */
-function changeUs({ groups, tops, depth }: Stage): number {
+/**
+ * Removes the subgroup of a group in the middle of a chain and adds it again; then every top group is asked about once
+ * more.
+ */
+function measureChange({ groups, tops, depth }: Fixture): number {
   const rounds = 200;
   const [top = 0] = tops;
   const middle = groups.get(top + Math.floor(depth / 2));
@@ -175,7 +181,7 @@ function changeUs({ groups, tops, depth }: Stage): number {
   return ((performance.now() - startedAt) * 1000) / rounds;
 }
 
-/** What the store would give: strings and objects as decoding makes them. */
+/** The row as the store would return it, with strings and objects as decoding creates them. */
 function fromDisk<T extends TableName>(table: T, row: RowOf<T>): RowOf<T> {
   return decodeRow(table, 1, encodeRow(table, 1, row));
 }
@@ -213,7 +219,7 @@ function groupRow(id: number, subgroupIds: readonly number[]): GroupRecord {
   };
 }
 
-/** Only what the question reads. */
+/** Only the fields that the question reads. */
 function channelRow(id: number, groupId: number): ChannelRecord {
   return { id, groups: { can_send_message_group: groupId } } as unknown as ChannelRecord;
 }

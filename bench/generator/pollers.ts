@@ -1,5 +1,5 @@
-// Long polls: each queue is polled by one connection, which asks again as soon as it has its answer, as clients do. What the
-// events hold is handed to the job; that their ids rise is looked at here.
+// Long polls: one connection per queue, which polls again as soon as it has its response, as clients do. This file
+// checks that event ids increase; the job processes the events.
 
 import { type Address, HttpConnection } from "../lib/http-connection.ts";
 import { buildRequest } from "../lib/http-request.ts";
@@ -40,14 +40,14 @@ export class Pollers {
     this.#events = events;
     this.#pollers = queues.map((queue, index) => {
       const poller: Omit<Poller, "connection"> = { index, queue, lastEventId: queue.lastEventId };
-      // The connection refers to its poller and the other way round; the poller is complete when `connect` returns.
+      // Connection and poller refer to each other. The poller is complete when `connect` returns.
       const whole = poller as Poller;
       whole.connection = this.#connect(whole);
       return whole;
     });
   }
 
-  /** Polls that were not answered with 200, or lost their connection; and what the first of them said. */
+  /** Polls that were not answered with 200 or lost their connection, and the first error. */
   get broken(): number {
     return this.#broken;
   }
@@ -56,7 +56,7 @@ export class Pollers {
     return this.#firstTrouble;
   }
 
-  /** Events whose id was not above that of the one before. */
+  /** Events whose id was not above the previous one. */
   get disordered(): number {
     return this.#disordered;
   }
@@ -90,7 +90,7 @@ export class Pollers {
     connection.send(Buffer.from(buildRequest(parts), "latin1"));
   }
 
-  /** A queue that was refused is not asked for again: what it lacks shows in the ledger. */
+  /** A rejected queue is not polled again; the receipt tracker reports its missing events. */
   #onResponse(poller: Poller, response: Response): void {
     if (response.status !== 200) {
       this.#fail(`${response.status} ${response.failureBody}`);

@@ -1,5 +1,6 @@
-// A storm: sockets that are all dropped at once, come back as fast as they are let in, and resume after the last event that each
-// has seen, while posts go on at a fixed rate. Every receiver must see every post exactly once, those of the time when it was away, too.
+// A reconnect storm: sockets that are all dropped at once, reconnect as fast as they are admitted, and resume after
+// their last event, while posts continue at a fixed rate. Every receiver must see every post exactly once, including
+// posts from the time when it was disconnected.
 
 import { runArrivals } from "../lib/arrivals.ts";
 import { markersIn } from "../lib/http-request.ts";
@@ -7,32 +8,32 @@ import type { ReconnectJob, ReconnectResult } from "../lib/job.ts";
 import { DELIVERY_WAIT_MS, MARKERS_MAX, RETURNS_AT_ONCE } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
 import { Recorder } from "../lib/recorder.ts";
-import { Crew, type Lane } from "./crew.ts";
-import { Crowd } from "./crowd.ts";
-import { Ledger } from "./ledger.ts";
+import { ConnectionPool, type PooledConnection } from "./connection-pool.ts";
+import { ReceiptTracker } from "./receipt-tracker.ts";
+import { ReceiverPool } from "./receiver-pool.ts";
 import { drain } from "./window.ts";
 
-/** Posting connections: enough that one slow answer does not hold up the next post. */
+/** Posting connections: enough to send on time although one response is slow. */
 const CONNECTIONS = 4;
 
-/** Runs the job. Rejects when a receiver is refused or connections break again and again. */
+/** Runs the job. Rejects when a receiver is rejected or connections break repeatedly. */
 export async function runReconnect(job: ReconnectJob): Promise<ReconnectResult> {
   const { pace, receivers } = job;
-  const ledger = new Ledger(receivers.count);
+  const receipts = new ReceiptTracker(receivers.count);
   /** The last frame of each: its event id is read when it is needed. */
   const lastFrames: Buffer[] = [];
-  const crowd = new Crowd(job.address, receivers, {
+  const receiverPool = new ReceiverPool(job.address, receivers, {
     onFrame: (index, bytes, from, to) => {
       const payload = Buffer.from(bytes.subarray(from, to));
       lastFrames[index] = payload;
       for (const marker of markersIn(payload)) {
         const post = (marker - job.firstMarker + MARKERS_MAX) % MARKERS_MAX;
-        if (ledger.dueAt(post) !== null) ledger.see(post, index);
+        if (receipts.dueAt(post) !== null) receipts.see(post, index);
       }
     },
   });
-  const posts = new Posts(job, ledger);
-  await crowd.openUntil(receivers.count);
+  const posts = new Posts(job, receipts);
+  await receiverPool.openUntil(receivers.count);
   await posts.open();
   const probe = new Probe(job.watch);
   const resumes = new Recorder(pace.durationMs);
@@ -41,7 +42,7 @@ export async function runReconnect(job: ReconnectJob): Promise<ReconnectResult> 
     probe.open();
     const droppedAt = performance.now();
     resumes.open(droppedAt);
-    await crowd.dropAndResume({
+    await receiverPool.dropAndResume({
       atOnce: RETURNS_AT_ONCE,
       lastEventIdOf: (index) => eventIdOf(lastFrames[index]),
       onLive: (startedAt) => resumes.latency(startedAt, performance.now()),
@@ -50,46 +51,46 @@ export async function runReconnect(job: ReconnectJob): Promise<ReconnectResult> 
     probe.close();
   };
   await posts.run(storm);
-  await drain(() => ledger.open + posts.pending, DELIVERY_WAIT_MS);
+  await drain(() => receipts.open + posts.pending, DELIVERY_WAIT_MS);
   const failures = posts.close();
   const usage = await probe.report();
-  const { lost, firstClose } = crowd;
-  const { open: incomplete, duplicates } = ledger;
-  await crowd.close();
+  const { lost, firstClose } = receiverPool;
+  const { open: incomplete, duplicates } = receipts;
+  await receiverPool.close();
   return {
     ...{ posts: posts.sent, allLiveMs, resume: resumes.summary(), incomplete, duplicates },
     ...{ closedReceivers: lost, firstClose, failures, usage },
   };
 }
 
-/** Posts in open loop, each noted in the ledger. */
+/** Posts in open loop, each recorded by the receipt tracker. */
 class Posts {
   readonly #job: ReconnectJob;
-  readonly #crew: Crew;
-  #free: Lane[] = [];
+  readonly #pool: ConnectionPool;
+  #free: PooledConnection[] = [];
   #backlog: number[] = [];
   #sent = 0;
 
-  constructor(job: ReconnectJob, ledger: Ledger) {
+  constructor(job: ReconnectJob, receipts: ReceiptTracker) {
     this.#job = job;
-    this.#crew = new Crew({
+    this.#pool = new ConnectionPool({
       address: job.address,
       cycles: job.cycles,
       connections: CONNECTIONS,
       firstMarker: job.firstMarker,
       isMarkerOfRequest: true,
-      onSend: (lane) => {
+      onSend: (pooled) => {
         this.#sent += 1;
-        ledger.begin(lane.post, lane.dueAt);
+        receipts.begin(pooled.post, pooled.dueAt);
       },
-      onReady: (lane) => {
+      onReady: (pooled) => {
         const dueAt = this.#backlog.shift();
-        if (dueAt === undefined) this.#free.push(lane);
-        else this.#crew.send(lane, dueAt);
+        if (dueAt === undefined) this.#free.push(pooled);
+        else this.#pool.send(pooled, dueAt);
       },
       onAnswer: () => undefined,
-      onLost: (lane) => {
-        this.#free = this.#free.filter((other) => other !== lane);
+      onLost: (pooled) => {
+        this.#free = this.#free.filter((other) => other !== pooled);
       },
     });
   }
@@ -99,28 +100,31 @@ class Posts {
   }
 
   get pending(): number {
-    return this.#crew.busy + this.#backlog.length;
+    return this.#pool.busy + this.#backlog.length;
   }
 
   open(): Promise<void> {
-    return this.#crew.open();
+    return this.#pool.open();
   }
 
-  /** Posts through warm-up and window; `meanwhile` begins with the first post after the warm-up, so that there is a post to resume after. */
+  /**
+   * Posts through warm-up and window. `meanwhile` starts with the first post after the warm-up, so that there is an
+   * event to resume after.
+   */
   async run(meanwhile: () => Promise<void>): Promise<void> {
     const { ratePerSecond, warmupMs, durationMs } = this.#job.pace;
     const fromMs = performance.now();
     let work: Promise<void> | null = null;
     await Promise.race([
-      this.#crew.failed,
+      this.#pool.failed,
       runArrivals({
         ratePerSecond,
         fromMs,
         untilMs: fromMs + warmupMs + durationMs,
         onArrival: (dueAt) => {
-          const lane = this.#free.shift();
-          if (lane === undefined) this.#backlog.push(dueAt);
-          else this.#crew.send(lane, dueAt);
+          const pooled = this.#free.shift();
+          if (pooled === undefined) this.#backlog.push(dueAt);
+          else this.#pool.send(pooled, dueAt);
           if (dueAt >= fromMs + warmupMs) work ??= meanwhile();
           return true;
         },
@@ -130,8 +134,8 @@ class Posts {
   }
 
   close() {
-    const failures = this.#crew.failures(this.pending);
-    this.#crew.close();
+    const failures = this.#pool.failures(this.pending);
+    this.#pool.close();
     return failures;
   }
 }
@@ -141,7 +145,10 @@ interface Frame {
   readonly events?: readonly { readonly id: number }[];
 }
 
-/** The id of the newest event in a frame. Nobody is dropped before the first event: without one there is nothing to resume after. */
+/**
+ * The id of the newest event in a frame. A socket must not be dropped before its first event, because there would be
+ * nothing to resume after.
+ */
 function eventIdOf(frame: Buffer | undefined): number {
   const { event, events } = JSON.parse(frame?.toString("utf8") ?? "{}") as Frame;
   const id = events?.at(-1)?.id ?? event?.id;

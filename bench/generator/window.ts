@@ -1,5 +1,5 @@
-// The time line of a run: warm-up, measured window, drain. It opens and closes recorders and probe together, so that CPU,
-// counts and latencies speak of the same seconds.
+// The phases of a run: warm-up, measured window, drain. Recorders and probe open and close together, so that CPU,
+// counts and latencies are measured over the same seconds.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Pace } from "../lib/job.ts";
@@ -8,7 +8,7 @@ import type { Recorder } from "../lib/recorder.ts";
 
 const DRAIN_LOOK_MS = 5;
 
-/** Resolves when the measured window has closed; begins with the warm-up, now. */
+/** Resolves when the measured window has closed; starts with the warm-up, now. */
 export async function runWindow(options: {
   readonly pace: Pace;
   readonly probe: Probe;
@@ -25,7 +25,7 @@ export async function runWindow(options: {
   probe.close();
 }
 
-/** Waits until nothing is pending any more, at most `maxMs`. */
+/** Waits until nothing is pending, at most `maxMs`. */
 export async function drain(pending: () => number, maxMs: number): Promise<void> {
   const until = performance.now() + maxMs;
   while (pending() > 0 && performance.now() < until) await wait(DRAIN_LOOK_MS);

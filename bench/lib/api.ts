@@ -1,11 +1,12 @@
-// The few REST calls that prepare a scenario: users with keys, a channel with subscribers. Everything goes through the public
-// API, so the same preparation works on any server that speaks it; the account must be an organization owner or administrator.
+// The few REST calls that prepare a scenario: users with API keys, and a channel with subscribers. They use only the
+// public API, so they work on any server that implements it. The account must be an organization owner or
+// administrator.
 
 import { basicAuthorization } from "./http-request.ts";
 import type { Target } from "./target.ts";
 import type { Credentials } from "./zuliprc.ts";
 
-/** Accounts that are made at once: passwords are hashed with a slow function on the server. */
+/** Accounts created concurrently: the server hashes passwords with a slow function. */
 const ACCOUNTS_AT_ONCE = 4;
 
 export interface User {
@@ -23,12 +24,12 @@ export class Api {
     this.authorization = basicAuthorization(credentials.email, credentials.key);
   }
 
-  /** Calls the operation and returns the body's text. Rejects with method, path and message on any answer but 200. */
+  /** Calls the operation and returns the body's text. Rejects with method, path and message on any status but 200. */
   call(method: "GET" | "POST", path: string, form: Readonly<Record<string, string>> = {}): Promise<string> {
     return this.callAs(this.authorization, method, path, form);
   }
 
-  /** The same as somebody else. */
+  /** Calls the operation as another user. */
   async callAs(
     authorization: string,
     method: "GET" | "POST" | "DELETE",
@@ -40,7 +41,7 @@ export class Api {
     return this.send(method, `${path}${suffix}`, authorization, method === "POST" ? query : null);
   }
 
-  /** With a body as it is: a form, or one with a file. */
+  /** Calls the operation with a raw body: a form, or one with a file. */
   async send(
     method: "GET" | "POST" | "DELETE",
     path: string,
@@ -58,7 +59,7 @@ export class Api {
     return text;
   }
 
-  /** Creates `count` users and fetches their keys. `prefix` keeps the addresses of several calls apart. */
+  /** Creates `count` users and fetches their keys. `prefix` keeps the addresses of several calls distinct. */
   async createUsers(count: number, prefix: string): Promise<User[]> {
     const users: User[] = [];
     const work = async (first: number): Promise<void> => {

@@ -1,18 +1,19 @@
-// Open-loop arrivals at a fixed rate. Arrival i is due at start + i/rate whatever the server does, and latency counts from
-// there: a server that stalls is charged for everything that should have arrived meanwhile (no coordinated omission).
+// Open-loop arrivals at a fixed rate. Arrival i is due at start + i/rate whatever the server does, and latency counts
+// from its due time, so the delay of a stalled server counts for every arrival that was due meanwhile (no coordinated
+// omission).
 
-/** A timer of Node fires up to this much late; what is due sooner is waited for by turning the loop. */
+/** A Node timer fires up to this late; shorter waits spin on the event loop. */
 const TIMER_SLACK_MS = 1.2;
 
 export interface Arrivals {
   readonly ratePerSecond: number;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Called once per arrival with the time it was due; false stops the arrivals. */
+  /** Called once per arrival with its due time; false stops the arrivals. */
   readonly onArrival: (dueAt: number) => boolean;
 }
 
-/** Resolves when the last arrival has been handed over or `onArrival` said stop. */
+/** Resolves when the last arrival has been handled or `onArrival` returned false. */
 export function runArrivals(arrivals: Arrivals): Promise<void> {
   const { promise, resolve } = deferred();
   const intervalMs = 1000 / arrivals.ratePerSecond;

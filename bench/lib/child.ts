@@ -1,21 +1,22 @@
-// Child processes: start, keep the end of their output for error messages, stop by SIGTERM and wait. The environment is
-// cleaned of NODE_OPTIONS, with which test runners and debuggers would slow the measured process; SERVER_NODE_OPTIONS takes
-// its place for the server (to profile it: SERVER_NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profiles").
+// Child processes: starts them, keeps the end of their output for error messages, and stops them. NODE_OPTIONS is
+// removed from the environment, because test runners and debuggers would slow down the measured process with it.
+// SERVER_NODE_OPTIONS replaces it for the server (to profile it: SERVER_NODE_OPTIONS="--cpu-prof
+// --cpu-prof-dir=/tmp/profiles").
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { CHILD_OUTPUT_BYTES_MAX, STOP_WAIT_MS } from "./limits.ts";
 
 export interface ChildOptions {
-  /** Node when left out. */
+  /** The program; Node by default. */
   readonly command?: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
-  /** Opens an IPC channel. */
+  /** Whether to open an IPC channel. */
   readonly channel: boolean;
-  /** Who it runs as; the caller when left out or null. */
+  /** The account to run as; the caller's by default. */
   readonly account?: Account | null;
-  /** What ends it in good order: SIGTERM when left out. */
+  /** The signal for an orderly stop; SIGTERM by default. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
@@ -29,11 +30,11 @@ export interface Account {
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** True when it had to be killed because it did not end in STOP_WAIT_MS. */
+  /** True if it had to be killed because it did not exit within STOP_WAIT_MS. */
   readonly killed: boolean;
 }
 
-/** Every process that runs now, so that an interrupt can end them all. */
+/** Every running child, so that an interrupt can stop them all. */
 const running = new Set<Child>();
 
 /** Stops every child and waits for it. */
@@ -79,7 +80,7 @@ export class Child {
     return this.process.pid ?? 0;
   }
 
-  /** The end of what the process wrote to stdout and stderr. */
+  /** The end of the process's stdout and stderr. */
   get output(): string {
     return this.#output.trim();
   }
@@ -88,14 +89,14 @@ export class Child {
     return this.process.exitCode === null && this.process.signalCode === null && this.process.pid !== undefined;
   }
 
-  /** How and with which last words the process ended by itself; null while it runs. */
+  /** How the process exited without being stopped, with its last output; null while it runs. */
   get death(): string | null {
     if (this.running) return null;
     const { exitCode, signalCode } = this.process;
     return `code ${exitCode ?? "none"}, signal ${signalCode ?? "none"}, output: ${this.output}`;
   }
 
-  /** SIGTERM or its own signal, then SIGKILL when that has no effect in time. Safe to call again. */
+  /** Sends SIGTERM or `stopSignal`, then SIGKILL if the process does not exit in time. Can be called again. */
   async stop(): Promise<Exit> {
     if (this.running) this.process.kill(this.#stopSignal);
     const timer = setTimeout(() => this.kill(), STOP_WAIT_MS);
@@ -104,7 +105,7 @@ export class Child {
     return exit;
   }
 
-  /** SIGKILL, at once. */
+  /** Sends SIGKILL at once. */
   kill(): void {
     if (!this.running) return;
     this.#killed = true;

@@ -1,11 +1,11 @@
-// Two revisions, the same scenarios: from the reports of single runs, made in turn, to a table of base -> head. Two numbers differ
-// when their brackets do not meet; anything else may be chance.
+// Compares two revisions on the same scenarios: from the reports of alternating single runs to a table of base -> head.
+// Two numbers differ if their ranges do not overlap; any other difference may be chance.
 
 import type { Measure, Report } from "./result.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 import { formatNumber, formatSpread } from "./text-report.ts";
 
-/** Below this a bracket has no width, and everything would differ. */
+/** With fewer runs a range has no width, and everything would differ. */
 const RUNS_MIN = 2;
 
 export interface Compared {
@@ -13,13 +13,13 @@ export interface Compared {
   readonly measure: Pick<Measure, "key" | "title" | "unit" | "better">;
   readonly base: Spread;
   readonly head: Spread;
-  /** Head divided by base; null when there is nothing to divide. */
+  /** Head divided by base; null if one is missing. */
   readonly ratio: number | null;
-  /** What can be said of it. */
+  /** The conclusion. */
   readonly verdict: "same" | "better" | "worse";
 }
 
-/** What both revisions measured, in the order of head. Each report holds one run of each phase. */
+/** Measures of both revisions, in the order of head. Each report holds one run of each phase. */
 export function compare(base: readonly Report[], head: readonly Report[]): Compared[] {
   const [first] = head;
   return (first?.scenarios ?? []).flatMap(({ scenario, measures }) =>
@@ -34,7 +34,7 @@ export function compare(base: readonly Report[], head: readonly Report[]): Compa
   );
 }
 
-/** The median of the single run's own figure for ours. */
+/** The value of a single run, which is its own median. */
 function valueIn(scenario: string, key: string): (report: Report) => number | null {
   return ({ scenarios }) => {
     const measures = scenarios.find((result) => result.scenario === scenario)?.measures ?? [];

@@ -1,69 +1,72 @@
-// What is spoken on a WebSocket: how one logs in, what keeps it alive, how a post is answered. Ours is one dialect; a peer that
-// wraps its frames otherwise brings another, so that the same crowd listens to all of them and the same crew posts.
+// The protocol on a WebSocket: login, keep-alive, and responses to posts. This server's protocol is one dialect. A peer
+// with other frames has its own, so that the same crowd can receive from all of them and the same crew can post.
 
 import type { Response } from "./http-response.ts";
 import { REGISTER_REF } from "./job.ts";
 import { xmpp } from "./xmpp.ts";
 
-/** `json`: frames of JSON, credentials in the handshake's header. `socket.io`: Engine.IO 4 packets around it, credentials in CONNECT. `xmpp`: see xmpp.ts. */
+/**
+ * `json`: JSON frames, credentials in the handshake's header. `socket.io`: Engine.IO 4 packets around JSON, credentials
+ * in CONNECT. `xmpp`: see xmpp.ts.
+ */
 export type DialectName = "json" | "socket.io" | "xmpp";
 
-/** Who logs in: the value that the dialect sends as credentials, and the frame that registers for events. */
+/** The login: the credentials in the dialect's form, and the frame that registers for events. */
 export interface Login {
   readonly authorization: string;
   readonly register: string;
-  /** The number of the socket among those of its kind. */
+  /** The socket's number among those of its kind. */
   readonly index: number;
 }
 
-/** What a frame before the end of the log-in means. */
-export type Heard =
+/** The meaning of a frame before the login is complete. */
+export type LoginStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "ready"; readonly queueId: string | null };
 
 export interface Dialect {
-  /** Whether the credentials go into the handshake's Authorization header. */
+  /** Whether the credentials are sent in the handshake's Authorization header. */
   readonly usesHeader: boolean;
-  /** Named in the handshake, where there is one. */
+  /** The subprotocol in the handshake, if there is one. */
   readonly subprotocol: string | null;
-  /** What is sent when the socket stands; null: the server speaks first. */
-  greet(login: Login): string | null;
-  /** Reads a frame of the log-in. Throws with the server's words when it refuses. */
-  hear(text: string, login: Login): Heard;
-  /** What a frame that only asks whether one is there is answered with; null for any other. */
+  /** The first frame to send when the socket is open; null: the server speaks first. */
+  firstFrame(login: Login): string | null;
+  /** Reads a frame of the login. Throws with the server's message when it is rejected. */
+  onLoginFrame(text: string, login: Login): LoginStep;
+  /** The reply to a keep-alive frame; null for any other frame. */
   aliveAnswer(bytes: Buffer, from: number, to: number): string | null;
-  /** The answer to the one post that is under way; null when the frame is something else. */
+  /** The response to the one post in flight; null if the frame is something else. */
   postAnswer(bytes: Buffer, from: number, to: number, login: Login): Response | null;
 }
 
-const NOTHING: Heard = { kind: "nothing" };
+const NOTHING: LoginStep = { kind: "nothing" };
 
 const json: Dialect = {
   usesHeader: true,
   subprotocol: null,
-  greet: ({ register }) => register,
-  hear: (text) => {
-    // An event may overtake nothing, but be strict.
+  firstFrame: ({ register }) => register,
+  onLoginFrame: (text) => {
+    // Events cannot overtake the reply, but check it anyway.
     const frame = JSON.parse(text) as { ref?: string; result?: string; msg?: string; queue_id?: string };
     if (frame.ref !== REGISTER_REF) return NOTHING;
-    if (frame.result !== "success") throw new Error(`a registration was refused: ${frame.msg ?? ""}`);
+    if (frame.result !== "success") throw new Error(`a registration was rejected: ${frame.msg ?? ""}`);
     return { kind: "ready", queueId: frame.queue_id ?? null };
   },
   aliveAnswer: () => null,
   postAnswer: () => null,
 };
 
-/** Types of packets by their first characters: Engine.IO's, then Socket.IO's. The one post under way has the number 0. */
+/** Packet types by their first characters: Engine.IO's, then Socket.IO's. The one post in flight has the number 0. */
 const PACKET = { open: "0", ping: "2", pong: "3", connect: "40", refusal: "44", post: "420", answer: "430" } as const;
 const PING_CODE = PACKET.ping.charCodeAt(0);
 
 const socketIo: Dialect = {
   usesHeader: false,
   subprotocol: null,
-  greet: () => null,
-  hear: (text, { authorization }) => {
-    if (text.startsWith(PACKET.refusal)) throw new Error(`a connection was refused: ${text}`);
+  firstFrame: () => null,
+  onLoginFrame: (text, { authorization }) => {
+    if (text.startsWith(PACKET.refusal)) throw new Error(`a connection was rejected: ${text}`);
     if (text.startsWith(PACKET.connect)) return { kind: "ready", queueId: null };
     const isOpen = text.startsWith(PACKET.open);
     return isOpen ? { kind: "say", text: `${PACKET.connect}${JSON.stringify({ key: authorization })}` } : NOTHING;
@@ -79,7 +82,7 @@ const socketIo: Dialect = {
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { json, "socket.io": socketIo, xmpp };
 
-/** The packet of an emitted event that wants an answer, as one of a cycle. */
+/** The packet of an emitted event that requests an acknowledgement, as one of a cycle. */
 export function socketIoPost(event: string, ...values: readonly unknown[]): string {
   return `${PACKET.post}${JSON.stringify([event, ...values])}`;
 }

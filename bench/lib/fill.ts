@@ -1,14 +1,14 @@
-// Fills a data folder with messages before the server starts, and files them in the search index, by the same actors and the same
-// indexer as the server's (bench/lib/organization.ts). Contents are words of a vocabulary whose frequencies fall as those of a
-// language do.
+// Fills a data folder with messages and indexes them for search before the server starts, with the server's own actors
+// and indexer (bench/lib/organization.ts). Messages consist of words with the frequency distribution of natural
+// language.
 
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
-import { alarm, askAll, foundOrganization, GENERAL, newMember, OWNER } from "./organization.ts";
+import { alarm, askAll, createOrganization, GENERAL, newMember, OWNER } from "./organization.ts";
 
 const CONTENT_CHARACTERS = 200;
 const VOCABULARY = 100_000;
@@ -16,15 +16,15 @@ const LETTERS = "etaoinshrdlucmfwypvbgkjqxz";
 
 export interface Filling {
   readonly messages: number;
-  /** In turn, one message each: `topicName(0)`, `topicName(1)`, ... */
+  /** Messages are written to the topics in turn: `topicName(0)`, `topicName(1)`, ... */
   readonly topics: number;
-  /** Somebody else wrote them: nothing of it is read by the owner. */
+  /** The messages are written by another user, so they are unread for the owner. */
   readonly areUnread: boolean;
-  /** Members beside the founder; one who writes, when all is unread, and nobody else, when left out. */
+  /** Number of members besides the owner. By default a single author if the messages are unread, otherwise none. */
   readonly people?: number;
 }
 
-/** A word by its place in the order of frequency, from 1. */
+/** A word by its rank in the order of frequency, from 1. */
 export function word(rank: number): string {
   let text = "";
   for (let rest = rank; rest > 0; rest = Math.floor(rest / LETTERS.length)) text += LETTERS[rest % LETTERS.length];
@@ -35,9 +35,9 @@ export function topicName(index: number): string {
   return `topic ${index}`;
 }
 
-/** Makes an organization whose channel `general` holds messages of 200 characters, filed. */
+/** Creates an organization whose channel `general` holds indexed messages of 200 characters. */
 export async function fill(dataFolder: string, filling: Filling): Promise<void> {
-  await foundOrganization(dataFolder, async (realm) => {
+  await createOrganization(dataFolder, async (realm) => {
     await askAll(realm, Math.max(filling.areUnread ? 1 : 0, filling.people ?? 0), newMember);
     await addMessages(realm, filling);
   });
@@ -64,7 +64,7 @@ function newMessage(senderId: number, topic: string, content: string) {
   return command({ actor: "topic", channelId: GENERAL, topic }, "message.post", params, senderId);
 }
 
-/** The same numbers in every run, from 0 to 1. */
+/** Pseudo-random numbers from 0 to 1, the same in every run. */
 function randomNumbers(): () => number {
   let state = 1;
   return () => {

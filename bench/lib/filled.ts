@@ -1,5 +1,5 @@
-// Data folders that are filled once and copied for each server that starts on them. Large ones take a while (1,000,000 messages some
-// 690 us of CPU each), so they are kept under node_modules/.cache for the next run of the same sources; a few at most.
+// Data folders that are filled once and copied for each server that uses them. Large ones take a while (690 us of CPU
+// per message, for 1,000,000 messages), so a few are kept under node_modules/.cache for later runs of the same sources.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -12,7 +12,7 @@ import { PROJECT_ROOT } from "./workspace.ts";
 
 const PREFIX = "filled-";
 
-/** Fills a folder, or finds the one that an earlier run kept. @returns what gives each server a copy of it */
+/** Fills a folder, or reuses the one of an earlier run. @returns a function that gives each server a copy */
 export async function filled({ workspace, progress }: Context, filling: Filling): Promise<Prepare> {
   const { messages, topics, areUnread, people = 0 } = filling;
   const name = `${PREFIX}${sourcesHash()}-${messages}-${topics}-${areUnread ? "unread" : "read"}-${people}`;
@@ -21,15 +21,15 @@ export async function filled({ workspace, progress }: Context, filling: Filling)
   const isKept = messages >= FILLED_MESSAGES_KEPT_MIN;
   if (isKept && existsSync(kept)) return copyOf(kept);
   progress.label(`filling a store with ${messages} messages`);
-  const draft = workspace.makeFolder("filled");
-  await fill(draft, filling);
-  if (!isKept) return copyOf(draft);
-  renameSync(draft, kept);
+  const staged = workspace.makeFolder("filled");
+  await fill(staged, filling);
+  if (!isKept) return copyOf(staged);
+  renameSync(staged, kept);
   forgetOld(cache);
   return copyOf(kept);
 }
 
-/** On the disk before the server starts, or its first flush would pay for the copy. */
+/** Flushed before the server starts, otherwise its first flush would include the copy. */
 function copyOf(source: string): Prepare {
   return (dataFolder) => {
     cpSync(source, dataFolder, { recursive: true });
@@ -46,7 +46,7 @@ function flush(path: string): void {
   closeSync(file);
 }
 
-/** Stores of other sources may have other tables: the build's name is the hash of the sources. */
+/** Stores of other sources may have other tables, so the name contains the hash of the sources. */
 function sourcesHash(): string {
   return basename(
     execFileSync(process.execPath, ["build.mjs"], { cwd: PROJECT_ROOT, encoding: "utf8", env: { PATH: "" } }).trim(),

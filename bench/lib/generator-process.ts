@@ -1,11 +1,11 @@
-// Runs one job in a fresh generator process and gives its result back.
+// Runs one job in a new generator process and returns its result.
 
 import { Child } from "./child.ts";
 import type { Job, Reply, ResultOf } from "./job.ts";
 import { JOB_GRACE_MS } from "./limits.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Rejects when the job fails, when the process dies, or when it takes longer than planned by JOB_GRACE_MS. */
+/** Rejects when the job fails, the process dies, or it exceeds its planned time by JOB_GRACE_MS. */
 export async function runJob<J extends Job>(workspace: Workspace, job: J): Promise<ResultOf[J["kind"]]> {
   const child = new Child({
     arguments: [workspace.program("generator/main")],
@@ -23,7 +23,7 @@ export async function runJob<J extends Job>(workspace: Workspace, job: J): Promi
       child.process.send(job);
     });
     if (reply.kind === "failed") throw new Error(`${job.kind}: ${reply.message}`);
-    // The reply's type follows from the job's kind: the generator answers each kind with its own result.
+    // The type of the reply follows from the job's kind.
     return reply.result as ResultOf[J["kind"]];
   } finally {
     clearTimeout(timer);

@@ -1,13 +1,13 @@
-// The report as one self-contained page: no script, no outside asset, readable on a phone and in the dark. Plots are inline SVG
-// (bench/lib/plot.ts). All text from outside (command, notes, checks) is escaped.
+// The report as one self-contained page, readable on a phone and in dark mode: no script, no external asset, plots as
+// inline SVG (bench/lib/plot.ts). All text from outside (command, notes, checks) is escaped.
 
 import { escapeHtml } from "./escape-html.ts";
 import { plot } from "./plot.ts";
-import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult } from "./result.ts";
+import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult, transportsIn } from "./result.ts";
 import { cellsOf, columnsOf } from "./text-report.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--ours:#0a6ebd;--floor:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--line:#c9ccd1;--bad:#c0392b}
+:root{color-scheme:light dark;--ours:#0a6ebd;--baseline:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--line:#c9ccd1;--bad:#c0392b}
 body{font:16px/1.45 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:60rem}
 h1{font-size:1.4rem;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .2rem}p{margin:.3rem 0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;width:100%}
@@ -29,14 +29,15 @@ export function formatHtml(report: Report): string {
     `load before ${machine.loadBefore.toFixed(2)}`,
     `seed ${report.seed}`,
     `server ${report.server}`,
+    `transport ${transportsIn(report)}`,
   ];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Bench ${escapeHtml(report.date)}</title><style>${STYLE}</style></head><body>
 <h1>Bench</h1><p>${escapeHtml(report.date)}</p><p><code>${escapeHtml(report.command)}</code></p>
 <p class="small">${facts.map(escapeHtml).join(" · ")}</p>
-<p class="small">Each number is the median of the runs, with the smallest and the largest in brackets. The floor is the least
-that any such server must do, measured in the same run; ratio is ours divided by the floor. A peer is what people would pick instead.</p>
+<p class="small">Each number is the median of the runs, with the smallest and the largest in brackets. The baseline does the
+minimum that any such server must do, in the same run; ratio is ours divided by the baseline. A peer is an alternative to this server.</p>
 ${report.scenarios.map(formatScenario).join("\n")}
 </body></html>
 `;
@@ -45,7 +46,7 @@ ${report.scenarios.map(formatScenario).join("\n")}
 function formatScenario(result: ScenarioResult): string {
   const { settings } = result;
   const failed = result.checks.filter((check) => !check.ok);
-  const size = `connections ${settings.connections}, ${settings.durationSeconds} s x ${settings.runs} runs after ${settings.warmupSeconds} s of warm-up; floor ${result.floorProgram}`;
+  const size = `connections ${settings.connections}, ${settings.durationSeconds} s x ${settings.runs} runs after ${settings.warmupSeconds} s of warm-up; baseline ${result.baselineProgram}`;
   const peers = peersIn(result.measures);
   return `<h2>${escapeHtml(result.scenario)}</h2><p>${escapeHtml(result.summary)}</p><p class="small">${escapeHtml(size)}</p>
 <div class="wide"><table><tr>${columnsOf(peers)

@@ -1,4 +1,4 @@
-// The commonest phase of a scenario: the same HTTP load against ours and the floor, in alternating order.
+// The most common phase of a scenario: the same HTTP load on this server and on the baseline, in alternating order.
 
 import type { Peer } from "../peers/peer.ts";
 import type { Cycle, HttpLoadResult } from "./job.ts";
@@ -6,28 +6,28 @@ import { alternate, type Context, generate, type Pair, paceOf, runSeconds } from
 import type { Server, Target } from "./target.ts";
 
 export interface HttpPhase {
-  /** Shown while it runs. */
+  /** Label of the progress bar. */
   readonly label: string;
   readonly server: Server;
-  readonly floor: Target | null;
-  /** What each connection sends, in turn; where ours and the floor differ, by target. */
+  readonly baseline: Target | null;
+  /** The requests of each connection, in turn. A function if they differ between this server and the baseline. */
   readonly cycles: readonly Cycle[] | ((target: Target) => readonly Cycle[] | Promise<readonly Cycle[]>);
-  /** Those of the settings when left out. */
+  /** By default those of the settings. */
   readonly connections?: number;
-  /** Arrivals per second; null: as many as get through. */
+  /** Arrivals per second; null: as many as possible. */
   readonly ratePerSecond: number | null;
   readonly peers?: readonly Peer[];
 }
 
 export function httpPair(context: Context, phase: HttpPhase): Promise<Pair<HttpLoadResult>> {
   const { settings } = context;
-  const { label, server, floor, cycles, connections = settings.connections, ratePerSecond, peers = [] } = phase;
+  const { label, server, baseline, cycles, connections = settings.connections, ratePerSecond, peers = [] } = phase;
   const load = { kind: "http-load" as const, connections, pace: paceOf(settings, ratePerSecond) };
   return alternate(context, {
     label,
     seconds: runSeconds(settings),
     server,
-    floor,
+    baseline,
     run: async (target) =>
       generate(context, {
         ...load,

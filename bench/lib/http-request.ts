@@ -1,7 +1,7 @@
-// Requests as bytes, made once before a run. The only part that changes per post is a marker of fixed width, patched
-// in place, so that sending costs the generator one write and no string work.
+// Requests as bytes, built once before a run. Only a marker of fixed width changes per post, patched in place, so that
+// sending costs the generator one write and no string work.
 
-/** The marker's text before it is patched. Letters around the digits keep it out of the way of Markdown and emoji. */
+/** The marker before it is patched. Letters around the digits keep Markdown and emoji from changing it. */
 export const MARKER = "bm00000000x";
 export const MARKER_DIGITS_OFFSET = 2;
 export const MARKER_DIGITS = 8;
@@ -11,16 +11,16 @@ const MARKER_SUFFIX = MARKER.charCodeAt(MARKER.length - 1);
 export interface RequestParts {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
-  /** Value of the Authorization header; left out when null. */
+  /** Value of the Authorization header; null: no header. */
   readonly authorization: string | null;
-  /** Form fields of the body; for GET put them into `path`. */
+  /** Form fields of the body. A GET has its fields in `path`. */
   readonly form?: Readonly<Record<string, string>>;
   /** A body of JSON instead. */
   readonly json?: unknown;
   readonly host: string;
 }
 
-/** `Basic` credentials as the header wants them. */
+/** The value of a Basic Authorization header. */
 export function basicAuthorization(email: string, key: string): string {
   return `Basic ${Buffer.from(`${email}:${key}`, "utf8").toString("base64")}`;
 }
@@ -58,7 +58,7 @@ export function buildUpload(
   return `${head.slice(0, -2)}${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Every place in `bytes` where a marker's digits begin. */
+/** Every offset in `bytes` at which a marker's digits start. */
 export function markerOffsets(bytes: Buffer): number[] {
   const offsets: number[] = [];
   for (let at = bytes.indexOf(MARKER, 0, "latin1"); at !== -1; at = bytes.indexOf(MARKER, at + 1, "latin1")) {
@@ -78,7 +78,7 @@ export function patchMarkers(bytes: Buffer, offsets: readonly number[], value: n
   }
 }
 
-/** The number behind the marker at `at`, or null when there is none. */
+/** The number in the marker at `at`, or null if there is none. */
 function readMarker(bytes: Buffer, at: number): number | null {
   if (at < 0 || bytes[at + MARKER_DIGITS_OFFSET + MARKER_DIGITS] !== MARKER_SUFFIX) return null;
   let value = 0;
@@ -91,7 +91,7 @@ function readMarker(bytes: Buffer, at: number): number | null {
   return value;
 }
 
-/** The numbers of all markers in the bytes: content appears once in an event, whether a frame holds one event or several. */
+/** The numbers of all markers in the bytes. An event contains its content once, so there is one number per event. */
 export function* markersIn(bytes: Buffer): Generator<number> {
   for (let at = bytes.indexOf(MARKER_PREFIX); at !== -1; at = bytes.indexOf(MARKER_PREFIX, at + MARKER_PREFIX.length)) {
     const marker = readMarker(bytes, at);
@@ -99,7 +99,7 @@ export function* markersIn(bytes: Buffer): Generator<number> {
   }
 }
 
-/** The number of the first marker in `text`, or null when there is none. */
+/** The number of the first marker in `text`, or null if there is none. */
 export function markerIn(text: string): number | null {
   return readMarker(Buffer.from(text, "latin1"), text.indexOf(MARKER.slice(0, MARKER_DIGITS_OFFSET)));
 }

@@ -1,7 +1,7 @@
-// Reads HTTP/1.1 answers off one keep-alive connection with at most one request in flight. The common case, a whole
-// answer in one read, costs one search and one regular expression; bodies are counted, not kept, unless the answer failed or its
-// reader needs them.
-// Chunked bodies are understood because servers behind a proxy send them; pipelining is not (this uWebSockets.js build drops it).
+// Parses HTTP/1.1 responses of one keep-alive connection with at most one request in flight. A whole response in one
+// read, the common case, costs one search and one regular expression. Bodies are counted, and kept only for failures or
+// on request. Supports chunked bodies, which servers behind a proxy send, but no pipelining (this uWebSockets.js build
+// does not support it).
 
 import { FAILURE_BODY_BYTES_MAX, RESPONSE_HEAD_BYTES_MAX } from "./limits.ts";
 
@@ -12,9 +12,9 @@ const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 export interface Response {
   readonly status: number;
   readonly bodyBytes: number;
-  /** The beginning of the body when the status is not 200, else empty. */
+  /** The start of the body if the status is not 200, otherwise empty. */
   readonly failureBody: string;
-  /** The whole body, for a reader that keeps bodies. */
+  /** The whole body, if the reader keeps bodies. */
   readonly body?: string;
 }
 
@@ -25,7 +25,7 @@ type State =
 
 export class ResponseReader {
   readonly #onResponse: (response: Response) => void;
-  /** Pieces of the body; null: bodies are not kept. */
+  /** Parts of the body; null: bodies are not kept. */
   readonly #kept: Buffer[] | null;
   #state: State = { kind: "head", seen: null };
   #status = 0;
@@ -37,7 +37,10 @@ export class ResponseReader {
     this.#kept = keepsBodies ? [] : null;
   }
 
-  /** Takes the first `length` bytes of `bytes` (a shared read buffer). Throws on what is not one HTTP/1.1 answer. */
+  /**
+   * Processes the first `length` bytes of `bytes` (a shared read buffer). Throws unless they belong to one HTTP/1.1
+   * response.
+   */
   push(bytes: Buffer, length: number): void {
     switch (this.#state.kind) {
       case "head":
@@ -75,7 +78,7 @@ export class ResponseReader {
       this.#readBody(bytes, from, length, state);
       return;
     }
-    if (!CHUNKED.test(head)) throw new Error(`an answer without a length: ${head.slice(0, 80)}`);
+    if (!CHUNKED.test(head)) throw new Error(`a response without a length: ${head.slice(0, 80)}`);
     const decoder = new ChunkDecoder();
     this.#state = { kind: "chunks", decoder };
     this.#readChunks(bytes, from, length, decoder);
@@ -85,7 +88,7 @@ export class ResponseReader {
     const taken = Math.min(state.left, to - from);
     this.#count(bytes, from, from + taken);
     state.left -= taken;
-    if (from + taken < to) throw new Error("bytes after the end of an answer");
+    if (from + taken < to) throw new Error("bytes after the end of a response");
     if (state.left === 0) this.#finish();
   }
 
@@ -96,7 +99,7 @@ export class ResponseReader {
 
   #count(bytes: Buffer, from: number, to: number): void {
     this.#bodyBytes += to - from;
-    // A copy: the buffer is shared and filled anew.
+    // A copy, because the buffer is shared and reused.
     this.#kept?.push(Buffer.from(bytes.subarray(from, to)));
     if (this.#status !== 200 && this.#failureBody.length < FAILURE_BODY_BYTES_MAX) {
       this.#failureBody += bytes.toString("latin1", from, Math.min(to, from + FAILURE_BODY_BYTES_MAX));
@@ -111,13 +114,13 @@ export class ResponseReader {
   }
 }
 
-/** Chunked transfer coding, byte by byte only in the size lines; trailers are skipped. */
+/** Decodes chunked transfer coding. Only size lines are read byte by byte; trailers are skipped. */
 class ChunkDecoder {
   #line = "";
   #left = 0;
   #phase: "size" | "data" | "data-end" | "trailer" = "size";
 
-  /** True when the last chunk and its trailers have been read. `onData` gets the ranges that are body. */
+  /** Returns true when the last chunk and its trailers have been read. `onData` gets the ranges of the body. */
   push(bytes: Buffer, from: number, to: number, onData: (start: number, end: number) => void): boolean {
     let at = from;
     while (at < to) {
@@ -150,7 +153,7 @@ class ChunkDecoder {
       return line === "";
     } else {
       this.#left = Number.parseInt(line, 16);
-      if (!Number.isSafeInteger(this.#left)) throw new Error(`a chunk size that is none: ${line.slice(0, 40)}`);
+      if (!Number.isSafeInteger(this.#left)) throw new Error(`an invalid chunk size: ${line.slice(0, 40)}`);
       this.#phase = this.#left === 0 ? "trailer" : "data";
     }
     return false;

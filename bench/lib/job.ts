@@ -1,21 +1,21 @@
-// What the parent asks of a generator process and what it gets back: plain data, because it travels as JSON over IPC.
+// The jobs of a generator process and their results: plain data, because they are sent as JSON over IPC.
 
 import type { DialectName } from "./dialect.ts";
 import type { Address } from "./http-connection.ts";
 import type { Usage, Watch } from "./probe.ts";
 import type { LatencySummary, Point } from "./recorder.ts";
 
-/** Time and pace of one run. */
+/** Duration and rate of one run. */
 export interface Pace {
   readonly warmupMs: number;
   readonly durationMs: number;
-  /** Arrivals per second (open loop), or null: everybody sends again as soon as the last answer is there (closed loop). */
+  /** Arrivals per second (open loop), or null: each connection sends again when it has its response (closed loop). */
   readonly ratePerSecond: number | null;
 }
 
 /**
- * The requests that one connection sends in turn, as text. A marker in them gets a fresh number each time the cycle begins,
- * so that all requests of one turn (typing start, typing stop) share it.
+ * The requests that one connection sends in turn, as text. A marker in them gets a new number with each round, which
+ * all requests of the round share (typing start, typing stop).
  */
 export type Cycle = readonly string[];
 
@@ -30,11 +30,11 @@ export interface HttpLoadJob extends CommonJob {
   readonly connections: number;
   readonly cycles: readonly Cycle[];
   readonly pace: Pace;
-  /** Where the posts go over sockets, not over HTTP. */
+  /** Set if the posts are sent over sockets instead of HTTP. */
   readonly postSockets?: PostSockets;
 }
 
-/** Sockets that post; socket i logs in with `authorizations[i % length]`. */
+/** Sockets that post; socket i authenticates with `authorizations[i % length]`. */
 export interface PostSockets {
   readonly dialect: DialectName;
   readonly path: string;
@@ -43,7 +43,7 @@ export interface PostSockets {
 
 /** Sockets that connect, authenticate and register. */
 export interface Receivers {
-  /** `json` when left out. */
+  /** `json` by default. */
   readonly dialect?: DialectName;
   readonly path: string;
   /** Socket i authenticates with `authorizations[i % length]`. */
@@ -51,7 +51,7 @@ export interface Receivers {
   readonly count: number;
   /** The register frame (JSON text), with the `ref` REGISTER_REF. */
   readonly register: string;
-  /** Socket i leaves from address i % length; empty: the kernel chooses. */
+  /** Socket i connects from source address i % length; empty: the kernel chooses. */
   readonly localAddresses: readonly string[];
 }
 
@@ -61,41 +61,43 @@ export const REGISTER_REF = "register";
 export interface DeliveriesJob extends CommonJob {
   readonly kind: "deliveries";
   readonly receivers: Receivers;
-  /** Where the posts go over sockets, not over HTTP. */
+  /** Set if the posts are sent over sockets instead of HTTP. */
   readonly postSockets?: PostSockets;
   readonly cycles: readonly Cycle[];
-  /** Posting connections; in closed loop also the number of posts that are under way at once. */
+  /** Posting connections; in closed loop also the number of concurrent posts. */
   readonly connections: number;
   readonly pace: Pace;
-  /** The first marker of this run: an event that an earlier run left behind must not be taken for one of this run. */
+  /** The first marker of this run, so that events of an earlier run are not counted. */
   readonly firstMarker: number;
-  /** `scan` finds the marker in the bytes of a frame; `typing` parses the frame and needs its `op`, too. */
+  /** `scan` finds the marker in the bytes of a frame; `typing` parses the frame, because it also needs its `op`. */
   readonly decoder: "scan" | "typing";
 }
 
-/** Kinds of requests of the mix, without the polls for events that answer them. */
+/** Kinds of requests in the mix, without the polls for events. */
 export const MIXED_KINDS = ["presence", "upload", "page", "flag", "typing", "post"] as const;
 export type MixedKind = (typeof MIXED_KINDS)[number];
 
-/** Requests of several kinds in fixed shares, and long polls that wait for what the posts among them cause. */
+/** Requests of several kinds in fixed shares, and long polls that wait for the events of the posts among them. */
 export interface MixedJob extends CommonJob {
   readonly kind: "mixed";
   readonly connections: number;
-  /** Person i sends on connections i, i + length, ...: for each kind what is sent in turn, with a marker in posts. */
+  /**
+   * User i sends on connections i, i + length, ...: the requests of each kind, sent in turn. Posts contain a marker.
+   */
   readonly people: readonly Readonly<Record<MixedKind, readonly string[]>>[];
-  /** How many of each kind a connection sends in one round, evenly mixed. */
+  /** Number of requests of each kind per round of a connection, evenly mixed. */
   readonly shares: Readonly<Record<MixedKind, number>>;
-  /** Queues whose owners see every post; each is polled by one connection. */
+  /** Queues whose owners receive every post; each is polled by one connection. */
   readonly queues: readonly { readonly id: string; readonly lastEventId: number; readonly authorization: string }[];
   readonly firstMarker: number;
   readonly pace: Pace;
 }
 
-/** Sockets that are all dropped at once, come back and resume, while posts go on; see bench/generator/reconnect.ts. */
+/** Sockets that are all dropped at once and resume while posts continue; see bench/generator/reconnect.ts. */
 export interface ReconnectJob extends CommonJob {
   readonly kind: "reconnect";
   readonly receivers: Receivers;
-  /** Posts, at the fixed rate of `pace`; they are dropped when the warm-up is over. */
+  /** Posts, at the fixed rate of `pace`; the sockets are dropped when the warm-up is over. */
   readonly cycles: readonly Cycle[];
   readonly firstMarker: number;
   readonly pace: Pace & { readonly ratePerSecond: number };
@@ -105,19 +107,19 @@ export interface ReconnectJob extends CommonJob {
 export interface IdleSocketsJob extends CommonJob {
   readonly kind: "idle-sockets";
   readonly receivers: Receivers;
-  /** Numbers of open sockets at which memory is read, rising. */
+  /** Numbers of open sockets at which memory is read, increasing. */
   readonly steps: readonly number[];
-  /** How long to let the server come to rest before memory is read. */
+  /** How long the server may settle before memory is read. */
   readonly settleMs: number;
 }
 
 /** Permission checks in memory, without a server; see bench/generator/permissions.ts. */
 export interface PermissionsJob {
   readonly kind: "permissions";
-  readonly side: "ours" | "floor";
+  readonly side: "ours" | "baseline";
   readonly people: number;
   readonly groups: number;
-  /** How many groups are within each other. */
+  /** Depth of the nested groups. */
   readonly depth: number;
   readonly seed: number;
   readonly warmupMs: number;
@@ -127,27 +129,27 @@ export interface PermissionsJob {
 export type Job = HttpLoadJob | DeliveriesJob | MixedJob | ReconnectJob | IdleSocketsJob | PermissionsJob;
 
 export interface HttpLoadResult {
-  /** Answers with status 200 inside the window. */
+  /** Responses with status 200 inside the window. */
   readonly completed: number;
   readonly perSecond: number;
   readonly latency: LatencySummary;
   readonly throughput: readonly Point[];
-  /** Of the bodies of the completed answers. */
+  /** Total bytes of the bodies of completed responses. */
   readonly bodyBytes: number;
   readonly failures: Failures;
   readonly usage: Usage;
 }
 
-/** What went wrong; all zero in a good run. */
+/** Failures of a run; all zero in a valid run. */
 export interface Failures {
-  /** Answers by status other than 200, e.g. {"429": 3}. */
+  /** Responses by status other than 200, e.g. {"429": 3}. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The beginning of the first such answer. */
+  /** The start of the first such response. */
   readonly firstBody: string;
-  /** Connections that broke with a request in flight, and why the first one did. */
+  /** Connections that broke with a request in flight, and the first reason. */
   readonly brokenConnections: number;
   readonly firstBreak: string;
-  /** Open loop: arrivals that had no answer when the drain ended. */
+  /** Open loop: arrivals without a response when the drain ended. */
   readonly unanswered: number;
 }
 
@@ -156,17 +158,20 @@ export interface DeliveriesResult {
   readonly postsPerSecond: number;
   readonly deliveries: number;
   readonly deliveriesPerSecond: number;
-  /** From the moment the post was due to each receiver's read. */
+  /** From the due time of the post to each receiver's read. */
   readonly latency: LatencySummary;
-  /** From the moment the post was due to the last receiver's read. */
+  /** From the due time of the post to the last receiver's read. */
   readonly lastReceiver: LatencySummary;
   readonly throughput: readonly Point[];
-  /** Posts that some receiver had not seen in time, events seen twice, receivers that lost their socket. */
+  /** Posts that a receiver had not seen in time, duplicate events, receivers that lost their socket. */
   readonly incomplete: number;
   readonly duplicates: number;
   readonly closedReceivers: number;
   readonly firstClose: string;
-  /** Frames that were read, and the first event frame of each request of a cycle (for a floor that sends the same bytes). */
+  /**
+   * Number of frames read, and the first event frame of each request of a cycle (for a baseline that sends the same
+   * bytes).
+   */
   readonly frames: number;
   readonly sampleFrames: readonly string[];
   readonly failures: Failures;
@@ -174,13 +179,13 @@ export interface DeliveriesResult {
 }
 
 export interface MixedResult {
-  /** Everything that was answered with 200, polls included; and the polls alone. */
+  /** Rate of responses with 200, including polls; and of polls alone. */
   readonly perSecond: number;
   readonly pollsPerSecond: number;
   readonly throughput: readonly Point[];
-  /** From the time a request was due to its answer; of events, to the poll that brought the post. */
+  /** From the due time of a request to its response; for events, to the poll that returned the post. */
   readonly latency: Readonly<Record<MixedKind | "events", LatencySummary>>;
-  /** Posts that some queue had not told of in time, events told twice, event ids that did not rise. */
+  /** Posts that a queue did not deliver in time, duplicate events, event ids that did not increase. */
   readonly incomplete: number;
   readonly duplicates: number;
   readonly disordered: number;
@@ -192,20 +197,20 @@ export interface ReconnectResult {
   readonly posts: number;
   /** From the drop until the last socket had its reply. */
   readonly allLiveMs: number;
-  /** From the beginning of a socket's connection to the reply to its resume. */
+  /** From the start of a socket's connection to the reply to its resume. */
   readonly resume: LatencySummary;
-  /** Posts that some receiver had not seen in time, events seen twice, sockets lost beside the drop. */
+  /** Posts that a receiver had not seen in time, duplicate events, sockets lost for other reasons than the drop. */
   readonly incomplete: number;
   readonly duplicates: number;
   readonly closedReceivers: number;
   readonly firstClose: string;
   readonly failures: Failures;
-  /** From the drop until all were live. */
+  /** From the drop until all sockets were live. */
   readonly usage: Usage;
 }
 
 export interface IdleSocketsResult {
-  /** Memory at each step: sockets open and server PSS in bytes (null when it cannot be seen). */
+  /** Memory at each step: open sockets and server PSS in bytes (null if it cannot be read). */
   readonly steps: readonly {
     readonly sockets: number;
     readonly pssBytes: number | null;
@@ -213,23 +218,23 @@ export interface IdleSocketsResult {
   }[];
   readonly opened: number;
   readonly openSeconds: number;
-  /** Sockets that the server closed while they stood idle. */
+  /** Sockets that the server closed while they were idle. */
   readonly lost: number;
   readonly firstClose: string;
   readonly usage: Usage;
 }
 
 export interface PermissionsResult {
-  /** Checks, over the window. */
+  /** Checks per second, over the window. */
   readonly perSecond: number;
   readonly throughput: readonly Point[];
-  /** Of the fixed round of questions, those that were answered with yes. */
+  /** Number of yes answers in the fixed round of questions. */
   readonly allowedOfRound: number;
-  /** Bytes of heap for each person, and for each person's memberships. */
+  /** Heap bytes per user, and per user's memberships. */
   readonly usersBytes: number;
   readonly membersBytes: number;
-  /** Microseconds; null: the floor knows no changes. */
-  readonly changeUs: number | null;
+  /** Microseconds; null: the baseline does not support changes. */
+  readonly changeMicroseconds: number | null;
 }
 
 /** Result type of each kind of job. */
@@ -242,7 +247,7 @@ export interface ResultOf {
   readonly permissions: PermissionsResult;
 }
 
-/** What a generator process sends back, exactly once. */
+/** The reply of a generator process, sent exactly once. */
 export type Reply =
   | { readonly kind: "done"; readonly result: ResultOf[keyof ResultOf] }
   | { readonly kind: "failed"; readonly message: string };

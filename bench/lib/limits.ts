@@ -1,56 +1,63 @@
-// The kit's own bounds, in one place (S3: every queue, list, loop and wait has a bound with a name and a unit).
-// The server's bounds live in schemas/limits.ts; these belong to the load generator and never reach the server.
+// The kit's own bounds, in one place (S3: every queue, list, loop and wait has a bound with a name and a unit). They
+// limit the load generator only; the server's bounds are in schemas/limits.ts.
 
-/** A server that must first be built may take this long until `GET /server_settings` answers 200. */
+/** Maximum time until `GET /server_settings` answers 200, including a build of the server. */
 export const START_WAIT_MS = 120_000;
-/** Between two probes of a starting server: the resolution of the `start` scenario. */
+/** Pause between two probes of a starting server: the resolution of the `start` scenario. */
 export const START_PROBE_MS = 2;
-/** The start-up contract says 5 s from SIGTERM to exit; after this the process is killed and the run says so. */
+/**
+ * The start-up contract allows 5 s from SIGTERM to exit. After this time the process is killed, and the run reports it.
+ */
 export const STOP_WAIT_MS = 10_000;
-/** A database of a peer must take connections by then. */
+/** Maximum time until a peer's database accepts connections. */
 export const DATABASE_START_WAIT_MS = 30_000;
-/** Path of a unix socket (Linux has 108 with the zero at its end). */
+/** Maximum path of a unix socket (Linux has 108 bytes including the terminating zero). */
 export const UNIX_PATH_BYTES_MAX = 107;
-/** What is kept of a child's output for an error message. */
+/** The end of a child's output that is kept for error messages. */
 export const CHILD_OUTPUT_BYTES_MAX = 8_192;
 
-/** Open loop: arrivals that wait for a free connection before a run counts as overloaded and stops. */
+/** Open loop: arrivals that may wait for a free connection before a run counts as overloaded and stops. */
 export const BACKLOG_ARRIVALS_MAX = 200_000;
-/** Open loop: how long answers that were asked for in time may still come in. */
+/** Open loop: how long outstanding responses may still arrive after the window. */
 export const DRAIN_MS = 5_000;
-/** A post that not every receiver has seen after this time counts as incomplete and frees its place; also the drain of deliveries. */
+/** A post that a receiver has not seen after this time counts as incomplete. Also the drain time of deliveries. */
 export const DELIVERY_WAIT_MS = 2_000;
-/** Connections that a server closed while they were idle and that were opened again, per run. */
+/** Idle connections that the server closed and the run reopened. */
 export const RECONNECTS_MAX = 10_000;
-/** Posts of one delivery run: the ledger keeps one bit per post and receiver. */
+/** Posts per delivery run: the receipt tracker keeps one bit per post and receiver. */
 export const POSTS_PER_RUN_MAX = 2_000_000;
-/** Numbers that a marker can hold; each run of a command takes the next POSTS_PER_RUN_MAX of them, and begins again after the last. */
+/** Numbers that a marker can hold. Each run takes the next POSTS_PER_RUN_MAX of them, starting again after the last. */
 export const MARKERS_MAX = 100_000_000;
-/** Bits of that ledger over all receivers (64 MB). */
-export const LEDGER_BITS_MAX = 512 * 1024 * 1024;
-/** Response head, and body of a response that is kept because it failed. */
+/** Total bits of the receipt tracker over all receivers (64 MB). */
+export const RECEIPT_BITS_MAX = 512 * 1024 * 1024;
+/** Size of a response's head, and of the part of a failed response's body that is kept. */
 export const RESPONSE_HEAD_BYTES_MAX = 65_536;
 export const FAILURE_BODY_BYTES_MAX = 500;
-/** Stores with as many messages are kept for the next run, and so many of them. */
+/** Stores with at least this many messages are kept for later runs; the next value is how many stores are kept. */
 export const FILLED_MESSAGES_KEPT_MIN = 100_000;
 export const FILLED_FOLDERS_MAX = 4;
-/** Frame that a receiver accepts; the server's own frames are far below. */
+/** Maximum frame that a receiver accepts; the server's own frames are far smaller. */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
-/** Sockets of one user: half of what the server grants (100), so that a second run may overlap the first one's end. */
+/**
+ * Sockets per user: half of what the server permits (100), so that a second run may overlap the end of the first one.
+ */
 export const SOCKETS_PER_USER = 50;
-/** Handshakes in flight at once while a crowd of sockets connects. */
+/** Concurrent handshakes while a crowd of sockets connects. */
 export const HANDSHAKES_AT_ONCE = 64;
-/** The same while all come back: below the 512 that wait in the kernel for a server, or some would come a second late. */
+/**
+ * The same while all sockets reconnect. Below the kernel's listen backlog of 512, otherwise some would connect a second
+ * later.
+ */
 export const RETURNS_AT_ONCE = 256;
-/** A handshake or registration without an answer fails the run after this time. */
+/** A handshake or registration without a reply fails the run after this time. */
 export const HANDSHAKE_WAIT_MS = 15_000;
-/** A job ends this long after its planned time at the latest, whatever happens. */
+/** A job ends at most this long after its planned time. */
 export const JOB_GRACE_MS = 60_000;
 /** Points of one plotted line. */
 export const PLOT_POINTS_MAX = 120;
-/** Wait for the answer to SIGUSR2 (the metrics file). */
+/** Wait for the metrics file after SIGUSR2. */
 export const METRICS_WAIT_MS = 2_000;
-/** Everything the command line can ask for. */
+/** Maxima of the command line options. */
 export const CONNECTIONS_MAX = 60_000;
 export const RATE_PER_SECOND_MAX = 1_000_000;
 export const DURATION_SECONDS_MAX = 3_600;

@@ -1,4 +1,5 @@
-// The machine that the numbers belong to, with the one figure that decides durable throughput: how long a flush takes.
+// Describes the machine of the measurements, including the number that determines durable throughput: the duration of a
+// flush.
 
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { cpus, loadavg, release, totalmem, type } from "node:os";
@@ -22,7 +23,7 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
-/** Each write goes to new space, as a growing store does. */
+/** Each write extends the file, as in a growing store. */
 function measureFlushUs(folder: string): number {
   const file = openSync(join(folder, "flush-probe"), "w");
   const bytes = Buffer.alloc(FLUSH_BYTES, 1);

@@ -1,5 +1,5 @@
-// From runs to the numbers of a report: measures with spread and ratio, plotted lines, checks, and the notes that keep a
-// reader from a wrong conclusion (a generator without time left flatters the server under test).
+// Converts runs to the numbers of a report: measures with spread and ratio, plotted lines, checks, and notes that
+// prevent wrong conclusions (a generator without spare CPU time hides differences between servers).
 
 import type { DeliveriesResult, Failures, HttpLoadResult } from "./job.ts";
 import type { Usage } from "./probe.ts";
@@ -8,18 +8,18 @@ import type { Check, Measure, Series } from "./result.ts";
 import { type Pair, sidesOf } from "./scenario.ts";
 import { medianOf, ratioOf, spreadOf } from "./statistics.ts";
 
-/** Above this share of a core a process had nothing left to give. */
+/** Above this share of a core a process is saturated. */
 const BUSY_SHARE = 0.9;
-/** Above this share of a core the work of other programs is worth a note. */
+/** Above this share of a core, other programs are reported as a disturbance. */
 const DISTURBED_SHARE = 0.25;
 
 type Description = Pick<Measure, "key" | "title" | "unit" | "better">;
 
-/** One measure: `pick` takes the number out of a run, null where it could not be measured. */
+/** One measure. `pick` returns its value for a run, null where it was not measured. */
 export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run: T) => number | null): Measure {
   const ours = spreadOf(pair.ours.map(pick));
-  const floor = spreadOf(pair.floor.map(pick));
-  const measure = { ...description, ours, floor, ratio: ratioOf(ours, floor) };
+  const baseline = spreadOf(pair.baseline.map(pick));
+  const measure = { ...description, ours, baseline, ratio: ratioOf(ours, baseline) };
   if (pair.peers === undefined) return measure;
   const peers = Object.entries(pair.peers).map(([name, runs]) => {
     const value = spreadOf(runs.map(pick));
@@ -28,7 +28,7 @@ export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run
   return { ...measure, peers: Object.fromEntries(peers) };
 }
 
-/** Not a property of any server: nothing to divide. */
+/** The measure is not a property of a server, so there is no ratio. */
 function undivided(measure: Measure): Measure {
   const { peers, ...rest } = measure;
   const alone = { ...rest, ratio: null };
@@ -39,7 +39,7 @@ function undivided(measure: Measure): Measure {
   };
 }
 
-/** Throughput of closed-loop runs with what it cost. `noun` names the thing counted: "post", "delivery". */
+/** Throughput of closed-loop runs and its cost. `noun` names the counted thing: "post", "delivery". */
 export function throughputMeasures<T extends { readonly usage: Usage }>(
   options: { readonly prefix: string; readonly noun: string; readonly title: string },
   pair: Pair<T>,
@@ -55,7 +55,12 @@ export function throughputMeasures<T extends { readonly usage: Usage }>(
     measureOf({ key: `${prefix}_per_s`, title, unit: "/s", better: "higher" }, pair, perSecond),
     measureOf({ key: `${prefix}_cpu_us`, title: `server CPU per ${noun}`, unit: "us", better: "lower" }, pair, cpuUs),
     measureOf(
-      { key: `${prefix}_loop_delay_p99_ms`, title: "event-loop delay p99 meanwhile", unit: "ms", better: "lower" },
+      {
+        key: `${prefix}_loop_delay_p99_ms`,
+        title: "event-loop delay p99 during the phase",
+        unit: "ms",
+        better: "lower",
+      },
       pair,
       (run) => run.usage.loopDelayMs?.p99 ?? null,
     ),
@@ -102,7 +107,7 @@ export function latencySeries<T>(title: string, pair: Pair<T>, pick: (run: T) =>
   return { kind: "latency", title, xUnit: "percentile", yUnit: "ms", lines: linesOf(pair, lineOf) };
 }
 
-/** Throughput over the time of the window, of the run whose rate is nearest to the median. */
+/** Throughput over the window, of the run whose rate is nearest to the median. */
 export function throughputSeries<T extends { readonly throughput: readonly Point[] }>(
   title: string,
   pair: Pair<T>,
@@ -121,7 +126,9 @@ function linesOf<T>(pair: Pair<T>, lineOf: (runs: readonly T[]) => readonly Poin
     .filter((line) => line.points.length > 0);
 }
 
-/** Every answer was 200, no connection broke, nothing stayed unanswered: for every run of all targets. */
+/**
+ * Checks, for every run of all targets, that every response was 200, no connection broke, and no request is unanswered.
+ */
 export function failureChecks<T extends { readonly failures: Failures }>(phase: string, pair: Pair<T>): Check[] {
   return sidesOf(pair).flatMap(([label, runs]) => {
     if (runs.length === 0) return [];
@@ -136,23 +143,26 @@ export function failureChecks<T extends { readonly failures: Failures }>(phase: 
   });
 }
 
-/** The floor must send as much as our server does, or the two do different work. `tolerance` is a share of the size. */
+/**
+ * The baseline must send as many bytes as this server, otherwise the two do different work. `tolerance` is a share of
+ * the size.
+ */
 export function sameSizeCheck(phase: string, pair: Pair<HttpLoadResult>, tolerance: number): Check[] {
   const sizeOf = (runs: readonly HttpLoadResult[]): number | null =>
     spreadOf(runs.map((run) => (run.completed === 0 ? null : run.bodyBytes / run.completed)))?.median ?? null;
   const ours = sizeOf(pair.ours);
-  const floor = sizeOf(pair.floor);
-  if (ours === null || floor === null) return [];
+  const baseline = sizeOf(pair.baseline);
+  if (ours === null || baseline === null) return [];
   return [
     {
-      name: `${phase}: ours and the floor answer bodies of the same size`,
-      ok: Math.abs(ours - floor) <= tolerance * ours,
-      detail: `${Math.round(ours)} and ${Math.round(floor)} bytes`,
+      name: `${phase}: ours and the baseline send bodies of the same size`,
+      ok: Math.abs(ours - baseline) <= tolerance * ours,
+      detail: `${Math.round(ours)} and ${Math.round(baseline)} bytes`,
     },
   ];
 }
 
-/** Every receiver saw every event exactly once and kept its socket: for every run of all targets. */
+/** Checks, for every run of all targets, that every receiver saw every event exactly once and kept its socket. */
 export function deliveryChecks(phase: string, pair: Pair<DeliveriesResult>): Check[] {
   const checks = sidesOf(pair).flatMap(([label, runs]) => {
     if (runs.length === 0) return [];
@@ -165,14 +175,14 @@ export function deliveryChecks(phase: string, pair: Pair<DeliveriesResult>): Che
       {
         name: `${phase}, ${label}: every receiver saw every event exactly once`,
         ok: incomplete + duplicates + closed === 0,
-        detail: `${incomplete} posts incomplete, ${duplicates} events seen twice, ${closed} sockets lost ${firstClose}`,
+        detail: `${incomplete} posts incomplete, ${duplicates} duplicate events, ${closed} sockets lost ${firstClose}`,
       },
     ];
   });
   return [...failureChecks(phase, pair), ...checks];
 }
 
-/** Says so when other programs worked while a phase was measured, in either loop: then its numbers are too bad, and unevenly so. */
+/** Notes that other programs ran while a phase was measured. Its numbers are then worse, and more so in some runs. */
 export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
   const others = spreadOf(
     sidesOf(pair)
@@ -185,7 +195,7 @@ export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: str
   ];
 }
 
-/** Who was the bottleneck of closed-loop runs, in a sentence for each target where it was not the server. */
+/** Names the bottleneck of closed-loop runs: one sentence for each target where it was not the server. */
 export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
   const notes = sidesOf(pair).flatMap(([label, runs]) => {
     const usages = runs.map((run) => run.usage);
@@ -200,7 +210,7 @@ export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: stri
       ];
     }
     return [
-      `${phase}, ${label}: neither side was out of CPU ${shares}: the time went into waiting (flush, wake-ups, other programs).`,
+      `${phase}, ${label}: neither side was out of CPU ${shares}: the time was spent waiting (flush, wake-ups, other programs).`,
     ];
   });
   return [...notes, ...disturbanceNotes(phase, pair)];

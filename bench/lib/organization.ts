@@ -1,25 +1,25 @@
-// An organization that is made in a data folder before the server starts, by the same commands and the same actors as the server's:
-// people by the thousand would cost a slow password hash each through the API, messages by the million a request each.
+// Creates an organization in a data folder before the server starts, with the server's own commands and actors. Through
+// the API, each of thousands of users would cost a slow password hash, and each of millions of messages a request.
 
 import { join } from "node:path";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { roles } from "../../schemas/types.ts";
-import { foundRealm } from "../../src/founding.ts";
+import { createRealm } from "../../src/realm-creation.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Realm } from "../../src/runtime/realm.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { writeZuliprc } from "../../src/zuliprc.ts";
 
-/** Who founds it; `zuliprc` is theirs, where the server would put it. */
+/** The owner; their `zuliprc` is written where the server would write it. */
 export const OWNER = { email: "owner@bench.example.com", id: 2 } as const;
-/** The channel that every organization begins with; whoever joins it joins the channel. */
+/** The default channel, which every new user joins. */
 export const GENERAL = 1;
 
-/** Commands that are under way at once; under the server's `queued_commands_max`. */
+/** Concurrent commands; below the server's `queued_commands_max`. */
 const AT_ONCE = 1_000;
 
-/** What goes wrong here is wrong with the bench. */
+/** An error here is a bug of the bench. */
 export const alarm = {
   bug(error: unknown) {
     throw error;
@@ -30,8 +30,8 @@ export const alarm = {
   warn: () => undefined,
 };
 
-/** Founds one in an empty folder, and does what is wanted in it. @returns the folder of its store */
-export async function foundOrganization(
+/** Creates an organization in an empty folder and fills it. @returns the folder of its store */
+export async function createOrganization(
   dataFolder: string,
   work: (realm: Realm, folder: string) => Promise<void>,
 ): Promise<string> {
@@ -41,7 +41,7 @@ export async function foundOrganization(
     root.lock();
     const tools = { dataDir: dataFolder, root, clock: systemClock, alarm };
     const wanted = { label: "", hosts: [], name: "Bench", ownerEmail: OWNER.email, ownerPassword: null };
-    await foundRealm(wanted, tools, (key) =>
+    await createRealm(wanted, tools, (key) =>
       writeZuliprc(join(dataFolder, "zuliprc"), { email: OWNER.email, key, site: "http://127.0.0.1:9991" }),
     );
     for (const { id } of root.realms()) {
@@ -57,7 +57,7 @@ export async function foundOrganization(
   return folder;
 }
 
-/** Asks `count` times, many at once. */
+/** Sends `count` commands, many at once. */
 export async function askAll(realm: Realm, count: number, commandOf: (index: number) => Command): Promise<void> {
   for (let first = 0; first < count; first += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - first);
@@ -66,7 +66,7 @@ export async function askAll(realm: Realm, count: number, commandOf: (index: num
   }
 }
 
-/** An account that nobody can log in to. The first one that is made has the id after the owner's. */
+/** The command that creates an account without a password. The first account has the id after the owner's. */
 export function newMember(index: number): Command {
   const email = `person.${index}@bench.example.com`;
   const params = { email, fullName: `Bench Person ${index}`, passwordHash: "", role: roles.member };

@@ -1,5 +1,5 @@
-// One plot as inline SVG: at most a handful of lines, axes with round numbers, a legend. Latency is drawn over "nines"
-// (90, 99, 99.9 % are equally far apart) with a logarithmic y axis, because the tail is the subject.
+// One plot as inline SVG: a handful of lines at most, axes with round numbers, a legend. Latency is drawn over "nines"
+// (90, 99, 99.9 % are equidistant) with a logarithmic y axis, because the tail matters.
 
 import { escapeHtml } from "./escape-html.ts";
 import type { Line, Series } from "./result.ts";
@@ -8,11 +8,11 @@ import { formatNumber } from "./text-report.ts";
 const WIDTH = 360;
 const HEIGHT = 220;
 const MARGIN = { left: 52, right: 10, top: 10, bottom: 34 };
-const COLOURS = ["var(--ours)", "var(--floor)", "var(--peer-1)", "var(--peer-2)", "var(--peer-3)"];
-/** Five names side by side. */
+const COLOURS = ["var(--ours)", "var(--baseline)", "var(--peer-1)", "var(--peer-2)", "var(--peer-3)"];
+/** The width of a legend entry: five names fit side by side. */
 const LEGEND_STEP = 60;
 const TICKS = 5;
-/** The hundredth percentile has no finite number of nines: it is drawn where 99.999 % would be. */
+/** The hundredth percentile has infinitely many nines, so it is drawn at 99.999 %. */
 const NINES_MAX = 5;
 const LATENCY_TICKS = [0, 50, 90, 99, 99.9, 99.99];
 
@@ -21,7 +21,7 @@ interface Scale {
   readonly ticks: readonly { readonly at: number; readonly label: string }[];
 }
 
-/** A figure with caption. Series without points give an empty string. */
+/** A figure with a caption. Series without points give an empty string. */
 export function plot(series: Series): string {
   const points = series.lines.flatMap((line) => line.points);
   if (points.length === 0) return "";

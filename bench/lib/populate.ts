@@ -1,17 +1,17 @@
-// Fills a data folder with people before the server starts (bench/lib/organization.ts).
+// Fills a data folder with users before the server starts (bench/lib/organization.ts).
 
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import { askAll, foundOrganization, newMember, OWNER } from "./organization.ts";
+import { askAll, createOrganization, newMember, OWNER } from "./organization.ts";
 
-/** Makes an organization with an owner and `count` members in an empty folder. */
+/** Creates an organization with an owner and `count` members in an empty folder. */
 export async function populate(dataFolder: string, count: number): Promise<void> {
-  await foundOrganization(dataFolder, (realm) => addMembers(realm, count));
+  await createOrganization(dataFolder, (realm) => addMembers(realm, count));
 }
 
-/** The same, of members who have all been seen just now. */
+/** The same, and all members have been present a moment ago. */
 export async function populatePresent(dataFolder: string, count: number): Promise<void> {
-  await foundOrganization(dataFolder, async (realm) => {
+  await createOrganization(dataFolder, async (realm) => {
     await addMembers(realm, count);
     await askAll(realm, count, (index) => {
       const userId = OWNER.id + 1 + index;

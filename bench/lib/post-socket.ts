@@ -1,5 +1,5 @@
-// A socket that posts: it logs in by its dialect, sends one post at a time and hears the answer among whatever else comes. For a
-// crew it is a connection like one of HTTP.
+// A socket that posts: it logs in, sends one post at a time and finds the response among other frames. A crew uses it
+// like an HTTP connection.
 
 import type { Dialect, Login } from "./dialect.ts";
 import type { Address, ConnectionEvents } from "./http-connection.ts";
@@ -13,7 +13,7 @@ export class PostSocket {
   readonly #dialect: Dialect;
   readonly #login: Login;
   readonly #timer: NodeJS.Timeout;
-  #stands = false;
+  #isOpen = false;
 
   constructor(
     options: {
@@ -38,13 +38,13 @@ export class PostSocket {
       { address, path: sockets.path, authorization, subprotocol: dialect.subprotocol, localAddress: null },
       {
         onOpen: () => {
-          const greeting = dialect.greet(this.#login);
+          const greeting = dialect.firstFrame(this.#login);
           if (greeting !== null) this.#socket.sendText(greeting);
         },
         onText: (bytes, from, to) => this.#onText(bytes, from, to),
         onClose: (reason) => {
           clearTimeout(this.#timer);
-          events.onClose(this.#stands ? reason : `no log-in: ${reason}`);
+          events.onClose(this.#isOpen ? reason : `no log-in: ${reason}`);
         },
       },
     );
@@ -63,7 +63,7 @@ export class PostSocket {
     const alive = this.#dialect.aliveAnswer(bytes, from, to);
     if (alive !== null) {
       this.#socket.sendText(alive);
-    } else if (this.#stands) {
+    } else if (this.#isOpen) {
       const answer = this.#dialect.postAnswer(bytes, from, to, this.#login);
       if (answer !== null) this.#events.onResponse(answer);
     } else {
@@ -71,12 +71,12 @@ export class PostSocket {
     }
   }
 
-  /** A refusal is thrown: the reader of the socket makes it the reason of its end. */
+  /** Throws if the login is rejected; the caller reports the error as the reason of the close. */
   #logIn(text: string): void {
-    const heard = this.#dialect.hear(text, this.#login);
-    if (heard.kind === "say") this.#socket.sendText(heard.text);
-    if (heard.kind !== "ready") return;
-    this.#stands = true;
+    const step = this.#dialect.onLoginFrame(text, this.#login);
+    if (step.kind === "say") this.#socket.sendText(step.text);
+    if (step.kind !== "ready") return;
+    this.#isOpen = true;
     clearTimeout(this.#timer);
     this.#events.onConnect();
   }

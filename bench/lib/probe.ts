@@ -1,6 +1,6 @@
-// Watches the server process from outside during a measured window: CPU seconds from /proc, event-loop delay through the
-// metrics file (SIGUSR2 makes the server write it and start a new histogram), and the generator's own share of a core.
-// A result whose generator had no time left says nothing about the server, so the share is part of every result.
+// Observes the server process from outside during a measured window: CPU seconds from /proc, event-loop delay from the
+// metrics file (on SIGUSR2 the server writes it and starts a new histogram), and the generator's own share of a core.
+// If the generator was saturated, a result says nothing about the server.
 
 import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -13,11 +13,11 @@ import {
   readTreeCpuSeconds,
 } from "./process-usage.ts";
 
-/** What may be watched: a process of this machine; the metrics file is null when the server writes none. */
+/** What is observed: a process of this machine; the metrics file is null if the server writes none. */
 export interface Watch {
   readonly pid: number;
   readonly metricsFile: string | null;
-  /** Further processes whose CPU belongs to the server, each with all below it (the database of a peer). */
+  /** Further processes whose CPU belongs to the server, each with its descendants (the database of a peer). */
   readonly trees?: readonly number[];
 }
 
@@ -28,13 +28,16 @@ export interface LoopDelay {
 }
 
 export interface Usage {
-  /** CPU seconds of the server process, and of what belongs to it, inside the window; null when it cannot be seen (a server elsewhere). */
+  /**
+   * CPU seconds inside the window of the server process and of the further processes; null if they cannot be read (a
+   * remote server).
+   */
   readonly serverCpuSeconds: number | null;
   readonly serverMemory: MemoryUse | null;
   readonly loopDelayMs: LoopDelay | null;
-  /** Share of one core that the generator used: near 1 it was the bottleneck. */
+  /** Share of one core that the generator used. Near 1, the generator was the bottleneck. */
   readonly generatorShare: number;
-  /** Cores that neither server nor generator used, but somebody did; null when it cannot be told. */
+  /** Cores used by programs other than server and generator; null if unknown. */
   readonly othersShare: number | null;
   readonly wallSeconds: number;
 }
@@ -51,7 +54,7 @@ export class Probe {
     this.#watch = watch;
   }
 
-  /** Opens the window: synchronous and cheap. The metrics that the signal writes now belong to the warm-up. */
+  /** Opens the window: synchronous and cheap. The metrics written on this signal belong to the warm-up. */
   open(): void {
     this.#signal();
     this.#serverCpuSeconds = readWatched(this.#watch);
@@ -60,7 +63,7 @@ export class Probe {
     this.#startedAt = performance.now();
   }
 
-  /** Closes the window: synchronous and cheap; `report` may come later. */
+  /** Closes the window: synchronous and cheap; `report` may follow later. */
   close(): void {
     const wallSeconds = (performance.now() - this.#startedAt) / 1000;
     const { user, system } = process.cpuUsage(this.#generatorCpu);
@@ -73,7 +76,7 @@ export class Probe {
     this.#signal();
   }
 
-  /** What the window cost. Call after `close`, when nothing is being measured: memory is read here. */
+  /** The resources used in the window. Reads memory, so call it after `close`, when nothing is being measured. */
   async report(): Promise<Usage> {
     if (this.#window === null) throw new Error("the probe's window was never closed");
     return {
@@ -99,7 +102,7 @@ export class Probe {
     try {
       process.kill(this.#watch.pid, "SIGUSR2");
     } catch {
-      // The process has ended: the run fails on its connections with a better message than this one.
+      // The process has exited. The run fails on its connections with a better error message.
     }
   }
 
@@ -114,14 +117,14 @@ export class Probe {
   }
 }
 
-/** CPU seconds so far of everything that is watched; null when some of it cannot be seen. */
+/** Total CPU seconds of all observed processes; null if they cannot be read. */
 function readWatched(watch: Watch | null): number | null {
   if (watch === null) return null;
   const parts = [readCpuSeconds(watch.pid), ...(watch.trees ?? []).map(readTreeCpuSeconds)];
   return parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
 }
 
-/** Null while the file is missing or half written. */
+/** Null while the file is missing or incomplete. */
 function parseLoopDelay(file: string): LoopDelay | null {
   try {
     const metrics = JSON.parse(readFileSync(file, "utf8")) as { event_loop_delay_ms?: Partial<LoopDelay> };

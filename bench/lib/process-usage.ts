@@ -1,9 +1,9 @@
-// What a process cost, read from /proc: CPU seconds beside wall time, PSS and RSS, open-file limit, kernel socket memory.
-// Linux only; elsewhere every figure is null and the report says "not measured". CPU has the kernel's resolution of 10 ms.
+// Resources of a process, read from /proc: CPU seconds, PSS and RSS, open-file limit, kernel socket memory. Linux only;
+// elsewhere every value is null, reported as "not measured". CPU time has the kernel's resolution of 10 ms.
 
 import { readFileSync } from "node:fs";
 
-/** USER_HZ: what /proc/<pid>/stat counts in. It is 100 for user space on every Linux architecture that Node runs on. */
+/** USER_HZ, the unit of /proc/<pid>/stat: 100 for user space on every Linux architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
@@ -12,7 +12,10 @@ export interface MemoryUse {
   readonly rssBytes: number;
 }
 
-/** Fields of /proc/<pid>/stat, counted from the process's state: CPU time of the process, and of its children that have ended. */
+/**
+ * Fields of /proc/<pid>/stat, counted from the process's state: CPU time of the process, and of its children that have
+ * exited.
+ */
 const CPU_FIELDS = { own: [11, 12], ended: [13, 14] } as const;
 
 /** User and system CPU time of all threads of the process so far, in seconds. */
@@ -21,8 +24,8 @@ export function readCpuSeconds(pid: number): number | null {
 }
 
 /**
- * The same of a process and of everything below it: a database serves each connection with a process of its own. What has ended
- * counts for the process that waited for it, so the sum only grows. Null when the process itself is gone.
+ * The same for a process and its descendants (a database has one process per connection). The CPU time of an exited
+ * process is added to the parent that waited for it, so the sum never decreases. Null if the process itself has exited.
  */
 export function readTreeCpuSeconds(pid: number): number | null {
   const own = readStatSeconds(pid, [...CPU_FIELDS.own, ...CPU_FIELDS.ended]);
@@ -34,21 +37,24 @@ export function readTreeCpuSeconds(pid: number): number | null {
 function readStatSeconds(pid: number, wanted: readonly number[]): number | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;
-  // The second field is the program's name in brackets and may hold spaces: count fields after the last bracket.
+  // The second field is the program's name in parentheses and may contain spaces: count fields after the last
+  // parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return wanted.reduce((ticks, index) => ticks + Number(fields[index]), 0) / TICKS_PER_SECOND;
 }
 
-/** CPU time of the whole machine so far that was not idle, in seconds over all cores. */
+/** Non-idle CPU time of the whole machine so far, in seconds over all cores. */
 export function readMachineCpuSeconds(): number | null {
   const line = readText("/proc/stat")?.split("\n")[0];
   if (line === undefined) return null;
-  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guests are part of user already.
+  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guest time is included in user.
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line.split(/\s+/).slice(1).map(Number);
   return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND;
 }
 
-/** Proportional and resident memory of the process. Reading walks its page tables: never inside a measured window. */
+/**
+ * Proportional and resident memory of the process. Reading walks its page tables: never do it inside a measured window.
+ */
 export function readMemory(pid: number): MemoryUse | null {
   const rollup = readText(`/proc/${pid}/smaps_rollup`);
   if (rollup === null) return null;
@@ -73,7 +79,10 @@ function kilobytesOf(rollup: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(rollup)?.[1] ?? Number.NaN);
 }
 
-/** Missing files mean "not measurable here" (another system, another user's process, a process that has ended). */
+/**
+ * A missing file means that the value cannot be measured here (another system, another account's process, an exited
+ * process).
+ */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, "utf8");

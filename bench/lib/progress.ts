@@ -5,14 +5,13 @@ import { type Bar, Presets, SingleBar } from "cli-progress";
 export interface Progress {
   /** Adds planned work, in seconds. */
   plan(seconds: number): void;
-  /** Says what runs now. */
+  /** Sets the label of the current run. */
   label(text: string): void;
-  /** Notes work done, in seconds. */
+  /** Records completed work, in seconds. */
   advance(seconds: number): void;
   stop(): void;
 }
 
-/** The bar on a terminal, nothing elsewhere. */
 export function startProgress(stream: NodeJS.WriteStream): Progress {
   return stream.isTTY ? new BarProgress(stream) : { plan() {}, label() {}, advance() {}, stop() {} };
 }

@@ -1,6 +1,6 @@
-// Reads, measured: each operation at full speed over N connections, and the first of them at a fixed rate, too. The floor answers the
-// very bytes that our server answered (bench/floors/answer.ts): the difference is routing, authentication, permission, look-up and
-// encoding.
+// Measures reads: each operation at full speed over N connections, and the first also at a fixed rate. The baseline
+// sends the real server's bytes (bench/baselines/answer.ts), so the difference is routing, authentication, permissions,
+// lookup and encoding.
 
 import type { Api } from "./api.ts";
 import { httpPair } from "./http-pair.ts";
@@ -17,10 +17,10 @@ import {
   throughputSeries,
 } from "./measures.ts";
 import type { Outcome } from "./result.ts";
-import { type Context, openAnswersFloor } from "./scenario.ts";
+import { type Context, openAnswersBaseline } from "./scenario.ts";
 import type { Server } from "./target.ts";
 
-/** One way of reading: its query is part of the request, its path names the floor's answer. */
+/** One read operation: its query is part of the request, its path selects the baseline's response. */
 export interface ReadOperation {
   readonly key: string;
   readonly title: string;
@@ -65,13 +65,16 @@ export async function measureReads(reads: Reads, operations: readonly ReadOperat
   };
 }
 
-/** A floor of its own: floors tell answers by path, and several operations may have the same. */
+/**
+ * Each operation has its own baseline: baselines select responses by path, and several operations may have the same
+ * path.
+ */
 async function openPhase({ context, server, api }: Reads, operation: ReadOperation) {
   const answers = { [`GET /api/v1${operation.path}`]: await api.call("GET", operation.path, operation.query) };
-  const floor = await openAnswersFloor(context, answers);
+  const baseline = await openAnswersBaseline(context, answers);
   const cycles = [cycleOf(operation, server, api.authorization)];
   return (ratePerSecond: number | null) =>
-    httpPair(context, { label: operation.title, server, floor, cycles, ratePerSecond });
+    httpPair(context, { label: operation.title, server, baseline, cycles, ratePerSecond });
 }
 
 function cycleOf(operation: ReadOperation, server: Server, authorization: string): Cycle {

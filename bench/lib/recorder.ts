@@ -1,10 +1,10 @@
-// Collects what happened inside the measured window: latencies into an HdrHistogram, completions into time slots.
-// Times are `performance.now()` milliseconds; what completes outside the window is not counted.
+// Collects measurements inside the window: latencies in an HdrHistogram, completions in time slots. Times are
+// `performance.now()` milliseconds; completions outside the window are not counted.
 
 import { build, type Histogram } from "hdr-histogram-js";
 import { PLOT_POINTS_MAX } from "./limits.ts";
 
-/** Percentiles that a run reports; a plot joins them and the report takes the median of each over the runs. */
+/** Percentiles of a run. A plot connects them; the report shows the median of each over the runs. */
 export const PERCENTILES = [0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100] as const;
 /** HdrHistogram range: 1 us to 2 minutes, three significant digits. */
 const LATENCY_US_MAX = 120_000_000;
@@ -55,7 +55,7 @@ export class Recorder {
     return this.#to - this.#from;
   }
 
-  /** Counts one completion at `now` when the window is open; says whether it did. */
+  /** Counts one completion at `now` if the window is open. @returns whether it did */
   complete(now: number): boolean {
     if (now < this.#from || now > this.#to) return false;
     this.#completed += 1;
@@ -64,7 +64,7 @@ export class Recorder {
     return true;
   }
 
-  /** Records how long something took that should have begun at `intendedAt`; only what began inside the window. */
+  /** Records the latency from `intendedAt`, if `intendedAt` lies inside the window. */
   latency(intendedAt: number, now: number): void {
     if (intendedAt < this.#from || intendedAt > this.#to) return;
     this.#histogram.recordValue(Math.min(LATENCY_US_MAX, Math.max(1, Math.round((now - intendedAt) * 1000))));
@@ -81,7 +81,7 @@ export class Recorder {
     };
   }
 
-  /** Completions per second over the time of the window; the last, partial slot is left out. */
+  /** Completions per second over the window, without the last, partial slot. */
   throughput(): Point[] {
     const whole = Math.floor(this.elapsedMs / this.#slotMs);
     return [...this.#slots.subarray(0, whole)].map((count, index) => [
@@ -92,8 +92,8 @@ export class Recorder {
 }
 
 /**
- * The value of one of PERCENTILES; null when there are too few samples for it (p99 needs a hundred, p99.9 a thousand): a
- * "p99.9" of fifty requests would only be their maximum under a finer name.
+ * The value of one of PERCENTILES; null if there are too few samples for it (p99 needs a hundred, p99.9 a thousand): a
+ * "p99.9" of fifty requests would only be their maximum.
  */
 export function percentileMs(summary: LatencySummary, percentile: (typeof PERCENTILES)[number]): number | null {
   const samplesNeeded = percentile === 100 ? 1 : Math.round(100 / (100 - percentile));

@@ -1,27 +1,27 @@
-// What a scenario reports, as data: text table, JSON and HTML page are all made from it.
+// The result of a scenario as data, from which text table, JSON and HTML page are built.
 
 import type { Point } from "./recorder.ts";
 import type { Spread } from "./statistics.ts";
 
-/** The same number of a peer, and ours divided by it. */
+/** The same number for a peer, and this server's divided by it. */
 export interface PeerMeasure {
   readonly value: Spread | null;
   readonly ratio: Spread | null;
 }
 
-/** One number with its spread over the runs, ours beside the floor, and beside the peers that were asked for. */
+/** One number with its spread over the runs: this server, the baseline, and the requested peers. */
 export interface Measure {
   /** Stable name for programs, unit last: `posts_per_s`, `latency_p99_ms`. */
   readonly key: string;
   readonly title: string;
   readonly unit: string;
   readonly better: "higher" | "lower";
-  /** Null: not measurable here (a server elsewhere, no metrics file, no /proc). */
+  /** Null: not measurable here (a remote server, no metrics file, no /proc). */
   readonly ours: Spread | null;
-  readonly floor: Spread | null;
-  /** Ours divided by the floor; null when one of them is missing. */
+  readonly baseline: Spread | null;
+  /** This server's number divided by the baseline's; null if one of them is missing. */
   readonly ratio: Spread | null;
-  /** By the peer's name; missing when no peer took part. */
+  /** By the peer's name; absent when no peer took part. */
   readonly peers?: Readonly<Record<string, PeerMeasure>>;
 }
 
@@ -38,33 +38,33 @@ export interface Series {
   readonly lines: readonly Line[];
 }
 
-/** Something that must hold for the numbers to mean anything. */
+/** A condition without which the numbers mean nothing. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
 }
 
-/** Whether a table has anything to show for it. */
+/** Whether a table has a value to show for it. */
 export function isMeasured(measure: Measure): boolean {
-  return measure.ours !== null || measure.floor !== null;
+  return measure.ours !== null || measure.baseline !== null;
 }
 
-/** The peers that took part in any of the measures, in order. */
+/** The peers in any of the measures, in order. */
 export function peersIn(measures: readonly Measure[]): readonly string[] {
   return [...new Set(measures.flatMap(({ peers = {} }) => Object.keys(peers)))];
 }
 
-/** What a scenario finds out. */
+/** The result of a scenario's runs. */
 export interface Outcome {
   readonly measures: readonly Measure[];
   readonly series: readonly Series[];
   readonly checks: readonly Check[];
-  /** What a reader must know to read the numbers right, in sentences. */
+  /** Notes needed to interpret the numbers, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** How big a scenario is. All of it is in the result, so that a figure is never without its size. */
+/** The size of a scenario. It is part of the result, so that every number is reported with its size. */
 export interface Settings {
   /** Connections that send; receivers in `fanout`, sockets in `idle`. */
   readonly connections: number;
@@ -75,22 +75,24 @@ export interface Settings {
   readonly warmupSeconds: number;
   /** Runs of each phase and target. */
   readonly runs: number;
-  /** Accounts made for the scenario. */
+  /** Accounts created for the scenario. */
   readonly users: number;
-  /** WebSocket receivers beside the load (`typing`). */
+  /** WebSocket receivers in addition to the load (`typing`). */
   readonly receivers: number;
-  /** Messages that are stored before it begins (`history`). */
+  /** Messages stored before the start (`history`). */
   readonly messages?: number;
-  /** Others in the organization, who are written before the server starts. */
+  /** Other users of the organization, written before the server starts. */
   readonly people?: number;
 }
 
 export interface ScenarioResult extends Outcome {
   readonly scenario: string;
   readonly summary: string;
+  /** The HTTP implementation of the measured servers; absent in results of older revisions. */
+  readonly transports?: readonly string[];
   readonly settings: Settings;
-  /** Its file, or who else stands in its place. */
-  readonly floorProgram: string;
+  /** The baseline's file, or what is used instead. */
+  readonly baselineProgram: string;
   readonly startedAt: string;
   readonly tookSeconds: number;
 }
@@ -101,7 +103,7 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly kernel: string;
   readonly node: string;
-  /** Load average of one minute before the first run: above 0.5 somebody else was at work. */
+  /** Load average of the minute before the first run. Above 0.5, other programs were running. */
   readonly loadBefore: number;
   /** Median time of a 4 KB write with fdatasync on the disk that holds the data. */
   readonly fdatasyncUs: number;
@@ -115,4 +117,10 @@ export interface Report {
   readonly seed: number;
   readonly machine: Machine;
   readonly scenarios: readonly ScenarioResult[];
+}
+
+/** "native", "node", or both; "unknown" in results of older revisions. */
+export function transportsIn({ scenarios }: Report): string {
+  const all = new Set(scenarios.flatMap(({ transports = [] }) => transports));
+  return all.size === 0 ? "unknown" : [...all].join(" and ");
 }

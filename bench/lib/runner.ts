@@ -1,15 +1,15 @@
-// Runs scenarios one after the other and closes whatever they opened, also when one of them fails or the user interrupts.
+// Runs scenarios one after the other, and closes everything that they opened, even if one fails or the user interrupts.
 
 import { skipLine } from "../peers/all.ts";
 import type { Peer, PeerKind } from "../peers/peer.ts";
 import type { Progress } from "./progress.ts";
 import type { ScenarioResult, Settings } from "./result.ts";
 import type { Context, Scenario, Size } from "./scenario.ts";
-import { isLoopback, type Server, startServer, type Target, useServer } from "./target.ts";
+import { isLoopback, type Server, startServer, type Target, type Transport, useServer } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 import type { Credentials } from "./zuliprc.ts";
 
-/** A server that somebody else runs. */
+/** A server that the kit did not start. */
 export interface ForeignServer {
   readonly url: URL;
   readonly credentials: Credentials;
@@ -18,21 +18,22 @@ export interface ForeignServer {
 
 export interface RunOptions {
   readonly size: Size;
-  /** What the command line says instead of the size's own settings. */
+  /** Settings from the command line that override the size's own. */
   readonly overrides: Partial<Settings>;
   readonly seed: number;
   readonly server: ForeignServer | null;
   readonly workspace: Workspace;
   readonly progress: Progress;
-  /** Who stands beside ours and the floor where a scenario takes peers; nobody when left out. */
+  /** Peers to measure where a scenario supports them; none by default. */
   readonly peers?: readonly PeerKind[];
 }
 
-/** Runs one scenario. Rejects when it cannot be carried out; a check that does not hold is part of the result. */
+/** Runs one scenario. Rejects when it cannot run; a failed check is part of the result. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioResult> {
   const { server, workspace, progress, seed } = options;
   const settings = { ...scenario.sizes[options.size], ...options.overrides };
   const owned: Target[] = [];
+  const transports = new Set<Transport>();
   const peerNotes: string[] = [];
   const own = <T extends Target>(target: T): T => {
     owned.push(target);
@@ -44,8 +45,11 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     workspace,
     progress,
     serverIsHere: server === null || isLoopback(server.url.hostname),
-    openServer: async (prepare): Promise<Server> =>
-      server === null ? own(await startServer(workspace, prepare)) : useServer(server),
+    openServer: async (prepare): Promise<Server> => {
+      const opened = server === null ? own(await startServer(workspace, prepare)) : await useServer(server);
+      transports.add(opened.transport);
+      return opened;
+    },
     openPeers: async (accounts) => {
       if (!context.serverIsHere) return [];
       const peers: Peer[] = [];
@@ -66,8 +70,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     return {
       scenario: scenario.name,
       summary: scenario.summary,
+      transports: [...transports],
       settings,
-      floorProgram: scenario.floor === "ours" ? "our own server" : `bench/${scenario.floor}.ts`,
+      baselineProgram: scenario.baseline === "ours" ? "our own server" : `bench/${scenario.baseline}.ts`,
       startedAt: startedAt.toISOString(),
       tookSeconds: (Date.now() - startedAt.getTime()) / 1000,
       ...outcome,
@@ -86,20 +91,22 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   }
 }
 
-/** A server that does not end as the start-up contract says is a finding, not a detail. */
+/** Checks that every server exited as the start-up contract requires. */
 async function stopChecks(owned: readonly Target[]): Promise<ScenarioResult["checks"]> {
   const exits = await Promise.all(owned.map(async (target) => ({ label: target.label, exit: await target.stop() })));
   const bad = exits.filter(({ exit }) => exit !== null && (exit.code !== 0 || exit.killed));
   if (exits.length === 0) return [];
   const detail = bad.map(({ label, exit }) => `${label}: code ${exit?.code ?? "none"} ${exit?.killed ? "killed" : ""}`);
-  return [{ name: "every process ended with code 0 on SIGTERM", ok: bad.length === 0, detail: detail.join("; ") }];
+  return [{ name: "every process exited with code 0 on SIGTERM", ok: bad.length === 0, detail: detail.join("; ") }];
 }
 
 function generalNotes(context: Context, server: ForeignServer | null): string[] {
   const notes: string[] = [];
-  if (!context.serverIsHere) notes.push("The server is on another machine: no floor, no CPU, no memory of it.");
-  if (server !== null && server.pid === null) notes.push("The server's process is unknown (--pid): no CPU, no memory.");
+  if (!context.serverIsHere)
+    notes.push("The server is on another machine: no baseline, and its CPU and memory are not measured.");
+  if (server !== null && server.pid === null)
+    notes.push("The server's process is unknown (--pid): its CPU and memory are not measured.");
   if (context.workspace.volatile)
-    notes.push("The data is on tmpfs: a flush costs nothing here, durable numbers mean nothing.");
+    notes.push("The data is on tmpfs, where a flush costs nothing: durable numbers mean nothing.");
   return notes;
 }

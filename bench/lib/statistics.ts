@@ -1,7 +1,7 @@
-// Medians and spreads. A number of this kit is never one run: it is the median of several, with the smallest and the
-// largest beside it, so that a reader sees how far two results must be apart to mean something.
+// Medians and spreads. A reported number is never that of a single run: it is the median of several, with the smallest
+// and the largest, so that readers see whether two results differ.
 
-/** Median, smallest and largest of several runs, and the runs themselves in the order they were made. */
+/** Median, smallest and largest of several runs, and the runs themselves in order. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -9,7 +9,7 @@ export interface Spread {
   readonly runs: readonly number[];
 }
 
-/** The middle value; of an even number of values the mean of the two in the middle. Throws on an empty list. */
+/** The middle value; for an even number of values the mean of the two in the middle. Throws on an empty list. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -18,7 +18,7 @@ export function medianOf(values: readonly number[]): number {
   return (upper + lower) / 2;
 }
 
-/** Spread of the finite values among `values`; null when there is none (nothing could be measured). */
+/** Spread of the finite values among `values`; null if there is none. */
 export function spreadOf(values: readonly (number | null)[]): Spread | null {
   const runs = values.filter((value): value is number => value !== null && Number.isFinite(value));
   if (runs.length === 0) return null;
@@ -26,14 +26,14 @@ export function spreadOf(values: readonly (number | null)[]): Spread | null {
 }
 
 /**
- * Ours divided by the floor. The median is the ratio of the two medians; the spread pairs run i with run i, because the
- * two were made next to each other in time and share whatever else the machine was doing. Null when a number is missing or
- * negative (memory may shrink between two readings): then there is nothing to divide.
+ * This server's number divided by the baseline's. The median is the ratio of the two medians. The spread divides run i
+ * by run i, because the two ran next to each other under the same conditions. Null if a number is missing or negative
+ * (memory may shrink between two readings).
  */
-export function ratioOf(ours: Spread | null, floor: Spread | null): Spread | null {
-  if (ours === null || floor === null || ours.median < 0 || floor.median <= 0) return null;
-  const pairs = ours.runs.map((value, index) => value / (floor.runs[index] ?? Number.NaN)).filter(Number.isFinite);
-  const median = ours.median / floor.median;
+export function ratioOf(ours: Spread | null, baseline: Spread | null): Spread | null {
+  if (ours === null || baseline === null || ours.median < 0 || baseline.median <= 0) return null;
+  const pairs = ours.runs.map((value, index) => value / (baseline.runs[index] ?? Number.NaN)).filter(Number.isFinite);
+  const median = ours.median / baseline.median;
   return { median, min: Math.min(median, ...pairs), max: Math.max(median, ...pairs), runs: pairs };
 }
 

@@ -1,13 +1,13 @@
-// A target is a server under test, ours or a floor: where it listens, what may be watched, how it is stopped. Ours follows the
-// start-up contract (PORT, HOST, DATA_DIR, RATE_LIMITS; ready when GET /server_settings answers 200; DATA_DIR/zuliprc;
-// DATA_DIR/server.pid; METRICS_FILE on SIGUSR2). A target with a URL was started by somebody else and is left alone.
+// A target is a server under test, this one or a baseline: its address, what can be observed, and how to stop it. This
+// server follows the start-up contract (PORT, HOST, DATA_DIR, RATE_LIMITS; ready when GET /server_settings answers 200;
+// DATA_DIR/zuliprc; DATA_DIR/server.pid; METRICS_FILE on SIGUSR2). A target given by its URL is not stopped.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import type { FloorReady } from "../floors/floor.ts";
+import type { BaselineReady } from "../baselines/baseline.ts";
 import type { PeerName } from "../peers/peer.ts";
 import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
@@ -18,33 +18,37 @@ import { type Credentials, readZuliprc } from "./zuliprc.ts";
 
 const HOST = "127.0.0.1";
 
+/** The HTTP implementation of a server: uWebSockets.js or Node (docs/transport.md). */
+export type Transport = "native" | "node";
+
 export interface Target {
-  readonly label: "ours" | "floor" | PeerName;
+  readonly label: "ours" | "baseline" | PeerName;
   readonly address: Address;
-  /** Null when the process cannot be seen from here. */
+  /** Null if the process cannot be observed from here. */
   readonly watch: Watch | null;
-  /** Milliseconds from the start of the process to its first answer; null when we did not start it. */
+  /** Milliseconds from process start to the first response; null for a server that was already running. */
   readonly startMs: number | null;
   readonly stop: () => Promise<Exit | null>;
-  /** How the process ended when it should be running; null while it runs and for a server that is not ours. */
+  /** How the process exited without being stopped; null while it runs, and for a server that was already running. */
   readonly death: () => string | null;
 }
 
-/** A target that knows who may use it. */
+/** A target with the credentials of its users. */
 export interface Server extends Target {
   readonly credentials: Credentials;
+  readonly transport: Transport;
 }
 
-/** Fills the directory of a server that is about to start. */
+/** Fills the directory of a server before it starts. */
 export type Prepare = (dataFolder: string) => Promise<void>;
 
-/** Starts our server on an empty directory of its own. Rejects with the end of its output when it does not come up. */
+/** Starts this server on an empty directory. Rejects with the end of its output if it does not start. */
 export async function startServer(workspace: Workspace, prepare?: Prepare): Promise<Server> {
   const dataFolder = workspace.makeFolder("data");
   await prepare?.(dataFolder);
   const metricsFile = join(dataFolder, "..", `${Date.now()}-${process.pid}-metrics.json`);
   const port = await findFreePort();
-  // On the command line, because NODE_OPTIONS takes no --cpu-prof.
+  // On the command line, because NODE_OPTIONS does not accept --cpu-prof.
   const nodeOptions = (process.env["SERVER_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== "");
   const startedAt = performance.now();
   const child = new Child({
@@ -60,7 +64,7 @@ export async function startServer(workspace: Workspace, prepare?: Prepare): Prom
     },
   });
   const address = { host: HOST, port };
-  await waitUntilReady(address, child);
+  const transport = await waitUntilReady(address, child);
   const startMs = performance.now() - startedAt;
   return {
     label: "ours",
@@ -68,6 +72,7 @@ export async function startServer(workspace: Workspace, prepare?: Prepare): Prom
     watch: { pid: readServerPid(dataFolder) ?? child.pid, metricsFile },
     startMs,
     credentials: readZuliprc(join(dataFolder, "zuliprc")),
+    transport,
     death: () => child.death,
     stop: async () => {
       const exit = await child.stop();
@@ -77,14 +82,17 @@ export async function startServer(workspace: Workspace, prepare?: Prepare): Prom
   };
 }
 
-/** Starts a floor. `input` is written to a file whose path goes into the named variable (prepared answers, frames). */
-export async function startFloor(options: {
+/**
+ * Starts a baseline. `input` is written to a file (prepared responses, frames), whose path is passed in the named
+ * variable.
+ */
+export async function startBaseline(options: {
   readonly workspace: Workspace;
   readonly program: Program;
   readonly input?: { readonly variable: string; readonly value: unknown };
 }): Promise<Target> {
   const { workspace, program, input } = options;
-  const folder = workspace.makeFolder("floor");
+  const folder = workspace.makeFolder("baseline");
   const metricsFile = join(folder, "metrics.json");
   const environment: Record<string, string> = { DATA_DIR: join(folder, "data"), METRICS_FILE: metricsFile };
   if (input !== undefined) {
@@ -94,11 +102,11 @@ export async function startFloor(options: {
   }
   const startedAt = performance.now();
   const child = new Child({ arguments: [workspace.program(program)], folder, channel: true, environment });
-  const port = await readFloorPort(child);
+  const port = await readBaselinePort(child);
   const address = { host: HOST, port };
   await waitUntilReady(address, child);
   return {
-    label: "floor",
+    label: "baseline",
     address,
     watch: { pid: child.pid, metricsFile },
     startMs: performance.now() - startedAt,
@@ -111,16 +119,20 @@ export async function startFloor(options: {
   };
 }
 
-/** A server that is already there. `pid` lets CPU and memory be read when it runs on this machine. */
-export function useServer(options: {
+/** A target for a running server. If it runs on this machine, `pid` allows CPU and memory to be read. */
+export async function useServer(options: {
   readonly url: URL;
   readonly credentials: Credentials;
   readonly pid: number | null;
-}): Server {
+}): Promise<Server> {
   const { url, credentials, pid } = options;
+  const address = { host: url.hostname, port: Number(url.port === "" ? 80 : url.port) };
+  const transport = await transportOf(address);
+  if (transport === null) throw new Error(`${url.origin} does not answer`);
   return {
     label: "ours",
-    address: { host: url.hostname, port: Number(url.port === "" ? 80 : url.port) },
+    address,
+    transport,
     watch: pid === null ? null : { pid, metricsFile: null },
     startMs: null,
     credentials,
@@ -129,45 +141,49 @@ export function useServer(options: {
   };
 }
 
-/** Whether `host` is this machine: only then does a floor beside the server mean anything. */
+/** Whether `host` is this machine. Otherwise a local baseline cannot be compared with the server. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || host.startsWith("127.");
 }
 
-async function waitUntilReady(address: Address, child: Child): Promise<void> {
+async function waitUntilReady(address: Address, child: Child): Promise<Transport> {
   const until = performance.now() + START_WAIT_MS;
   while (performance.now() < until) {
-    if (!child.running) throw new Error(`the server ended while it started: ${child.output}`);
-    if ((await statusOf(address, "/api/v1/server_settings")) === 200) return;
+    if (!child.running) throw new Error(`the server exited while it started: ${child.output}`);
+    const transport = await transportOf(address);
+    if (transport !== null) return transport;
     await wait(START_PROBE_MS);
   }
   child.kill();
   throw new Error(`the server was not ready in ${START_WAIT_MS / 1000} s: ${child.output}`);
 }
 
-/** Status of a GET, or null when nobody answers (yet). */
-function statusOf(address: Address, path: string): Promise<number | null> {
+/**
+ * The transport of a running server; null if it does not answer (yet). uWebSockets.js names itself in every response.
+ */
+function transportOf(address: Address): Promise<Transport | null> {
   return new Promise((resolve) => {
-    const request = get({ ...address, path, agent: false }, (response) => {
+    const request = get({ ...address, path: "/api/v1/server_settings", agent: false }, (response) => {
+      const transport = response.headers["uwebsockets"] === undefined ? "node" : "native";
       response.resume();
-      response.once("end", () => resolve(response.statusCode ?? null));
+      response.once("end", () => resolve(response.statusCode === 200 ? transport : null));
       response.once("error", () => resolve(null));
     });
     request.once("error", () => resolve(null));
   });
 }
 
-function readFloorPort(child: Child): Promise<number> {
+function readBaselinePort(child: Child): Promise<number> {
   return new Promise((resolve, reject) => {
-    child.process.once("message", (ready: FloorReady) => resolve(ready.port));
+    child.process.once("message", (ready: BaselineReady) => resolve(ready.port));
     child.exited.then(
-      () => reject(new Error(`a floor ended while it started: ${child.output}`)),
+      () => reject(new Error(`a baseline ended while it started: ${child.output}`)),
       () => undefined,
     );
   });
 }
 
-/** The first line of DATA_DIR/server.pid: the process that serves, when `start.mjs` is only its parent. */
+/** The first line of DATA_DIR/server.pid: the serving process, whose parent is `start.mjs`. */
 function readServerPid(dataFolder: string): number | null {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, "server.pid"), "utf8"), 10);
@@ -177,7 +193,7 @@ function readServerPid(dataFolder: string): number | null {
   }
 }
 
-/** A TCP port of this machine that nobody has just now. */
+/** A TCP port of this machine that is free at the moment. */
 export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

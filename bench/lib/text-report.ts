@@ -1,6 +1,6 @@
-// The report on a terminal: one table per scenario, then what failed and what to keep in mind.
+// The report on a terminal: one table per scenario, then failed checks and notes.
 
-import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult } from "./result.ts";
+import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult, transportsIn } from "./result.ts";
 import type { Spread } from "./statistics.ts";
 
 /** Lines of plain text, without a trailing newline. */
@@ -8,7 +8,7 @@ export function formatText(report: Report): string {
   const { machine } = report;
   const head = [
     `${report.date}  ${report.command}`,
-    `${machine.processor}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}, 4 KB fdatasync ${machine.fdatasyncUs} us, load before ${machine.loadBefore.toFixed(2)}, seed ${report.seed}, server ${report.server}`,
+    `${machine.processor}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}, 4 KB fdatasync ${machine.fdatasyncUs} us, load before ${machine.loadBefore.toFixed(2)}, seed ${report.seed}, server ${report.server}, transport ${transportsIn(report)}`,
   ];
   return [...head, ...report.scenarios.flatMap((scenario) => ["", ...formatScenario(scenario)])].join("\n");
 }
@@ -20,28 +20,28 @@ function formatScenario(result: ScenarioResult): string[] {
   const rows = [columnsOf(peers), ...result.measures.filter(isMeasured).map((measure) => rowOf(measure, peers))];
   return [
     `${result.scenario}: ${result.summary}`,
-    `  ${size}; floor ${result.floorProgram}`,
+    `  ${size}; baseline ${result.baselineProgram}`,
     ...alignColumns(rows).map((line) => `  ${line}`),
     ...result.checks.filter((check) => !check.ok).map((check) => `  FAILED ${check.name}: ${check.detail}`),
     ...result.notes.map((note) => `  note: ${note}`),
   ];
 }
 
-/** Heads of the columns of a table of measures. */
+/** Column headings of a table of measures. */
 export function columnsOf(peers: readonly string[]): string[] {
-  return ["", "ours", "floor", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
+  return ["", "ours", "baseline", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
 }
 
 function rowOf(measure: Measure, peers: readonly string[]): string[] {
   return [measure.title, ...cellsOf(measure, peers)];
 }
 
-/** What stands below the heads, but the first. */
+/** The cells of a measure, without the first. */
 export function cellsOf(measure: Measure, peers: readonly string[]): string[] {
   const { unit } = measure;
   return [
     formatSpread(measure.ours, unit),
-    formatSpread(measure.floor, unit),
+    formatSpread(measure.baseline, unit),
     formatSpread(measure.ratio, ""),
     ...peers.flatMap((name) => {
       const { value = null, ratio = null } = measure.peers?.[name] ?? {};
@@ -50,7 +50,7 @@ export function cellsOf(measure: Measure, peers: readonly string[]): string[] {
   ];
 }
 
-/** `median unit [min - max]`; a dash for what could not be measured. */
+/** `median unit [min - max]`; a dash for a missing value. */
 export function formatSpread(spread: Spread | null, unit: string): string {
   if (spread === null) return "-";
   const value = `${formatNumber(spread.median)}${unit.startsWith("/") || unit === "" ? unit : ` ${unit}`}`;

@@ -1,4 +1,4 @@
-// What is said in posts: a few topics, each with a text of its own. The marker in it makes every message's content different.
+// The content of posts: a few topics with one text each. The marker makes every message's content unique.
 
 import { MARKER } from "./http-request.ts";
 import { seededRandom } from "./statistics.ts";
@@ -12,7 +12,7 @@ export interface MessageText {
   readonly content: string;
 }
 
-/** One message per topic; the same for every server that is measured in a run. */
+/** One message per topic; the same for every server measured in a run. */
 export function texts(seed: number): MessageText[] {
   const random = seededRandom(seed);
   return Array.from({ length: TOPICS }, (_, index) => {

@@ -1,5 +1,5 @@
-// Calls that are made one after the other from this process, each timed until its last byte: where something must be done between
-// two of them that no generator knows. One keep-alive connection; a target that is measured this way has nothing else to do.
+// Calls from this process, one after the other over one keep-alive connection, each timed until its last byte. For
+// measurements with untimed steps in between; the target has no other load.
 
 import { Agent, request } from "node:http";
 import type { Address } from "./http-connection.ts";
@@ -22,7 +22,7 @@ export class TimedCalls {
     this.#authorization = authorization;
   }
 
-  /** Rejects with method, path and message on any answer but 200. */
+  /** Rejects with method, path and message on any status but 200. */
   call(
     method: "GET" | "POST" | "DELETE",
     path: string,
@@ -69,7 +69,10 @@ export interface Timed {
   readonly usage: Usage;
 }
 
-/** Calls `once` again and again, first to warm up, then through the window; at least once. `once` says how long its call took. */
+/**
+ * Calls `once` repeatedly, first as a warm-up and then through the window, at least once in each. `once` returns the
+ * duration of its call.
+ */
 export async function timeCalls(
   watch: Watch | null,
   { warmupSeconds, durationSeconds }: Pick<Settings, "warmupSeconds" | "durationSeconds">,

@@ -1,4 +1,5 @@
-// What most scenarios run: as many as possible in closed loop, then a fixed rate in open loop, which latencies are taken from.
+// The phases of most scenarios: maximum throughput in closed loop, then a fixed rate in open loop, which gives the
+// latencies.
 
 import { bottleneckNotes, disturbanceNotes } from "./measures.ts";
 import type { Usage } from "./probe.ts";
@@ -14,7 +15,7 @@ export interface TwoPhases<T> {
 const THROUGHPUT = "throughput";
 const FIXED_RATE = "fixed rate";
 
-/** @param phase runs one of them, at a rate or, where it is null, in closed loop */
+/** @param phase runs one of them, at a rate or, if it is null, in closed loop */
 export async function inTwoPhases<T>(
   ratePerSecond: number,
   phase: (label: string, ratePerSecond: number | null) => Promise<Pair<T>>,
@@ -24,12 +25,12 @@ export async function inTwoPhases<T>(
   return { most, paced };
 }
 
-/** The same check of the throughput and of the fixed rate. */
+/** The same check for the throughput and for the fixed rate. */
 export function checksOfBoth<T>(phases: TwoPhases<T>, check: (phase: string, pair: Pair<T>) => Check[]): Check[] {
   return [...check(THROUGHPUT, phases.most), ...check(FIXED_RATE, phases.paced)];
 }
 
-/** Who was the bottleneck of the throughput, and what disturbed the fixed rate. */
+/** Notes: the bottleneck of the throughput phase, and disturbances of the fixed rate. */
 export function notesOfBoth<T extends { readonly usage: Usage }>({ most, paced }: TwoPhases<T>): string[] {
   return [...bottleneckNotes(THROUGHPUT, most), ...disturbanceNotes(FIXED_RATE, paced)];
 }

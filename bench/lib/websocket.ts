@@ -1,7 +1,7 @@
-// A WebSocket receiver reduced to what a load test needs: handshake with Basic authentication, text frames in, small text
-// frames out, pings answered. It stands on node:net with one shared read buffer and hands out payloads without copying or
-// decoding them. Measured on this machine against the `ws` package: see "Why our own WebSocket reader" in bench/README.md.
-// No compression, no extensions: the handshake offers none.
+// A WebSocket receiver reduced to what a load test needs: handshake with Basic authentication, text frames in both
+// directions, replies to pings. It uses node:net with one shared read buffer, and passes payloads on without copying or
+// decoding. No compression and no extensions. bench/README.md compares it with the `ws` package ("Why our own WebSocket
+// reader").
 
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
@@ -15,9 +15,9 @@ export interface WebSocketOptions {
   readonly address: Address;
   readonly path: string;
   readonly authorization: string | null;
-  /** Asked for in the handshake; none when left out or null. */
+  /** Requested in the handshake; none by default. */
   readonly subprotocol?: string | null;
-  /** Source address, for more sockets than one address has ports; null leaves it to the kernel. */
+  /** Source address, to open more sockets than one address has ports; null: the kernel chooses. */
   readonly localAddress: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface WebSocketEvents {
   onOpen(): void;
   /** One complete text message: bytes `from` to `to` of `bytes`, valid only until this call returns. */
   onText(bytes: Buffer, from: number, to: number): void;
-  /** Gone; `reason` holds the close code when there was one. Nothing follows. */
+  /** The socket is closed; `reason` holds the close code if there was one. No callback follows. */
   onClose(reason: string): void;
 }
 
@@ -61,19 +61,19 @@ export class WebSocketReceiver {
     this.#socket.write(clientFrame(OPCODE.text, Buffer.from(text, "utf8")));
   }
 
-  /** The same of bytes; they are copied. */
+  /** The same for bytes, which are copied. */
   send(payload: Buffer): void {
     this.#socket.write(clientFrame(OPCODE.text, payload));
   }
 
-  /** Says goodbye with 1000 and hangs up. */
+  /** Sends a close frame with 1000 and closes the connection. */
   close(): void {
     this.#reason = "closed by us";
     if (this.#open) this.#socket.end(clientFrame(OPCODE.close, Buffer.from([0x03, 0xe8])));
     else this.#socket.destroy();
   }
 
-  /** Hangs up without a close frame. */
+  /** Closes the connection without a close frame. */
   destroy(): void {
     this.#reason = "closed by us";
     this.#socket.destroy();
@@ -103,11 +103,11 @@ export class WebSocketReceiver {
     this.#rest = at < length ? Buffer.from(bytes.subarray(at, length)) : null;
   }
 
-  /** The offset after the handshake's answer, 0 while it is incomplete. */
+  /** The offset after the handshake's response, 0 while it is incomplete. */
   #readHandshake(bytes: Buffer, length: number): number {
     const end = bytes.indexOf("\r\n\r\n", 0, "latin1");
     if (end === -1 || end + 4 > length) {
-      if (length > RESPONSE_HEAD_BYTES_MAX) throw new Error("the handshake's answer is too long");
+      if (length > RESPONSE_HEAD_BYTES_MAX) throw new Error("the handshake's response is too long");
       return 0;
     }
     const head = bytes.toString("latin1", 0, end);
@@ -121,7 +121,7 @@ export class WebSocketReceiver {
     return end + 4;
   }
 
-  /** Handles the frame at `at` and returns the offset behind it; `at` itself when it is not complete yet. */
+  /** Handles the frame at `at`. @returns the offset behind it, or `at` itself if the frame is incomplete */
   #readFrame(bytes: Buffer, at: number, length: number): number {
     if (length - at < 2) return at;
     const first = bytes[at] ?? 0;
@@ -190,8 +190,8 @@ function handshakeOf(options: WebSocketOptions): string {
 }
 
 /**
- * A client's frame. Its masking key is four zero bytes: legal, and the payload needs no second pass. Masks protect proxies
- * from scripts in browsers, which is nobody here.
+ * A client's frame. Its masking key is four zero bytes, which is legal and saves a pass over the payload. Masks protect
+ * proxies from scripts in browsers, which is irrelevant here.
  */
 function clientFrame(opcode: number, payload: Buffer): Buffer {
   const long = payload.length > 125;

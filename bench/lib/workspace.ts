@@ -1,6 +1,6 @@
-// Where a bench run keeps its files: one folder under node_modules/.cache, because that is on the project's disk (a
-// temporary directory is often tmpfs, where a flush costs nothing and durable numbers mean nothing), ignored by git and by
-// tools, and inside the reach of node_modules for the compiled programs. Removed at the end.
+// The folder of a bench run, removed at its end. It is under node_modules/.cache, which is on the project's disk (a
+// temporary directory is often tmpfs, where a flush costs nothing), is ignored by git and tools, and lets compiled
+// programs find node_modules.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,33 +13,36 @@ const TMPFS_MAGIC = 0x0102_1994;
 
 export type Program =
   | "generator/main"
-  | `floors/${"send" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
+  | `baselines/${"send" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
 
 export interface Workspace {
   readonly folder: string;
-  /** True when a flush on this file system reaches no disk. */
+  /** Whether the file system is in memory, where a flush reaches no disk. */
   readonly volatile: boolean;
   /** Path of the compiled program. */
   program(name: Program): string;
-  /** A fresh, empty folder. */
+  /** A new, empty folder. */
   makeFolder(prefix: string): string;
   /** Removes everything. */
   remove(): void;
 }
 
 /**
- * Makes the folder and compiles the child programs into it: they start as the real server does, without a TypeScript loader, which
- * would weigh on their start and their memory.
+ * Creates the folder and compiles the child programs into it, so that they start like the real server. A TypeScript
+ * loader would affect their start time and memory.
  */
 export function openWorkspace(): Workspace {
   const cache = join(PROJECT_ROOT, "node_modules", ".cache", "colloquy-bench");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "run-"));
-  const floors = readdirSync(join(BENCH_FOLDER, "floors")).filter(
-    (file) => file !== "floor.ts" && file.endsWith(".ts"),
+  const baselines = readdirSync(join(BENCH_FOLDER, "baselines")).filter(
+    (file) => file !== "baseline.ts" && file.endsWith(".ts"),
   );
   buildSync({
-    entryPoints: [join(BENCH_FOLDER, "generator/main.ts"), ...floors.map((file) => join(BENCH_FOLDER, "floors", file))],
+    entryPoints: [
+      join(BENCH_FOLDER, "generator/main.ts"),
+      ...baselines.map((file) => join(BENCH_FOLDER, "baselines", file)),
+    ],
     outbase: BENCH_FOLDER,
     outdir: join(folder, "programs"),
     outExtension: { ".js": ".mjs" },

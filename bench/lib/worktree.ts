@@ -1,5 +1,6 @@
-// Another revision of the project in a folder of its own: its server, measured by this revision's kit, so that a change of the kit is
-// no change of the server. What a scenario writes beforehand is written by that revision's own actors.
+// Another revision of the project in its own folder. Its server is measured by this revision's kit, so that a change of
+// the kit does not look like a change of the server. The data that a scenario prepares is written by that revision's
+// own actors.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -13,9 +14,9 @@ export interface Worktree {
   remove(): void;
 }
 
-/** Throws git's own words when there is no such revision. */
+/** Throws git's own message if there is no such revision. */
 export function openWorktree(revision: string): Worktree {
-  // A revision that looks like an option is none.
+  // A revision that looks like an option is rejected.
   const commit = git("rev-parse", "--verify", "--short", "--end-of-options", `${revision}^{commit}`);
   const cache = join(PROJECT_ROOT, "node_modules", ".cache", "colloquy-bench");
   mkdirSync(cache, { recursive: true });

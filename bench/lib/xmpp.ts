@@ -1,9 +1,10 @@
-// XMPP over WebSocket (RFC 7395), as far as a load test speaks it: a stanza to a frame, log-in by SASL PLAIN, then the way into a group chat
-// (XEP-0045). Who posts is in the room, too: its own message, reflected after it is in the archive, is the answer.
+// XMPP over WebSocket (RFC 7395), as much as a load test needs: one stanza per frame, login by SASL PLAIN, then joining
+// a group chat (XEP-0045). The sender is in the room, too: its own message, reflected after it has been archived, is
+// the response.
 
-import type { Dialect, Heard } from "./dialect.ts";
+import type { Dialect, LoginStep } from "./dialect.ts";
 
-/** What goes as credentials; the nickname is made unique by the number of the socket. */
+/** The credentials; the socket's number makes the nickname unique. */
 export interface XmppLogin {
   readonly host: string;
   readonly user: string;
@@ -15,23 +16,23 @@ export interface XmppLogin {
 
 const INDEX_DIGITS = 5;
 
-/** The number of a socket as it stands in nicknames and ids, of one width so that none begins another. */
+/** The socket's number in nicknames and ids, of fixed width so that none is a prefix of another. */
 export function numbered(name: string, index: number): string {
   return `${name}-${String(index).padStart(INDEX_DIGITS, "0")}`;
 }
 
-/** A message to the room, as the only one of a cycle. ASCII text without markup. */
+/** The frame that posts a message to the room, as a cycle of one request. ASCII text without markup. */
 export function xmppPost(room: string, index: number, text: string): string {
   return `<message xmlns="jabber:client" to="${room}" type="groupchat" id="${numbered("post", index)}"><body>${text}</body></message>`;
 }
 
-const NOTHING: Heard = { kind: "nothing" };
-const say = (text: string): Heard => ({ kind: "say", text });
+const NOTHING: LoginStep = { kind: "nothing" };
+const say = (text: string): LoginStep => ({ kind: "say", text });
 
-/** What follows on what the server says, by what is in its frame, in this order. */
+/** Replies to the server's frames, selected by what a frame contains, in this order. */
 const steps: readonly {
   readonly on: RegExp;
-  readonly answer: (login: XmppLogin, index: number, frame: string) => Heard;
+  readonly answer: (login: XmppLogin, index: number, frame: string) => LoginStep;
 }[] = [
   { on: /^<(?:failure|stream:error|close)|^<(?:presence|iq)[^>]* type=["']error/, answer: refuse },
   { on: /<mechanism>PLAIN</, answer: authenticate },
@@ -46,8 +47,8 @@ const BIND = '<iq xmlns="jabber:client" type="set" id="bind"><bind xmlns="urn:ie
 export const xmpp: Dialect = {
   usesHeader: false,
   subprotocol: "xmpp",
-  greet: ({ authorization }) => open(parse(authorization)),
-  hear: (text, { authorization, index }) =>
+  firstFrame: ({ authorization }) => open(parse(authorization)),
+  onLoginFrame: (text, { authorization, index }) =>
     steps.find(({ on }) => on.test(text))?.answer(parse(authorization), index, text) ?? NOTHING,
   aliveAnswer: () => null,
   postAnswer: (bytes, from, to, { index }) => {
@@ -66,23 +67,24 @@ function open({ host }: XmppLogin): string {
   return `<open xmlns="urn:ietf:params:xml:ns:xmpp-framing" to="${host}" version="1.0"/>`;
 }
 
-function authenticate({ user, password }: XmppLogin): Heard {
+function authenticate({ user, password }: XmppLogin): LoginStep {
   const secret = Buffer.from(`\0${user}\0${password}`, "utf8").toString("base64");
   return say(`<auth xmlns="urn:ietf:params:xml:ns:xmpp-sasl" mechanism="PLAIN">${secret}</auth>`);
 }
 
-function join({ room, nick }: XmppLogin, index: number): Heard {
+function join({ room, nick }: XmppLogin, index: number): LoginStep {
   const history = '<x xmlns="http://jabber.org/protocol/muc"><history maxstanzas="0"/></x>';
-  // The process is part of the name: a session of the run before may still be leaving, and would get the answer in place of this one.
+  // The process id is part of the name, so that replies to a session of the previous run, which may still be leaving,
+  // cannot be mistaken for this session's.
   const occupant = `${roomOf(room, index)}/${numbered(nick, index)}-${process.pid}`;
   return say(`<presence xmlns="jabber:client" to="${occupant}">${history}</presence>`);
 }
 
-/** `*` in a room's address stands for the number of the socket: then each has a room of its own. */
+/** `*` in a room's address is replaced by the socket's number, which gives each socket its own room. */
 export function roomOf(room: string, index: number): string {
   return room.replace("*", String(index));
 }
 
-function refuse(_login: XmppLogin, _index: number, frame: string): Heard {
-  throw new Error(`the server refused: ${frame.slice(0, 300)}`);
+function refuse(_login: XmppLogin, _index: number, frame: string): LoginStep {
+  throw new Error(`the server rejected the login: ${frame.slice(0, 300)}`);
 }

@@ -1,4 +1,4 @@
-// The file that Zulip clients and bots keep their credentials in: INI, section [api], keys email, key and site.
+// The file in which Zulip clients and bots keep their credentials: INI, section [api], keys email, key and site.
 
 import { readFileSync } from "node:fs";
 
@@ -7,7 +7,7 @@ export interface Credentials {
   readonly key: string;
 }
 
-/** Reads the credentials. Throws a line that names the file when something is missing. */
+/** Reads the credentials. Throws an error that names the file when something is missing. */
 export function readZuliprc(path: string): Credentials {
   const fields = new Map<string, string>();
   let section = "";

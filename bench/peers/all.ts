@@ -1,4 +1,4 @@
-// The table of peers, and the start of those that were asked for: what is not installed is skipped with a line that says so.
+// The table of peers. Starts the requested ones, and skips a peer that is not installed with a message.
 
 import { ejabberd } from "./ejabberd-peer.ts";
 import { nodePeer } from "./node-peer.ts";
@@ -10,8 +10,8 @@ export const peerKinds: Readonly<Record<PeerName, PeerKind>> = {
   ejabberd,
 };
 
-/** The line for a peer that cannot take part; null when it can. */
+/** The message for a peer that cannot be measured; null if it can. */
 export function skipLine(kind: PeerKind): string | null {
   const missing = kind.missing();
-  return missing === null ? null : `peer ${kind.name} is not installed and is left out: ${missing}`;
+  return missing === null ? null : `peer ${kind.name} is not installed and is skipped: ${missing}`;
 }

@@ -1,5 +1,6 @@
-// Peer "ejabberd": its group chat (MUC) with its archive (MAM) in PostgreSQL, spoken to in XMPP over WebSocket. Started without the ctl
-// script: a node without a name, so that it meets no other of this machine, on a folder and ports of its own.
+// Peer "ejabberd": group chat (MUC) with its archive (MAM) in PostgreSQL, over XMPP on WebSocket. It is started without
+// the ctl script, as a node without a name, so that it does not connect to other Erlang nodes, on its own folder and
+// ports.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,9 +20,12 @@ import { accountFor, type Database, postgresPrograms, startDatabase } from "./po
 const PATH = "/ws";
 const ACCOUNT = "ejabberd";
 const PROBE_MS = 100;
-/** Where Debian puts libraries of Erlang; more may be named in ERL_LIBS. */
+/** Where Debian installs Erlang libraries; ERL_LIBS may name more. */
 const LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib/erlang/lib"];
-/** All accounts are members of the one; who posts in `send` has one each, or every post would go to all of them. */
+/**
+ * All accounts are members of the shared room; in `send` each sender has its own room, otherwise every post would go to
+ * all of them.
+ */
 const ROOM = { shared: `bench@${ROOMS_HOST}`, own: `post*@${ROOMS_HOST}` } as const;
 
 export const ejabberd: PeerKind = {
@@ -57,7 +61,7 @@ async function start({ workspace, accounts, seed }: PeerOptions): Promise<Peer> 
     throw error;
   }
   const address = { host: HOST, port };
-  /** Where the last posts went. */
+  /** The room of the last posts, whose archive is read in the end. */
   let room: string = ROOM.shared;
   const [owner] = logins;
   if (owner === undefined) throw new Error("a peer needs an account");
@@ -74,8 +78,8 @@ async function start({ workspace, accounts, seed }: PeerOptions): Promise<Peer> 
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       return exit.code === 0 ? databaseExit : exit;
     },
-    posts: (connections, isHeard) => {
-      room = isHeard ? ROOM.shared : ROOM.own;
+    posts: (connections, hasReceivers) => {
+      room = hasReceivers ? ROOM.shared : ROOM.own;
       const messages = texts(seed);
       const cycles = Array.from({ length: connections }, (_, index) => {
         const { topic = "", content = "" } = messages[index % messages.length] ?? {};
@@ -101,21 +105,22 @@ function startNode(folder: string, config: unknown, database: Database): Child {
   const configFile = join(folder, "ejabberd.yml");
   const spool = join(folder, "spool");
   mkdirSync(spool);
-  // JSON is YAML.
+  // JSON is a subset of YAML.
   writeFileSync(configFile, JSON.stringify(config, null, 2));
   if (account !== null) {
     for (const path of [folder, spool, configFile]) chownSync(path, account.uid, account.gid);
   }
   chmodSync(folder, 0o700);
-  // The tables that the package brings.
+  // The tables of the package.
   const filled = spawnSync(join(database.programs, "psql"), ["-q", "-v", "ON_ERROR_STOP=1", "-f", SCHEMA_FILE], {
     env: { ...process.env, ...database.environment },
     encoding: "utf8",
   });
-  if (filled.status !== 0) throw new Error(`no tables for ejabberd: ${filled.error?.message ?? filled.stderr}`);
+  if (filled.status !== 0)
+    throw new Error(`cannot create ejabberd's tables: ${filled.error?.message ?? filled.stderr}`);
   return new Child({
     command: "erl",
-    // Kernel poll and processes enough for thousands of sockets, as the package's own start script has them.
+    // Kernel poll and enough processes for thousands of sockets, as in the package's own start script.
     arguments: ["+K", "true", "+P", "250000", "-noinput", "-mnesia", "dir", JSON.stringify(spool), "-s", "ejabberd"],
     folder,
     channel: false,
@@ -130,7 +135,7 @@ function startNode(folder: string, config: unknown, database: Database): Child {
   });
 }
 
-/** Waits until it answers, then makes the accounts and the room of which they are members. */
+/** Waits until it answers, then creates the accounts and the room of which they are members. */
 async function prepare(child: Child, port: number, logins: readonly Omit<XmppLogin, "nick">[]): Promise<void> {
   const call = async (command: string, values: Readonly<Record<string, string>>): Promise<void> => {
     const response = await fetch(`http://${HOST}:${port}/api/${command}`, {
@@ -141,7 +146,7 @@ async function prepare(child: Child, port: number, logins: readonly Omit<XmppLog
     if (!response.ok) throw new Error(`ejabberd answered ${response.status} to ${command}: ${text}`);
   };
   for (const until = performance.now() + START_WAIT_MS; ; await wait(PROBE_MS)) {
-    if (!child.running) throw new Error(`ejabberd ended while it started: ${child.output}`);
+    if (!child.running) throw new Error(`ejabberd exited while it started: ${child.output}`);
     const isReady = await call("status", {}).then(
       () => true,
       () => false,
@@ -158,27 +163,27 @@ async function prepare(child: Child, port: number, logins: readonly Omit<XmppLog
   }
 }
 
-/** The last message in the archive of the room, asked for as any client asks (XEP-0313). */
+/** The last message in the room's archive, requested as any client does (XEP-0313). */
 function readArchive(address: Peer["address"], wanted: XmppLogin): Promise<string> {
   const login = { authorization: JSON.stringify(wanted), register: "", index: 0 };
   const query =
     `<iq xmlns="jabber:client" type="set" id="mam" to="${roomOf(wanted.room, 0)}"><query xmlns="urn:xmpp:mam:2">` +
     '<set xmlns="http://jabber.org/protocol/rsm"><max>1</max><before/></set></query></iq>';
-  const { greet, hear, subprotocol } = dialects.xmpp;
+  const { firstFrame, onLoginFrame, subprotocol } = dialects.xmpp;
   return new Promise((resolve, reject) => {
     let content = "";
     const timer = setTimeout(() => socket.destroy(), HANDSHAKE_WAIT_MS);
     const socket = new WebSocketReceiver(
       { address, path: PATH, authorization: null, subprotocol, localAddress: null },
       {
-        onOpen: () => socket.sendText(greet(login) ?? ""),
+        onOpen: () => socket.sendText(firstFrame(login) ?? ""),
         onText: (bytes, from, to) => {
           const text = bytes.toString("utf8", from, to);
           if (text.includes("urn:xmpp:mam:2")) content = /<body>([^<]*)/.exec(text)?.[1] ?? content;
           if (/^<iq[^>]* id=["']mam/.test(text)) return socket.close();
-          const heard = hear(text, login);
-          if (heard.kind === "say") socket.sendText(heard.text);
-          if (heard.kind === "ready") socket.sendText(query);
+          const step = onLoginFrame(text, login);
+          if (step.kind === "say") socket.sendText(step.text);
+          if (step.kind === "ready") socket.sendText(query);
         },
         onClose: (reason) => {
           clearTimeout(timer);
@@ -196,7 +201,7 @@ function libraryFolders(): string[] {
   );
 }
 
-/** The name and version of an Erlang library, as its folder is called; null when it is nowhere. */
+/** The name and version of an Erlang library, as its folder is named; null if it is not installed. */
 function findLibrary(name: string): string | null {
   const names = libraryFolders().flatMap((folder) => readdirSync(folder));
   return names.find((one) => one.startsWith(`${name}-`)) ?? null;

@@ -1,5 +1,6 @@
-// The peers that are a program of Node in front of PostgreSQL: `server.mjs` in the peer's own folder, with its own packages. The kit starts
-// the database, then the program, which makes its tables, the accounts and the channel, and says over IPC where it listens.
+// Peers that are a Node program with PostgreSQL: `server.mjs` in the peer's own folder, with its own packages. The kit
+// starts the database, then the program, which creates its tables, the accounts and the channel, and reports its port
+// over IPC.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,21 +15,24 @@ import { type Database, postgresPrograms, startDatabase } from "./postgres.ts";
 
 const HOST = "127.0.0.1";
 
-/** What the program says when it listens; bench/peers/shared/program.mjs sends it. */
+/** The program's message when it listens; bench/peers/shared/program.mjs sends it. */
 interface Ready {
   readonly port: number;
   readonly channelId: number;
-  /** Of the accounts, in order. */
+  /** API keys of the accounts, in order. */
   readonly keys: readonly string[];
 }
 
-/** How one of them is spoken to. */
-type Words = (ready: Ready, seed: number) => Pick<Peer, "posts" | "receivers">;
+/** Builds the requests of one peer. */
+type PeerRequests = (ready: Ready, seed: number) => Pick<Peer, "posts" | "receivers">;
 
-const words = { fastify: fastifyWords, socketio: socketIoWords } as const satisfies Record<string, Words>;
+const requests = { fastify: fastifyRequests, socketio: socketIoRequests } as const satisfies Record<
+  string,
+  PeerRequests
+>;
 
 /** The entry of the table for the program in `bench/peers/<name>/` of the checkout at `root`. */
-export function nodePeer(name: PeerName & keyof typeof words, root: string = PROJECT_ROOT): PeerKind {
+export function nodePeer(name: PeerName & keyof typeof requests, root: string = PROJECT_ROOT): PeerKind {
   const folder = join("bench", "peers", name);
   return {
     name,
@@ -43,7 +47,7 @@ export function nodePeer(name: PeerName & keyof typeof words, root: string = PRO
   };
 }
 
-async function start(name: PeerName & keyof typeof words, folder: string, options: PeerOptions): Promise<Peer> {
+async function start(name: PeerName & keyof typeof requests, folder: string, options: PeerOptions): Promise<Peer> {
   const { workspace, accounts, seed } = options;
   const startedAt = performance.now();
   const database = await startDatabase(workspace);
@@ -78,18 +82,18 @@ async function start(name: PeerName & keyof typeof words, folder: string, option
       return exit.code === 0 ? databaseExit : exit;
     },
     newestContent: () => newestContent(ready),
-    ...words[name](ready, seed),
+    ...requests[name](ready, seed),
   };
 }
 
 function readReady(name: string, child: Child): Promise<Ready> {
   return new Promise((resolve, reject) => {
     child.process.once("message", (ready: Ready) => resolve(ready));
-    child.exited.then(() => reject(new Error(`the peer ${name} ended while it started: ${child.output}`)), reject);
+    child.exited.then(() => reject(new Error(`the peer ${name} exited while it started: ${child.output}`)), reject);
   });
 }
 
-/** The packages of the folder with their versions, and the database. */
+/** The folder's packages with their versions, and the database. */
 function aboutOf(folder: string, database: Database): string {
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly dependencies: Readonly<Record<string, string>>;
@@ -99,7 +103,7 @@ function aboutOf(folder: string, database: Database): string {
 }
 
 /** Posts over HTTP, events over `ws`. */
-function fastifyWords(ready: Ready, seed: number): Pick<Peer, "posts" | "receivers"> {
+function fastifyRequests(ready: Ready, seed: number): Pick<Peer, "posts" | "receivers"> {
   const bearers = ready.keys.map((key) => `Bearer ${key}`);
   return {
     posts: () => ({
@@ -123,14 +127,15 @@ function fastifyWords(ready: Ready, seed: number): Pick<Peer, "posts" | "receive
   };
 }
 
-/** Posts are events with an acknowledgement, as Socket.IO's own users send them. */
-function socketIoWords(ready: Ready, seed: number): Pick<Peer, "posts" | "receivers"> {
+/** Posts are events with an acknowledgement, as usual with Socket.IO. */
+function socketIoRequests(ready: Ready, seed: number): Pick<Peer, "posts" | "receivers"> {
   const path = "/socket.io/?EIO=4&transport=websocket";
   const dialect = "socket.io";
   return {
     posts: () => ({
       cycles: texts(seed).map((message) => [socketIoPost("post", { channelId: ready.channelId, ...message })]),
-      // Who posts must not be sent events, or each post would cost one more of them: an account in no room.
+      // Senders must not receive events, because each post would then cost one more per sender. They use an account in
+      // no room.
       postSockets: { dialect, path: `${path}&listen=false`, authorizations: ready.keys.slice(0, 1) },
     }),
     receivers: (count) => ({ dialect, path, authorizations: ready.keys, count, register: "", localAddresses: [] }),

@@ -1,5 +1,5 @@
-// A peer is what people would pick instead of this server: another chat stack with the same semantics and durability, which takes the
-// same load in its own words. Each lies in a folder of its own here and is measured only where it is installed.
+// A peer is an alternative to this server: another chat stack with the same semantics and durability, under the same
+// load in its own protocol. Each has its own folder here, and is measured only where it is installed.
 
 import type { HttpLoadJob, Receivers } from "../lib/job.ts";
 import type { Target } from "../lib/target.ts";
@@ -8,33 +8,36 @@ import type { Workspace } from "../lib/workspace.ts";
 export const PEER_NAMES = ["fastify", "socketio", "ejabberd"] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
-/** How posts are put to a peer: what is sent, and over what. */
+/** How posts are sent to a peer: the requests and the transport. */
 export type Posts = Pick<HttpLoadJob, "cycles" | "postSockets">;
 
 export interface Peer extends Target {
   readonly label: PeerName;
-  /** Its parts with their versions, for the report. */
+  /** Its components with their versions, for the report. */
   readonly about: string;
-  /** Messages of the same sizes as ours get, to one channel of which all accounts are members; `isHeard`: by receivers beside. */
-  posts(connections: number, isHeard: boolean): Posts;
-  /** Sockets that hear of each message in that channel. */
+  /**
+   * Posts of the same sizes as for this server, to one channel of which all accounts are members. `hasReceivers`:
+   * whether receivers are connected as well.
+   */
+  posts(connections: number, hasReceivers: boolean): Posts;
+  /** Sockets that receive each message of that channel. */
   receivers(count: number): Receivers;
-  /** The content of the newest message, as the peer tells it to who asks. */
+  /** The content of the newest message, as the peer returns it. */
   newestContent(): Promise<string>;
 }
 
 export interface PeerOptions {
   readonly workspace: Workspace;
-  /** Accounts, all members of the one channel. */
+  /** Accounts, all members of one channel. */
   readonly accounts: number;
   readonly seed: number;
 }
 
-/** What the table in bench/peers/all.ts says of a peer. */
+/** An entry of the table in bench/peers/all.ts. */
 export interface PeerKind {
   readonly name: PeerName;
-  /** Null when everything is there; else what is missing and how to install it, as one line. */
+  /** null if everything is installed; otherwise one line that says what is missing and how to install it. */
   missing(): string | null;
-  /** Rejects with the end of its output when it does not come up. */
+  /** Rejects with the end of its output when it does not start. */
   start(options: PeerOptions): Promise<Peer>;
 }

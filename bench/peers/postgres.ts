@@ -1,6 +1,6 @@
-// A PostgreSQL cluster of a peer's own, from the Debian package: made in an empty folder, started on a socket there, ended and removed
-// with the peer. Its settings are those of the package; that a commit is on disk before it is answered is said once more in words.
-// PostgreSQL refuses to run as root: then it runs as the account `postgres`, which the package makes.
+// A peer's own PostgreSQL cluster, from the Debian package: created in an empty folder, started on a socket there,
+// removed with the peer. It uses the package's settings; synchronous commits are also enabled explicitly. PostgreSQL
+// refuses to run as root, in which case the account `postgres` of the package is used.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import type { Workspace } from "../lib/workspace.ts";
 const PACKAGE_FOLDER = "/usr/lib/postgresql";
 const ACCOUNT = "postgres";
 const PROBE_MS = 20;
-/** Names the socket's file where nothing listens on the network. */
+/** Part of the socket file's name; nothing listens on the network. */
 const PORT = 5432;
 const USER = "bench";
 
@@ -27,16 +27,16 @@ const SETTINGS = {
 
 export interface Database {
   readonly pid: number;
-  /** Its folder for the programs that come with it (psql). */
+  /** The folder of its client programs (psql). */
   readonly programs: string;
-  /** Variables by which PostgreSQL's clients find it. */
+  /** Environment variables from which PostgreSQL's clients take its address. */
   readonly environment: Readonly<Record<string, string>>;
   readonly version: string;
   readonly death: () => string | null;
   readonly stop: Child["stop"];
 }
 
-/** The programs of the newest version that is installed; null when none is. */
+/** The programs of the newest installed version; null if there is none. */
 export function postgresPrograms(): string | null {
   if (!existsSync(PACKAGE_FOLDER)) return null;
   const [newest] = readdirSync(PACKAGE_FOLDER)
@@ -45,17 +45,20 @@ export function postgresPrograms(): string | null {
   return newest === undefined ? null : join(PACKAGE_FOLDER, newest, "bin");
 }
 
-/** Makes a cluster and starts it; with a port it is on the loopback interface, too, for clients that know no unix socket. Rejects with the end of its output when it does not come up. */
+/**
+ * Creates a cluster and starts it; with a port it also listens on the loopback interface, for clients without unix
+ * sockets. Rejects with the end of its output when it does not start.
+ */
 export async function startDatabase(workspace: Workspace, tcpPort: number | null = null): Promise<Database> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error("PostgreSQL is not installed");
   const account = accountFor(ACCOUNT);
-  // A short name, because the path of a socket may only have some hundred bytes.
+  // A short name, because the path of a socket is limited to some hundred bytes.
   const folder = workspace.makeFolder("pg");
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
   if (account !== null) {
-    // The account must come through to its own folder, and no further.
+    // Lets the account reach its own folder, and nothing else.
     chmodSync(workspace.folder, 0o711);
     for (const path of [folder, data]) chownSync(path, account.uid, account.gid);
   }
@@ -72,7 +75,7 @@ export async function startDatabase(workspace: Workspace, tcpPort: number | null
     channel: false,
     account,
     environment: { LC_ALL: "C", TZ: "UTC" },
-    // Fast shutdown: SIGTERM would wait until the last client has gone.
+    // Fast shutdown: SIGTERM would wait until the last client has disconnected.
     stopSignal: "SIGINT",
   });
   await waitUntilReady(child, join(data, "postmaster.pid"));
@@ -86,7 +89,7 @@ export async function startDatabase(workspace: Workspace, tcpPort: number | null
   };
 }
 
-/** Null unless this process is root. Throws when root has no such account to put in its place. */
+/** Null unless this process is root. Throws when root cannot switch to such an account. */
 export function accountFor(name: string): Account | null {
   if (process.getuid?.() !== 0) return null;
   const line = readFileSync("/etc/passwd", "utf8")
@@ -109,13 +112,13 @@ function initialize(options: {
     ["-D", data, "-U", USER, "--auth=trust", "--no-locale", "--encoding=UTF8"],
     { ...account, cwd: folder, encoding: "utf8" },
   );
-  if (status !== 0) throw new Error(`no PostgreSQL cluster could be made: ${error?.message ?? stderr.trim()}`);
+  if (status !== 0) throw new Error(`cannot create a PostgreSQL cluster: ${error?.message ?? stderr.trim()}`);
 }
 
-/** The last line of the file in which PostgreSQL says how it is. */
+/** The last line of the file in which PostgreSQL reports its status. */
 async function waitUntilReady(child: Child, statusFile: string): Promise<void> {
   for (const until = performance.now() + DATABASE_START_WAIT_MS; performance.now() < until; await wait(PROBE_MS)) {
-    if (!child.running) throw new Error(`PostgreSQL ended while it started: ${child.output}`);
+    if (!child.running) throw new Error(`PostgreSQL exited while it started: ${child.output}`);
     if (existsSync(statusFile) && /^ready\s*$/m.test(readFileSync(statusFile, "utf8"))) return;
   }
   child.kill();

@@ -1,10 +1,10 @@
-// A peer that answers and stores nothing would be fast.
+// Guards against a fast peer that responds without storing anything.
 
 import { MARKER } from "../lib/http-request.ts";
 import type { Check } from "../lib/result.ts";
 import type { Peer } from "./peer.ts";
 
-/** Whether the newest message of each peer is one of the run. */
+/** Checks that each peer's newest message is one of the run. */
 export function storedChecks(peers: readonly Peer[]): Promise<Check[]> {
   return Promise.all(
     peers.map(async (peer) => {

@@ -11,15 +11,14 @@ import { idle } from "./idle.ts";
 import { markRead } from "./mark-read.ts";
 import { mixed } from "./mixed.ts";
 import { permissions } from "./permissions.ts";
+import { settings, status } from "./personal-changes.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { reconnect } from "./reconnect.ts";
 import { register } from "./register.ts";
 import { send } from "./send.ts";
-import { settings } from "./settings.ts";
 import { start } from "./start.ts";
 import { startFilled } from "./start-filled.ts";
-import { status } from "./status.ts";
 import { typing } from "./typing.ts";
 import { users } from "./users.ts";
 

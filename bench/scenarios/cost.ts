@@ -1,6 +1,7 @@
-// `cost`: whether a post costs the same however much is stored and however many listen: server CPU per post at a fixed rate, with 1,000,
-// 100,000 and 1,000,000 messages stored, and with 10 and 10,000 subscribers. All servers stand side by side and are measured in turn,
-// there and back, so that a drift of the machine hits all alike. The smallest of each row stands where the floor stands elsewhere.
+// `cost`: whether the cost of a post depends on the number of stored messages and of subscribers. Measures server CPU
+// per post at a fixed rate with 1,000, 100,000 and 1,000,000 messages stored, and with 10 and 10,000 subscribers. All
+// servers run at the same time and are measured in turn, in both directions, so that a drift of the machine affects all
+// alike. Each row is compared with its smallest number.
 
 import { Api } from "../lib/api.ts";
 import type { Filling } from "../lib/fill.ts";
@@ -13,17 +14,17 @@ import { type Context, generate, type Pair, paceOf, runSeconds, type Scenario } 
 import type { Server } from "../lib/target.ts";
 import { messageCycles } from "./send.ts";
 
-const AIM_SHARE = 0.15;
+const TARGET_SHARE = 0.15;
 const TOPICS = 1_000;
-/** Messages of the row of subscribers, and of the first server of the row of messages. */
+/** Messages stored in the servers that vary subscribers, and in the first server that varies messages. */
 const FEW_MESSAGES = 1_000;
 const FEW_SUBSCRIBERS = 10;
 
 export const cost: Scenario = {
   name: "cost",
   summary: "CPU per post with 1,000 to 1,000,000 messages stored, and with 10 to 10,000 subscribers",
-  floor: "ours",
-  worksOnUrl: false,
+  baseline: "ours",
+  supportsUrl: false,
   sizes: {
     tiny: { ...common(2, 400), durationSeconds: 0.5, warmupSeconds: 0.1, runs: 1, people: 50, messages: 2_000 },
     small: { ...common(8, 500), durationSeconds: 2, warmupSeconds: 1, runs: 2, people: 2_000, messages: 10_000 },
@@ -36,8 +37,8 @@ function common(connections: number, ratePerSecond: number) {
   return { connections, ratePerSecond, users: 0, receivers: 0 };
 }
 
-/** A server with so much in it, the row it stands in, and what its posts cost. */
-interface Place {
+/** A filled server, its row, and the cost of its posts. */
+interface FilledChannel {
   readonly row: "stored" | "subscribers";
   readonly count: number;
   readonly server: Server;
@@ -49,13 +50,13 @@ async function run(context: Context): Promise<Outcome> {
   const { messages: most = 0, people = 0 } = settings;
   const few = Math.min(FEW_MESSAGES, most / 10);
   const stored = new Set([few, most / 10, most]);
-  const places: Place[] = [];
-  const open = async (row: Place["row"], count: number, filling: Omit<Filling, "topics" | "areUnread">) => {
+  const places: FilledChannel[] = [];
+  const open = async (row: FilledChannel["row"], count: number, filling: Omit<Filling, "topics" | "areUnread">) => {
     const server = await context.openServer(await filled(context, { ...filling, topics: TOPICS, areUnread: true }));
     places.push({ row, count, server, runs: [] });
   };
   for (const messages of stored) await open("stored", messages, { messages });
-  // The founder is a subscriber, too.
+  // The owner is a subscriber, too.
   for (const count of [FEW_SUBSCRIBERS, people]) {
     await open("subscribers", count, { messages: few, people: count - 1 });
   }
@@ -83,11 +84,11 @@ function post(context: Context, server: Server): Promise<HttpLoadResult> {
   });
 }
 
-function outcomeOf({ settings }: Context, places: readonly Place[]): Outcome {
+function outcomeOf({ settings }: Context, places: readonly FilledChannel[]): Outcome {
   const pairs = places.flatMap((place) => {
     const first = places.find(({ row }) => row === place.row);
     if (first === undefined || first === place) return [];
-    const pair: Pair<HttpLoadResult> = { ours: place.runs, floor: first.runs };
+    const pair: Pair<HttpLoadResult> = { ours: place.runs, baseline: first.runs };
     return [{ place, first, pair }];
   });
   const cpuUs = ({ usage, completed }: HttpLoadResult): number | null =>
@@ -107,10 +108,10 @@ function outcomeOf({ settings }: Context, places: readonly Place[]): Outcome {
     ),
     series: pairs
       .slice(0, 1)
-      .map(({ pair }) => latencySeries("posts, more stored (ours), few stored (floor)", pair, (r) => r.latency)),
+      .map(({ pair }) => latencySeries("posts, more stored (ours), few stored (baseline)", pair, (r) => r.latency)),
     checks: pairs.flatMap(({ place, pair }) => failureChecks(`${place.count} ${place.row}`, pair)),
     notes: [
-      `The aim is a ratio within ${AIM_SHARE * 100} % of 1. All posts add to what is stored.`,
+      `The target is a ratio within ${TARGET_SHARE * 100} % of 1. All posts add to what is stored.`,
       ...pairs.flatMap(({ place, pair }) => disturbanceNotes(`${place.count} ${place.row}`, pair)),
     ],
   };

@@ -1,6 +1,6 @@
-// `create-channel`: POST /channels/create with 10,000 subscribers, one after the other. The change splits itself over many turns, so two
-// numbers belong together: how long the caller waits, and how long everybody else does (event-loop delay). The floor writes the
-// same rows by bare lmdb, in one transaction.
+// `create-channel`: POST /channels/create with 10,000 subscribers, one request at a time. The change is split over many
+// turns, so two numbers are reported: how long the caller waits, and how long others wait (event-loop delay). The
+// baseline writes the same rows with bare lmdb, in one transaction.
 
 import { Api } from "../lib/api.ts";
 import { httpPair } from "../lib/http-pair.ts";
@@ -8,7 +8,7 @@ import { buildRequest, MARKER } from "../lib/http-request.ts";
 import { disturbanceNotes, failureChecks, latencySeries, measureOf } from "../lib/measures.ts";
 import { populate } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
+import { type Context, openBaseline, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 
 const PATH = "/api/v1/channels/create";
@@ -16,9 +16,9 @@ const PATH = "/api/v1/channels/create";
 export const createChannel: Scenario = {
   name: "create-channel",
   summary: "POST /channels/create with 10,000 subscribers, one client alone",
-  floor: "floors/create-channel",
-  // Accounts by the thousand are written before the server starts.
-  worksOnUrl: false,
+  baseline: "baselines/create-channel",
+  // Thousands of accounts are written before the server starts.
+  supportsUrl: false,
   sizes: {
     tiny: { ...common(), durationSeconds: 0.6, warmupSeconds: 0.1, runs: 1, users: 500, receivers: 2 },
     small: { ...common(), durationSeconds: 3, warmupSeconds: 1, runs: 2, users: 10_000, receivers: 50 },
@@ -37,20 +37,25 @@ async function run(context: Context): Promise<Outcome> {
   const api = new Api(server, server.credentials);
   const ids = await memberIds(api);
   await openQueues(api, settings.receivers);
-  const floor = await openFloor(context, { program: "floors/create-channel" });
+  const baseline = await openBaseline(context, { program: "baselines/create-channel" });
   const title = `a channel with ${ids.length} subscribers`;
-  // A fresh name for each run: names are taken once.
+  // A new name for each run, because names are unique.
   const cycles = () => [[requestOf(server, ids)]];
-  const pair = await httpPair(context, { label: title, server, floor, cycles, ratePerSecond: null });
+  const pair = await httpPair(context, { label: title, server, baseline, cycles, ratePerSecond: null });
   const loop = (key: "p99" | "max") =>
     measureOf(
-      { key: `create_loop_delay_${key}_ms`, title: `event-loop delay ${key} meanwhile`, unit: "ms", better: "lower" },
+      {
+        key: `create_loop_delay_${key}_ms`,
+        title: `event-loop delay ${key} during the phase`,
+        unit: "ms",
+        better: "lower",
+      },
       pair,
       (result) => result.usage.loopDelayMs?.[key] ?? null,
     );
   return {
     measures: [
-      // Too few for percentiles.
+      // There are too few calls for percentiles.
       measureOf({ key: "create_mean_ms", title: `${title}, mean`, unit: "ms", better: "lower" }, pair, ({ latency }) =>
         latency.count === 0 ? null : latency.meanMs,
       ),
@@ -68,7 +73,7 @@ async function run(context: Context): Promise<Outcome> {
   };
 }
 
-/** Everybody but the bot that every organization has. */
+/** All users except the bot that every organization has. */
 async function memberIds(api: Api): Promise<number[]> {
   const { members } = JSON.parse(await api.call("GET", "/users")) as {
     readonly members: readonly { readonly user_id: number; readonly is_bot: boolean }[];
@@ -76,7 +81,7 @@ async function memberIds(api: Api): Promise<number[]> {
   return members.filter((member) => !member.is_bot).map((member) => member.user_id);
 }
 
-/** Clients that are told of everything: for each event it is found out whether it concerns them. */
+/** Opens queues that receive all events, so that each event is checked against them. */
 async function openQueues(api: Api, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await api.call("POST", "/register", { fetch_event_types: "[]" });
 }
@@ -92,7 +97,7 @@ function requestOf(server: Server, ids: readonly number[]): string {
   });
 }
 
-/** A 200 that subscribed nobody would make a fast server. */
+/** Guards against a fast server that answers 200 without subscribing anybody. */
 async function subscriberCheck(api: Api, count: number): Promise<Outcome["checks"][number]> {
   const { streams } = JSON.parse(await api.call("GET", "/streams")) as {
     readonly streams: readonly { readonly name: string; readonly subscriber_count: number }[];

@@ -1,6 +1,6 @@
-// `fanout`: one sender posts to a channel, N WebSocket receivers must each see every message exactly once. First as fast as readers
-// and server go together, then at a fixed rate for latencies. The floor publishes the very bytes of our event to as many
-// sockets and stores nothing (bench/floors/publish.ts).
+// `fanout`: one sender posts to a channel, and N WebSocket receivers must each see every message exactly once. First at
+// the highest rate that server and receivers sustain, then at a fixed rate for latencies. The baseline publishes the
+// bytes of the real event to as many sockets and stores nothing (bench/baselines/publish.ts).
 
 import { Api } from "../lib/api.ts";
 import type { DeliveriesJob } from "../lib/job.ts";
@@ -15,18 +15,18 @@ import type { Outcome } from "../lib/result.ts";
 import { alternate, type Context, generate, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
 import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 import { storedChecks } from "../peers/stored-check.ts";
-import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
+import { nextFirstMarker, openFramesBaseline, receiversOf, usersFor } from "./receivers.ts";
 import { messageCycles } from "./send.ts";
 
-/** Posts under way at once in the throughput phase: enough that a flush never leaves the readers without work. */
+/** Concurrent posts in the throughput phase: enough that receivers never wait for a flush. */
 const POSTS_AT_ONCE = 4;
 
 export const fanout: Scenario = {
   name: "fanout",
   summary: "channel messages pushed to N WebSocket receivers: deliveries per second, latency to each and to the last",
-  floor: "floors/publish",
-  worksOnUrl: true,
-  takesPeers: true,
+  baseline: "baselines/publish",
+  supportsUrl: true,
+  supportsPeers: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -68,7 +68,7 @@ async function run(context: Context): Promise<Outcome> {
   const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
   const source = { server, users, load, eventType: "message" } as const;
-  const floor = await openFramesFloor(context, "floors/publish", source);
+  const baseline = await openFramesBaseline(context, "baselines/publish", source);
   const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
   const peers = await context.openPeers(users.length);
   const { localAddresses } = receivers;
@@ -82,7 +82,7 @@ async function run(context: Context): Promise<Outcome> {
       label: `fanout: ${label}`,
       seconds: runSeconds(settings),
       server,
-      floor,
+      baseline,
       run: ({ address, watch }) => generate(context, { ...load, ...way(ratePerSecond), address, watch, receivers }),
       peers: {
         among: peers,

@@ -1,6 +1,6 @@
-// `history`: reading in a large store: one message, the newest 100 of a topic and of a channel, and searches, by word, by two words, and
-// within a topic, and for what is unread where nothing is. Messages are written and filed before the server starts, by the same actors and the same indexer. How it is
-// measured: bench/lib/reads.ts.
+// `history`: reads in a large store: one message, the newest 100 of a topic and of a channel, searches by one word, by
+// two words and within a topic, and a search for unread messages that finds none. Messages are written and indexed
+// before the server starts, by its own actors and indexer. bench/lib/reads.ts describes the measurement.
 
 import { Api } from "../lib/api.ts";
 import { topicName, word } from "../lib/fill.ts";
@@ -10,18 +10,18 @@ import type { Outcome } from "../lib/result.ts";
 import type { Context, Scenario } from "../lib/scenario.ts";
 
 const PAGE_MESSAGES = 100;
-/** Every topic has a full page, at least. */
+/** Every topic has at least a full page. */
 const MESSAGES_PER_TOPIC_MIN = 150;
-/** As many as in the large store of other scenarios, so that one will do. */
+/** As many as in the large store of other scenarios, so that they can share that store. */
 const TOPICS_MAX = 1_000;
-/** How many are stored. */
+/** Number of stored messages. */
 const MESSAGES = { tiny: 300, small: 20_000, full: 1_000_000 } as const;
 
 export const history: Scenario = {
   name: "history",
   summary: "GET 100 messages of a topic, and searches, in a store of 1,000,000",
-  floor: "floors/answer",
-  worksOnUrl: false,
+  baseline: "baselines/answer",
+  supportsUrl: false,
   sizes: {
     tiny: {
       connections: 2,
@@ -85,7 +85,7 @@ async function run(context: Context): Promise<Outcome> {
     read("word", "search a frequent word", page(["search", word(1)])),
     read("words", "search two less frequent words", page(["search", `${word(40)} ${word(60)}`])),
     read("in_topic", "search a word in a topic", page(channel, topic, ["search", word(20)])),
-    // One mark says so of all of it.
+    // Marks everything as read.
     read("unread", "is:unread, where everything is read", page(["is", "unread"])),
   ]);
 }

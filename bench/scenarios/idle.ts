@@ -1,13 +1,13 @@
-// `idle`: N sockets that have authenticated and registered and then stand still. Memory is read in steps, and the slope is the
-// cost of one socket. The floor has the same sockets, subscribed to one topic (bench/floors/publish.ts). Memory that V8 has
-// not collected yet counts, as it does for whoever pays for the machine; several runs show how much that varies.
+// `idle`: N sockets that have authenticated and registered and then do nothing. Memory is read in steps; the slope is
+// the cost of one socket. The baseline has as many sockets, subscribed to one topic (bench/baselines/publish.ts).
+// Uncollected garbage counts, as in production; several runs show how much it varies.
 
 import { Api, type User } from "../lib/api.ts";
 import type { IdleSocketsResult } from "../lib/job.ts";
 import { disturbanceNotes, measureOf } from "../lib/measures.ts";
 import type { Point } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { type Context, generate, openFloor, type Pair, type Scenario } from "../lib/scenario.ts";
+import { type Context, generate, openBaseline, type Pair, type Scenario } from "../lib/scenario.ts";
 import type { Target } from "../lib/target.ts";
 import { receiversOf, usersFor } from "./receivers.ts";
 
@@ -17,8 +17,8 @@ const KILOBYTE = 1024;
 export const idle: Scenario = {
   name: "idle",
   summary: "memory per authenticated, registered, idle WebSocket",
-  floor: "floors/publish",
-  worksOnUrl: true,
+  baseline: "baselines/publish",
+  supportsUrl: true,
   sizes: {
     tiny: {
       connections: 8,
@@ -51,17 +51,17 @@ export const idle: Scenario = {
   run,
 };
 
-/** A fresh server for every run: memory that an earlier run left behind would be used again and hide what sockets cost. */
+/** A new server for every run, because reused memory of an earlier run would hide the cost of sockets. */
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress } = context;
-  const pair = { ours: [] as IdleSocketsResult[], floor: [] as IdleSocketsResult[] };
+  const pair = { ours: [] as IdleSocketsResult[], baseline: [] as IdleSocketsResult[] };
   const seconds = STEPS.length * settings.durationSeconds + settings.connections / 1_000;
   progress.plan(2 * settings.runs * seconds);
   for (let index = 0; index < settings.runs; index += 1) {
-    const order = index % 2 === 0 ? (["ours", "floor"] as const) : (["floor", "ours"] as const);
+    const order = index % 2 === 0 ? (["ours", "baseline"] as const) : (["baseline", "ours"] as const);
     for (const label of order) {
       progress.label(`idle: ${settings.connections} sockets, run ${index + 1} of ${settings.runs}, ${label}`);
-      const result = label === "ours" ? await measureOurs(context) : await measureFloor(context);
+      const result = label === "ours" ? await measureOurs(context) : await measureBaseline(context);
       if (result !== null) pair[label].push(result);
       progress.advance(seconds);
     }
@@ -79,15 +79,15 @@ async function measureOurs(context: Context): Promise<IdleSocketsResult> {
   return result;
 }
 
-async function measureFloor(context: Context): Promise<IdleSocketsResult | null> {
-  const floor = await openFloor(context, {
-    program: "floors/publish",
+async function measureBaseline(context: Context): Promise<IdleSocketsResult | null> {
+  const baseline = await openBaseline(context, {
+    program: "baselines/publish",
     input: { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } },
   });
-  if (floor === null) return null;
+  if (baseline === null) return null;
   const users = [{ id: 0, email: "", authorization: "Basic Zmxvb3I6Zmxvb3I=" }];
-  const result = await measureSockets(context, floor, users);
-  await floor.stop();
+  const result = await measureSockets(context, baseline, users);
+  await baseline.stop();
   return result;
 }
 
@@ -144,11 +144,11 @@ function outcomeOf(pair: Pair<IdleSocketsResult>): Outcome {
         yUnit: "MB",
         lines: [
           { label: "ours", points: pointsOf(pair.ours[0]) },
-          { label: "floor", points: pointsOf(pair.floor[0]) },
+          { label: "baseline", points: pointsOf(pair.baseline[0]) },
         ].filter((line) => line.points.length > 0),
       },
     ],
-    checks: [...checksOf("ours", pair.ours), ...checksOf("floor", pair.floor)],
+    checks: [...checksOf("ours", pair.ours), ...checksOf("baseline", pair.baseline)],
     notes: disturbanceNotes("idle", pair),
   };
 }
@@ -156,8 +156,8 @@ function outcomeOf(pair: Pair<IdleSocketsResult>): Outcome {
 type Step = IdleSocketsResult["steps"][number];
 
 /**
- * Kilobytes per socket between the first step with sockets and the last; null when memory cannot be seen. The first sockets
- * of a process also pay for code that is loaded and compiled for them, which is not theirs.
+ * Kilobytes per socket between the first step with sockets and the last; null if memory cannot be read. The first
+ * sockets of a process also load and compile code, which is not counted.
  */
 function perSocket(result: IdleSocketsResult, pick: (step: Step) => number | null): number | null {
   const first = result.steps.find((step) => step.sockets > 0);

@@ -1,6 +1,6 @@
-// `mark-read`: POST /mark_topic_as_read on a topic with 100,000 unread messages, beside ordinary posts of the same run on the same
-// server, which stand where the floor stands elsewhere: the mark may take twice as long as a post. What it came to is told in events
-// of up to 1,000 ids each, apart; posts go on meanwhile, and their p99 is compared with that of before.
+// `mark-read`: POST /mark_topic_as_read on a topic with 100,000 unread messages, compared with ordinary posts on the
+// same server in the same run. The target is at most twice the duration of a post. The mark is announced in events of
+// up to 1,000 ids each; the p99 of posts meanwhile is compared with that before.
 
 import { Api } from "../lib/api.ts";
 import { fill, topicName } from "../lib/fill.ts";
@@ -11,16 +11,16 @@ import type { Check, Outcome } from "../lib/result.ts";
 import type { Context, Pair, Scenario } from "../lib/scenario.ts";
 import { TimedCalls, timeCalls } from "../lib/timed-calls.ts";
 
-/** Aim of the issue: a mark beside an ordinary post. */
-const AIM_RATIO = 2;
-/** What one event may name. */
+/** Target: a mark compared with an ordinary post. */
+const TARGET_RATIO = 2;
+/** Maximum number of ids in one event. */
 const IDS_PER_EVENT = 1_000;
 
 export const markRead: Scenario = {
   name: "mark-read",
-  summary: "POST /mark_topic_as_read on 100,000 unread messages, beside an ordinary post",
-  floor: "ours",
-  worksOnUrl: false,
+  summary: "POST /mark_topic_as_read on 100,000 unread messages, compared with an ordinary post",
+  baseline: "ours",
+  supportsUrl: false,
   sizes: {
     tiny: { ...common(), durationSeconds: 0.2, warmupSeconds: 0.05, runs: 1, messages: 2_500 },
     small: { ...common(), durationSeconds: 1, warmupSeconds: 0.5, runs: 2, messages: 20_000 },
@@ -37,8 +37,8 @@ interface Run {
   readonly markMs: number;
   readonly before: LatencySummary;
   readonly meanwhile: LatencySummary;
-  /** Ids in the events, and in the largest of them. */
-  readonly told: number;
+  /** Number of ids in all events, and in the largest one. */
+  readonly announcedIds: number;
   readonly largest: number;
 }
 
@@ -85,20 +85,20 @@ async function runOnce({ calls, events, settings, watch, topic, messages }: Once
     topic_name: topic,
   });
   let isTold = false;
-  const telling = tell(events, queue, messages).finally(() => {
+  const following = followEvents(events, queue, messages).finally(() => {
     isTold = true;
   });
   const samples: LatencySummary[] = [];
-  // As long as there is something to tell, and at least once.
+  // Until no event is left to read, and at least once.
   do
     samples.push(
       (await timeCalls(watch, { warmupSeconds: 0, durationSeconds: settings.durationSeconds }, post)).latency,
     );
   while (!isTold);
-  const { told, largest } = await telling;
+  const { announcedIds, largest } = await following;
   const [meanwhile] = samples;
   if (meanwhile === undefined) throw new Error("no post was timed");
-  return { markMs, before: before.latency, meanwhile, told, largest };
+  return { markMs, before: before.latency, meanwhile, announcedIds, largest };
 }
 
 interface Queue {
@@ -111,12 +111,14 @@ async function registered(events: TimedCalls): Promise<Queue> {
   return JSON.parse((await events.call("POST", "/register", form)).body.toString("utf8")) as Queue;
 }
 
-/** Waits for the events until they have named as many messages, or until the server has nothing more to say (heartbeat). */
-async function tell(events: TimedCalls, queue: Queue, messages: number) {
+/**
+ * Reads events until they contain that many message ids, or until the server sends a heartbeat because it has no more.
+ */
+async function followEvents(events: TimedCalls, queue: Queue, messages: number) {
   let last = queue.last_event_id;
-  let told = 0;
+  let announcedIds = 0;
   let largest = 0;
-  for (let isQuiet = false; told < messages && !isQuiet; ) {
+  for (let isQuiet = false; announcedIds < messages && !isQuiet; ) {
     const form = { queue_id: queue.queue_id, last_event_id: String(last) };
     const { body } = await events.call("GET", "/events", form);
     const answer = JSON.parse(body.toString("utf8")) as {
@@ -124,24 +126,24 @@ async function tell(events: TimedCalls, queue: Queue, messages: number) {
     };
     for (const { id, messages: ids = [] } of answer.events) {
       last = Math.max(last, id);
-      told += ids.length;
+      announcedIds += ids.length;
       largest = Math.max(largest, ids.length);
     }
     isQuiet = answer.events.every(({ type }) => type === "heartbeat");
   }
   await events.call("DELETE", "/events", { queue_id: queue.queue_id });
-  return { told, largest };
+  return { announcedIds, largest };
 }
 
 function outcomeOf(runs: readonly Run[], messages: number): Outcome {
   const title = `mark a topic with ${messages} unread as read`;
   const mark: Pair<number | null> = {
     ours: runs.map(({ markMs }) => markMs),
-    floor: runs.map(({ before }) => percentileMs(before, 50)),
+    baseline: runs.map(({ before }) => percentileMs(before, 50)),
   };
   const posts: Pair<LatencySummary> = {
     ours: runs.map(({ meanwhile }) => meanwhile),
-    floor: runs.map(({ before }) => before),
+    baseline: runs.map(({ before }) => before),
   };
   return {
     measures: [
@@ -150,7 +152,7 @@ function outcomeOf(runs: readonly Run[], messages: number): Outcome {
         measureOf(
           {
             key: `posts_p${percentile}_ms`,
-            title: `posts while it is told, p${percentile}; before`,
+            title: `posts during the events, p${percentile}; before`,
             unit: "ms",
             better: "lower",
           },
@@ -159,14 +161,14 @@ function outcomeOf(runs: readonly Run[], messages: number): Outcome {
         ),
       ),
     ],
-    series: [latencySeries("posts while it is told (ours), before (floor)", posts, (latency) => latency)],
-    checks: [toldCheck(runs, messages)],
-    notes: [`The aim is a mark within ${AIM_RATIO} times an ordinary post.`],
+    series: [latencySeries("posts during the events (ours), before (baseline)", posts, (latency) => latency)],
+    checks: [announcedCheck(runs, messages)],
+    notes: [`The target is a mark within ${TARGET_RATIO} times an ordinary post.`],
   };
 }
 
-function toldCheck(runs: readonly Run[], messages: number): Check {
-  const ok = runs.every(({ told, largest }) => told === messages && largest <= IDS_PER_EVENT);
-  const detail = runs.map(({ told, largest }) => `${told} ids, up to ${largest} at once`).join("; ");
-  return { name: `events name every message, at most ${IDS_PER_EVENT} each`, ok, detail };
+function announcedCheck(runs: readonly Run[], messages: number): Check {
+  const ok = runs.every(({ announcedIds, largest }) => announcedIds === messages && largest <= IDS_PER_EVENT);
+  const detail = runs.map(({ announcedIds, largest }) => `${announcedIds} ids, up to ${largest} at once`).join("; ");
+  return { name: `events contain every message, at most ${IDS_PER_EVENT} each`, ok, detail };
 }

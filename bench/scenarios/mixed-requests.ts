@@ -1,7 +1,7 @@
-// The requests of the mix (bench/scenarios/mixed.ts), one person's of each kind, and what our server answers to them once: the bytes
-// that the floor answers.
+// The requests of the mix (bench/scenarios/mixed.ts), one user's of each kind, and the real server's responses to them,
+// which the baseline sends.
 
-import type { MixedAnswers } from "../floors/mixed.ts";
+import type { MixedAnswers } from "../baselines/mixed.ts";
 import type { Api, User } from "../lib/api.ts";
 import { buildRequest, buildUpload, MARKER } from "../lib/http-request.ts";
 import type { MixedJob } from "../lib/job.ts";
@@ -49,7 +49,7 @@ function pageQuery(channelId: number): Record<string, string> {
   return { anchor: "newest", num_before: String(PAGE_MESSAGES), num_after: "0", narrow: JSON.stringify(narrow) };
 }
 
-/** What a person sends, of each kind in turn. */
+/** The requests of a user, of each kind in turn. */
 export function requestsOf(
   { server, channelId, seed }: MixedWorld,
   { authorization }: User,
@@ -77,14 +77,16 @@ function textOf(seed: number): string {
   return Array.from({ length: UPLOAD_BYTES }, () => LETTERS[Math.floor(random() * LETTERS.length)] ?? "").join("");
 }
 
-/** Fills a page of messages, asks for everything once, and keeps the answers. @returns a message that may be starred, too */
+/**
+ * Fills a page of messages, sends each request once, and keeps the responses. @returns a message that may be starred
+ */
 export async function captureAnswers(
   world: MixedWorld,
   people: readonly User[],
 ): Promise<{ readonly answers: MixedAnswers; readonly messageId: number }> {
   const { api, channelId } = world;
   const [person] = people;
-  if (person === undefined) throw new Error("the mix needs people");
+  if (person === undefined) throw new Error("the mix needs users");
   const ask = (path: string, form: Record<string, string>, method: "GET" | "POST" = "POST"): Promise<string> =>
     api.callAs(person.authorization, method, path, form);
   const { post } = formsOf(channelId, 0);
@@ -95,7 +97,7 @@ export async function captureAnswers(
       apply_markdown: "true",
     }),
   ) as { readonly queue_id: string; readonly last_event_id: number };
-  // Somebody else's: an author is told of their own messages with other flags.
+  // Another user's message, because authors have other flags on their own messages.
   const posted = await api.call("POST", "/messages", post);
   const { events } = JSON.parse(
     await ask("/events", { queue_id: queue.queue_id, last_event_id: String(queue.last_event_id) }, "GET"),

@@ -1,9 +1,9 @@
-// `mixed`: the public profile of a production server by share of requests: 44 % polls for events, 36 % presence, 5 % uploads, 3 %
-// pages of messages, 1.5 % flags, the rest (10.5 %) posts and typing. Polls are not sent at a rate of their own: each post answers
-// every held poll, so there are as many queues as make their share of it. The floor answers the same bytes, and stores what is
-// durable (bench/floors/mixed.ts).
+// `mixed`: the published request profile of a production server: 44 % polls for events, 36 % presence, 5 % uploads, 3 %
+// pages of messages, 1.5 % flags, the rest (10.5 %) posts and typing. Polls have no rate of their own: each post
+// answers every held poll, and the number of queues gives polls their share. The baseline sends the same bytes, and
+// stores what is durable (bench/baselines/mixed.ts).
 
-import type { MixedAnswers } from "../floors/mixed.ts";
+import type { MixedAnswers } from "../baselines/mixed.ts";
 import { Api, type User } from "../lib/api.ts";
 import { MIXED_KINDS, type MixedJob, type MixedResult } from "../lib/job.ts";
 import {
@@ -19,7 +19,7 @@ import {
   alternate,
   type Context,
   generate,
-  openFloor,
+  openBaseline,
   type Pair,
   paceOf,
   runSeconds,
@@ -33,16 +33,16 @@ import { nextFirstMarker } from "./receivers.ts";
 /** In half percents of all requests. */
 const SHARES: MixedJob["shares"] = { presence: 144, upload: 20, page: 12, flag: 6, typing: 34, post: 8 };
 const POLL_SHARE = 0.44;
-/** 44 % of polls for 2 % of posts. */
+/** 44 % polls per 2 % posts. */
 const QUEUES = 22;
-/** The server takes three uploads of one person at a time. */
-const CONNECTIONS_PER_PERSON = 3;
+/** The server accepts three concurrent uploads per user. */
+const CONNECTIONS_PER_USER = 3;
 
 export const mixed: Scenario = {
   name: "mixed",
-  summary: "the mix of requests of a production server: as many as possible, and latency of each kind at a fixed rate",
-  floor: "floors/mixed",
-  worksOnUrl: true,
+  summary: "the request mix of a production server: maximum throughput, and latency of each kind at a fixed rate",
+  baseline: "baselines/mixed",
+  supportsUrl: true,
   sizes: {
     tiny: { ...common(4, 600), durationSeconds: 0.5, warmupSeconds: 0.1, runs: 1 },
     small: { ...common(16, 500), durationSeconds: 3, warmupSeconds: 1, runs: 2 },
@@ -59,13 +59,13 @@ async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
   const server = await context.openServer();
   const api = new Api(server, server.credentials);
-  const count = Math.max(1, settings.users, Math.ceil(settings.connections / CONNECTIONS_PER_PERSON));
+  const count = Math.max(1, settings.users, Math.ceil(settings.connections / CONNECTIONS_PER_USER));
   const people = await api.createUsers(count, `mixed-${Date.now().toString(36)}`);
   const channelId = await api.createChannel(`bench mixed ${context.seed}`, people);
   const world: MixedWorld = { api, server, channelId, seed: context.seed };
   const captured = await captureAnswers(world, people);
-  const floor = await openFloor(context, {
-    program: "floors/mixed",
+  const baseline = await openBaseline(context, {
+    program: "baselines/mixed",
     input: { variable: "ANSWERS_FILE", value: captured.answers satisfies MixedAnswers },
   });
   const load = people.map((person) => requestsOf(world, person, captured.messageId));
@@ -74,10 +74,10 @@ async function run(context: Context): Promise<Outcome> {
       label: `mixed: ${label}`,
       seconds: runSeconds(settings),
       server,
-      floor,
+      baseline,
       run: (target) => runOnce(context, { target, server, api, people, load, ratePerSecond }),
     });
-  // What is sent by us; the polls come with the posts.
+  // The rate of requests that the generator sends; polls follow from the posts.
   return outcomeOf(context, await inTwoPhases(settings.ratePerSecond * (1 - POLL_SHARE), phase));
 }
 
@@ -90,7 +90,9 @@ interface Once {
   readonly ratePerSecond: number | null;
 }
 
-/** Queues of its own for every run, so that none begins with what an earlier one left; the floor makes queues when they are asked for. */
+/**
+ * Every run has new queues, so that none starts with events of an earlier run. The baseline creates queues on request.
+ */
 async function runOnce(context: Context, once: Once): Promise<MixedResult> {
   const { target, api, people, load, ratePerSecond } = once;
   const { settings } = context;
@@ -171,15 +173,15 @@ function outcomeOf({ settings }: Context, phases: TwoPhases<MixedResult>): Outco
 }
 
 function eventChecks(phase: string, pair: Pair<MixedResult>): Check[] {
-  return (["ours", "floor"] as const).flatMap((label) => {
+  return (["ours", "baseline"] as const).flatMap((label) => {
     if (pair[label].length === 0) return [];
     const sum = (pick: (run: MixedResult) => number): number => pair[label].reduce((all, run) => all + pick(run), 0);
     const counts = [sum((run) => run.incomplete), sum((run) => run.duplicates), sum((run) => run.disordered)];
     return [
       {
-        name: `${phase}, ${label}: every queue told of every post exactly once, with rising ids`,
+        name: `${phase}, ${label}: every queue received every post exactly once, with increasing ids`,
         ok: counts.every((count) => count === 0),
-        detail: `${counts[0]} posts incomplete, ${counts[1]} events told twice, ${counts[2]} ids that did not rise`,
+        detail: `${counts[0]} posts incomplete, ${counts[1]} duplicate events, ${counts[2]} ids that did not increase`,
       },
     ];
   });

@@ -1,32 +1,32 @@
-// What `settings` and `status` share: durable changes of what is one person's. Every connection is a person of its own, so that
-// each request changes something; the floor beside it parses the form and stores a row as long as a person's, same durability
-// (bench/floors/send.ts).
+// `settings` turns a boolean on and off, `status` sets a different text each time: durable changes of one user's data.
+// Every connection has its own user, so that each request changes something. The baseline parses the form and stores a
+// row as long as a user's, with the same durability (bench/baselines/send.ts).
 
 import { Api, type User } from "../lib/api.ts";
-import { buildRequest } from "../lib/http-request.ts";
+import { buildRequest, MARKER } from "../lib/http-request.ts";
 import type { Cycle } from "../lib/job.ts";
 import type { Outcome } from "../lib/result.ts";
 import type { Context, Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 import { threePhases } from "./three-phases.ts";
 
-export interface PersonalChange {
+interface PersonalChange {
   readonly name: string;
   readonly method: "POST" | "PATCH";
   readonly path: string;
-  /** Sent in turn; each must differ from what the one before it left. */
+  /** Sent in turn. Each must differ from the previous one, so that it changes something. */
   readonly forms: readonly Readonly<Record<string, string>>[];
-  /** The type of event that tells of a change. */
+  /** The type of event that announces a change. */
   readonly eventType: string;
 }
 
-export function personalScenario(change: PersonalChange): Scenario {
+function personalScenario(change: PersonalChange): Scenario {
   const { name, method, path } = change;
   return {
     name,
-    summary: `durable ${method} ${path} of many people: throughput, latency at a fixed rate, one client alone`,
-    floor: "floors/send",
-    worksOnUrl: true,
+    summary: `durable ${method} ${path} of many users: throughput, latency at a fixed rate, one client alone`,
+    baseline: "baselines/send",
+    supportsUrl: true,
     sizes: {
       tiny: { ...common, connections: 4, ratePerSecond: 50, durationSeconds: 0.3, warmupSeconds: 0.1, runs: 1 },
       small: { ...common, connections: 32, ratePerSecond: 500, durationSeconds: 2, warmupSeconds: 1, runs: 2 },
@@ -37,6 +37,22 @@ export function personalScenario(change: PersonalChange): Scenario {
 }
 
 const common = { users: 0, receivers: 0 } as const;
+
+export const settings = personalScenario({
+  name: "settings",
+  method: "PATCH",
+  path: "/settings",
+  forms: [{ twenty_four_hour_time: "true" }, { twenty_four_hour_time: "false" }],
+  eventType: "user_settings",
+});
+
+export const status = personalScenario({
+  name: "status",
+  method: "POST",
+  path: "/users/me/status",
+  forms: [{ status_text: `${MARKER} in a meeting` }],
+  eventType: "user_status",
+});
 
 async function run(context: Context, change: PersonalChange): Promise<Outcome> {
   const { settings } = context;
@@ -62,12 +78,15 @@ function cycleOf(server: Server, person: User, { method, path, forms }: Personal
   return forms.map((form) => buildRequest({ method, path: `/api/v1${path}`, authorization, form, host }));
 }
 
-/** A 200 that changed nothing would make a fast server: the first person's queue must have events in the end. */
+/**
+ * Guards against a fast server that answers 200 without changing anything: in the end the first user's queue must have
+ * events.
+ */
 async function watch(api: Api, people: readonly User[], { eventType }: PersonalChange) {
   const [first] = people;
   if (first === undefined) throw new Error("this scenario needs a connection");
   const types = JSON.stringify([eventType]);
-  // What current clients declare: they take changes of settings in one form only.
+  // Capabilities of current clients, which receive changes of settings in one form only.
   const capabilities = JSON.stringify({ notification_settings_null: true, user_settings_object: true });
   const registered = await api.callAs(first.authorization, "POST", "/register", {
     event_types: types,

@@ -1,8 +1,8 @@
-// `presence`: the ping that every client sends each minute, POST /users/me/presence, from several users. It asks for what
-// is newer than the last answer, as current clients do, so answers are small. Each user pings far more often than a
-// minute, so nearly all pings change nothing: the cheap case, which many devices per person make the common one. In a server
-// that is started for it, 10,000 others have been seen before. The floor parses the form, keeps the caller's row in memory
-// and answers the same bytes (bench/floors/answer.ts).
+// `presence`: the ping that every client sends each minute, POST /users/me/presence, from several users. Like current
+// clients it requests only what is newer than the last response, so responses are small. Users ping far more often than
+// once a minute, so most pings change nothing, as with many devices per user. The server has 10,000 other users with
+// presence. The baseline parses the form, keeps the caller's row in memory and sends the same bytes
+// (bench/baselines/answer.ts).
 
 import { Api, type User } from "../lib/api.ts";
 import { httpPair } from "../lib/http-pair.ts";
@@ -18,19 +18,19 @@ import {
 } from "../lib/measures.ts";
 import { populatePresent } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openAnswersFloor, type Scenario } from "../lib/scenario.ts";
+import { type Context, openAnswersBaseline, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 
 const PATH = "/users/me/presence";
-/** The answers hold times with a varying number of digits. */
+/** The responses contain times with a varying number of digits. */
 const TIMESTAMP_TOLERANCE = 0.1;
 
 export const presence: Scenario = {
   name: "presence",
   summary: "POST /users/me/presence from several users: throughput, latency at a fixed rate",
-  floor: "floors/answer",
-  worksOnUrl: true,
+  baseline: "baselines/answer",
+  supportsUrl: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -73,14 +73,14 @@ async function run(context: Context): Promise<Outcome> {
   const api = new Api(server, server.credentials);
   const users = await api.createUsers(settings.users, `presence-${Date.now().toString(36)}`);
   const { answer } = await pingAll(api, users);
-  const floor = await openAnswersFloor(context, { [`POST /api/v1${PATH}`]: answer });
+  const baseline = await openAnswersBaseline(context, { [`POST /api/v1${PATH}`]: answer });
   const phase = (label: string, ratePerSecond: number | null) =>
     httpPair(context, {
       label: `presence: ${label}`,
       server,
-      floor,
+      baseline,
       cycles: async () => {
-        // Before every run, of the floor too, so that both begin with a server in the same state.
+        // Before every run, including the baseline's, so that all runs start in the same state.
         const { form } = await pingAll(api, users);
         return users.map((user) => pingOf(server, user, form));
       },
@@ -112,8 +112,8 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /**
- * What clients do: a ping learns the update id that the next one sends along. When everybody has pinged, an answer holds
- * nothing that is new, and stays so until the server notes the users' presence again (some 55 s).
+ * Pings like a client: a response contains the update id that the next ping sends. When every user has pinged,
+ * responses contain nothing new until the server records the users' presence again (after some 55 s).
  */
 async function pingAll(
   api: Api,

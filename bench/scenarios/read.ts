@@ -1,5 +1,5 @@
-// `read`: one message, the newest 100 messages of a topic, the list of users; each at full speed over N connections and, for one
-// message, at a fixed rate. How it is measured: bench/lib/reads.ts.
+// `read`: one message, the newest 100 messages of a topic, and the list of users; each at full speed over N connections
+// and, for one message, at a fixed rate. bench/lib/reads.ts describes the measurement.
 
 import { Api } from "../lib/api.ts";
 import { measureReads, type ReadOperation } from "../lib/reads.ts";
@@ -12,8 +12,8 @@ const TOPIC = "bench read";
 export const read: Scenario = {
   name: "read",
   summary: "GET one message, GET the newest 100 messages of a topic, GET /users",
-  floor: "floors/answer",
-  worksOnUrl: true,
+  baseline: "baselines/answer",
+  supportsUrl: true,
   sizes: {
     tiny: {
       connections: 2,
@@ -52,7 +52,7 @@ async function run(context: Context): Promise<Outcome> {
   return measureReads({ context, server, api }, await prepare(context, api));
 }
 
-/** Makes the users and the messages that will be read. */
+/** Creates the users and the messages that will be read. */
 async function prepare(context: Context, api: Api): Promise<readonly ReadOperation[]> {
   await api.createUsers(context.settings.users, `read-${Date.now().toString(36)}`);
   const channel = `bench read ${context.seed}`;
@@ -71,6 +71,6 @@ async function prepare(context: Context, api: Api): Promise<readonly ReadOperati
   return [
     { key: "message", title: "GET one message", path: `/messages/${lastId}`, query: {} },
     { key: "page", title: `GET ${PAGE_MESSAGES} messages`, path: "/messages", query: page },
-    { key: "users", title: `GET /users (${context.settings.users + 1} made)`, path: "/users", query: {} },
+    { key: "users", title: `GET /users (${context.settings.users + 1} created)`, path: "/users", query: {} },
   ];
 }

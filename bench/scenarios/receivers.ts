@@ -1,17 +1,17 @@
-// What the scenarios with WebSocket receivers share: the accounts behind the sockets, the registration that they send, and the
-// capture of real frames that a floor then publishes byte for byte.
+// Shared by scenarios with WebSocket receivers: their accounts, their registration, and the capture of real frames that
+// a baseline then publishes unchanged.
 
-import type { FloorFrames } from "../floors/publish.ts";
+import type { BaselineFrames } from "../baselines/publish.ts";
 import type { Api, User } from "../lib/api.ts";
 import { MARKER, MARKER_DIGITS } from "../lib/http-request.ts";
 import { type DeliveriesJob, type DeliveriesResult, REGISTER_REF, type Receivers } from "../lib/job.ts";
 import { MARKERS_MAX, POSTS_PER_RUN_MAX, SOCKETS_PER_USER } from "../lib/limits.ts";
-import { type Context, generate, openFloor } from "../lib/scenario.ts";
+import { type Context, generate, openBaseline } from "../lib/scenario.ts";
 import type { Server, Target } from "../lib/target.ts";
 
-/** realtime.md: where the sockets connect. */
+/** Where sockets connect (realtime.md). */
 const EVENTS_PATH = "/api/v1/events/ws";
-/** Loopback source addresses that sockets leave from in turn: each has some 28,000 ports. */
+/** Number of loopback source addresses that sockets use in turn; each has some 28,000 ports. */
 const LOCAL_ADDRESSES = 8;
 const CAPTURE_RATE_PER_SECOND = 20;
 const CAPTURE_MS = 400;
@@ -26,7 +26,7 @@ export function nextFirstMarker(): number {
   return first;
 }
 
-/** Accounts for `sockets` sockets: at least `atLeast`, and enough that nobody has more than SOCKETS_PER_USER. */
+/** Accounts for `sockets` sockets: at least `atLeast`, and enough that none has more than SOCKETS_PER_USER. */
 export function usersFor(
   api: Api,
   options: { readonly scenario: string; readonly sockets: number; readonly atLeast: number },
@@ -64,7 +64,7 @@ export function receiversOf(options: {
   };
 }
 
-/** Where the frames of a floor come from: our server, under the load that is measured. */
+/** The source of a baseline's frames: the real server under the measured load. */
 interface FrameSource {
   readonly server: Server;
   readonly users: readonly User[];
@@ -72,21 +72,24 @@ interface FrameSource {
   readonly eventType: "message" | "typing";
 }
 
-/** A floor that publishes the very frames that our server pushes. */
-export async function openFramesFloor(
+/** A baseline that publishes the frames that the real server pushes. */
+export async function openFramesBaseline(
   context: Context,
-  program: "floors/publish" | "floors/reconnect",
+  program: "baselines/publish" | "baselines/reconnect",
   source: FrameSource,
 ): Promise<Target | null> {
-  const frames: FloorFrames = await captureFrames(context, source);
-  return openFloor(context, { program, input: { variable: "FRAMES_FILE", value: frames } });
+  const frames: BaselineFrames = await captureFrames(context, source);
+  return openBaseline(context, { program, input: { variable: "FRAMES_FILE", value: frames } });
 }
 
 /**
- * Lets one receiver see a few events of our server and returns their frames with the marker in place of its number, for the
- * floor to publish. Rejects when no event arrives: then there is nothing to measure.
+ * Captures a few event frames of the real server with one receiver, and returns them with MARKER in place of its
+ * number, for the baseline to publish. Rejects if no event arrives, because then there is nothing to measure.
  */
-async function captureFrames(context: Context, { server, users, load, eventType }: FrameSource): Promise<FloorFrames> {
+async function captureFrames(
+  context: Context,
+  { server, users, load, eventType }: FrameSource,
+): Promise<BaselineFrames> {
   const captured: DeliveriesResult = await generate(context, {
     ...load,
     address: server.address,

@@ -1,20 +1,21 @@
-// `reconnect`: N sockets that lose their connection at once, all come back and resume after the last event that each has seen, while
-// posts go on: how long until all are live again, what a resume takes and costs, and that nobody misses or doubles an event. The
-// floor publishes the same bytes, keeps them in memory and sends what was missed (bench/floors/reconnect.ts).
+// `reconnect`: N sockets lose their connection at once, reconnect and resume after their last event, while posts
+// continue. Measures the time until all are live again and the time and cost of a resume, and checks that no socket
+// misses or duplicates an event. The baseline keeps the same bytes in memory and sends missed ones
+// (bench/baselines/reconnect.ts).
 
 import { Api } from "../lib/api.ts";
 import type { DeliveriesJob, ReconnectResult } from "../lib/job.ts";
 import { disturbanceNotes, failureChecks, latencyMeasures, latencySeries, measureOf } from "../lib/measures.ts";
 import type { Check, Outcome } from "../lib/result.ts";
 import { alternate, type Context, generate, type Pair, runSeconds, type Scenario } from "../lib/scenario.ts";
-import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
+import { nextFirstMarker, openFramesBaseline, receiversOf, usersFor } from "./receivers.ts";
 import { messageCycles } from "./send.ts";
 
 export const reconnect: Scenario = {
   name: "reconnect",
-  summary: "sockets that are all dropped at once, come back and resume, while posts go on",
-  floor: "floors/reconnect",
-  worksOnUrl: true,
+  summary: "sockets that are all dropped at once, reconnect and resume, while posts continue",
+  baseline: "baselines/reconnect",
+  supportsUrl: true,
   sizes: {
     tiny: { ...common(8, 40), durationSeconds: 0.4, warmupSeconds: 0.2, runs: 1, users: 2 },
     small: { ...common(200, 20), durationSeconds: 2, warmupSeconds: 1, runs: 2, users: 4 },
@@ -36,14 +37,14 @@ async function run(context: Context): Promise<Outcome> {
   const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
   const source = { server, users, load, eventType: "message" } as const;
-  const floor = await openFramesFloor(context, "floors/reconnect", source);
+  const baseline = await openFramesBaseline(context, "baselines/reconnect", source);
   const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
   const { ratePerSecond, warmupSeconds, durationSeconds } = settings;
   const pair = await alternate(context, {
     label: "reconnect",
     seconds: runSeconds(settings),
     server,
-    floor,
+    baseline,
     run: ({ address, watch }) =>
       generate(context, {
         kind: "reconnect",
@@ -70,7 +71,7 @@ function outcomeOf(pair: Pair<ReconnectResult>, sockets: number): Outcome {
       measureOf(
         {
           key: "resume_cpu_us",
-          title: "server CPU per resume, the posts beside it included",
+          title: "server CPU per resume, including concurrent posts",
           unit: "us",
           better: "lower",
         },
@@ -78,7 +79,7 @@ function outcomeOf(pair: Pair<ReconnectResult>, sockets: number): Outcome {
         ({ usage }) => (usage.serverCpuSeconds === null ? null : (usage.serverCpuSeconds * 1_000_000) / sockets),
       ),
       measureOf(
-        { key: "loop_delay_max_ms", title: "longest event-loop delay meanwhile", unit: "ms", better: "lower" },
+        { key: "loop_delay_max_ms", title: "longest event-loop delay during the phase", unit: "ms", better: "lower" },
         pair,
         ({ usage }) => usage.loopDelayMs?.max ?? null,
       ),
@@ -90,7 +91,7 @@ function outcomeOf(pair: Pair<ReconnectResult>, sockets: number): Outcome {
 }
 
 function completeChecks(pair: Pair<ReconnectResult>): Check[] {
-  return (["ours", "floor"] as const).flatMap((label) => {
+  return (["ours", "baseline"] as const).flatMap((label) => {
     const runs = pair[label];
     if (runs.length === 0) return [];
     const sum = (pick: (run: ReconnectResult) => number): number => runs.reduce((all, run) => all + pick(run), 0);

@@ -1,25 +1,25 @@
-// `register`: POST /register with every section, of somebody who has 10,000 topics with unread messages in them, one client alone.
-// Each queue is deleted again, untimed: a person has few. The floor answers the very bytes that our server answered from memory
-// (bench/floors/answer.ts) and stores no queue.
+// `register`: POST /register with every section, by a user with unread messages in 10,000 topics, one client alone.
+// Each queue is deleted afterwards, untimed, because queues per user are bounded. The baseline sends the real server's
+// bytes from memory (bench/baselines/answer.ts) and stores no queue.
 
 import { Api } from "../lib/api.ts";
 import { fill } from "../lib/fill.ts";
 import { disturbanceNotes, latencySeries, measureOf } from "../lib/measures.ts";
 import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { alternate, type Context, openAnswersFloor, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { alternate, type Context, openAnswersBaseline, runSeconds, type Scenario } from "../lib/scenario.ts";
 import { TimedCalls, timeCalls } from "../lib/timed-calls.ts";
 
 const PATH = "/register";
-/** Aim of the issue. */
-const AIM_MS = 20;
+/** Target. */
+const TARGET_MS = 20;
 
 export const register: Scenario = {
   name: "register",
-  summary: "POST /register, all sections, of a person with unread messages in 10,000 topics",
-  floor: "floors/answer",
-  // Messages by the thousand are written before the server starts.
-  worksOnUrl: false,
+  summary: "POST /register, all sections, by a user with unread messages in 10,000 topics",
+  baseline: "baselines/answer",
+  // Thousands of messages are written before the server starts.
+  supportsUrl: false,
   sizes: {
     tiny: { ...common(), durationSeconds: 0.3, warmupSeconds: 0.05, runs: 1, messages: 200 },
     small: { ...common(), durationSeconds: 2, warmupSeconds: 1, runs: 2, messages: 10_000 },
@@ -40,13 +40,13 @@ async function run(context: Context): Promise<Outcome> {
   const { authorization } = new Api(server, server.credentials);
   const ours = new TimedCalls(server, authorization);
   const first = await registerOnce(ours, true);
-  const floor = await openAnswersFloor(context, { [`POST /api/v1${PATH}`]: first.body.toString("utf8") });
+  const baseline = await openAnswersBaseline(context, { [`POST /api/v1${PATH}`]: first.body.toString("utf8") });
   const title = `POST /register with ${messages} unread topics`;
   const pair = await alternate(context, {
     label: title,
     seconds: runSeconds(settings),
     server,
-    floor,
+    baseline,
     run: async (target) => {
       const calls = new TimedCalls(target, authorization);
       const isOurs = target.label === "ours";
@@ -71,18 +71,26 @@ async function run(context: Context): Promise<Outcome> {
         ),
       ),
       measureOf(
-        { key: "register_loop_delay_p99_ms", title: "event-loop delay p99 meanwhile", unit: "ms", better: "lower" },
+        {
+          key: "register_loop_delay_p99_ms",
+          title: "event-loop delay p99 during the phase",
+          unit: "ms",
+          better: "lower",
+        },
         pair,
         ({ usage }) => usage.loopDelayMs?.p99 ?? null,
       ),
     ],
     series: [latencySeries(title, pair, ({ latency }) => latency)],
     checks: [completeCheck(first.body, messages)],
-    notes: [`The aim is ${AIM_MS} ms; the answer has ${first.body.length} bytes.`, ...disturbanceNotes(title, pair)],
+    notes: [
+      `The target is ${TARGET_MS} ms; the response has ${first.body.length} bytes.`,
+      ...disturbanceNotes(title, pair),
+    ],
   };
 }
 
-/** @param isKept whether there is a queue to be deleted: the floor has none */
+/** @param isKept whether there is a queue to delete; the baseline stores none */
 async function registerOnce(calls: TimedCalls, isKept: boolean) {
   const answer = await calls.call("POST", PATH);
   if (isKept) {
@@ -92,7 +100,7 @@ async function registerOnce(calls: TimedCalls, isKept: boolean) {
   return answer;
 }
 
-/** A state without what is unread would make a fast server. */
+/** Guards against a fast server that omits unread messages. */
 function completeCheck(body: Buffer, messages: number): Check {
   const { unread_msgs: unread } = JSON.parse(body.toString("utf8")) as {
     readonly unread_msgs: { readonly count: number; readonly streams: readonly unknown[] };

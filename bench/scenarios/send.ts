@@ -1,6 +1,6 @@
-// `send`: durable channel posts. Three phases, each with the floor beside it: as many as possible over N connections; a fixed
-// rate in open loop; one client alone, whose post costs one turn and one flush. The floor stores the same form with the same
-// durability and does nothing else (bench/floors/send.ts).
+// `send`: durable channel posts in three phases, each compared with the baseline: as many as possible over N
+// connections; a fixed rate in open loop; one client alone, whose post costs one turn and one flush. The baseline
+// stores the same form with the same durability and does nothing else (bench/baselines/send.ts).
 
 import { Api } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
@@ -14,9 +14,9 @@ import { threePhases } from "./three-phases.ts";
 export const send: Scenario = {
   name: "send",
   summary: "durable POST /messages to a channel: throughput, latency at a fixed rate, one client alone",
-  floor: "floors/send",
-  worksOnUrl: true,
-  takesPeers: true,
+  baseline: "baselines/send",
+  supportsUrl: true,
+  supportsPeers: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -67,7 +67,7 @@ async function run(context: Context): Promise<Outcome> {
   });
 }
 
-/** One request per topic; the marker makes every message's content different. Other scenarios post with it, too. */
+/** One request per topic. The marker makes every message's content unique. Also used by other scenarios. */
 export function messageCycles(options: {
   readonly server: Server;
   readonly authorization: string;
@@ -82,7 +82,10 @@ export function messageCycles(options: {
   });
 }
 
-/** A 200 that stored nothing would make a fast server: the newest message of a topic must be one of ours. */
+/**
+ * Guards against a fast server that answers 200 without storing anything: the newest message of a topic must be one of
+ * the run.
+ */
 async function readBackCheck(api: Api, channel: string): Promise<Outcome["checks"][number]> {
   const narrow = JSON.stringify([
     { operator: "channel", operand: channel },

@@ -1,12 +1,12 @@
-// `start`: from the start of the process to the first 200 of GET /server_settings, on an empty directory each time, and what the
-// process then weighs while nobody talks to it. The floor is a bare uWebSockets.js + lmdb server that opens an empty store
-// (bench/floors/send.ts), started the same way, without a TypeScript loader.
+// `start`: the time from process start to the first 200 of GET /server_settings, on an empty directory each time, and
+// the memory of the idle process. The baseline is a bare uWebSockets.js + lmdb server that opens an empty store
+// (bench/baselines/send.ts), also started without a TypeScript loader.
 
 import { setTimeout as wait } from "node:timers/promises";
 import { measureOf } from "../lib/measures.ts";
 import { readCpuSeconds, readMemory } from "../lib/process-usage.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openFloor, type Pair, type Scenario } from "../lib/scenario.ts";
+import { type Context, openBaseline, type Pair, type Scenario } from "../lib/scenario.ts";
 import type { Target } from "../lib/target.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -22,8 +22,8 @@ interface Start {
 export const start: Scenario = {
   name: "start",
   summary: "cold start on an empty directory, memory of the idle process",
-  floor: "floors/send",
-  worksOnUrl: false,
+  baseline: "baselines/send",
+  supportsUrl: false,
   sizes: {
     tiny: {
       connections: 0,
@@ -42,17 +42,17 @@ export const start: Scenario = {
 
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress } = context;
-  // The first start may have to build the server and fills the page cache: it is not counted.
+  // The first start may have to build the server and fills the page cache, so it is not counted.
   const warm = await context.openServer();
   await warm.stop();
-  const pair = { ours: [] as Start[], floor: [] as Start[] };
+  const pair = { ours: [] as Start[], baseline: [] as Start[] };
   progress.plan(2 * settings.runs * (settings.durationSeconds + 1));
   for (let index = 0; index < settings.runs; index += 1) {
-    const order = index % 2 === 0 ? (["ours", "floor"] as const) : (["floor", "ours"] as const);
+    const order = index % 2 === 0 ? (["ours", "baseline"] as const) : (["baseline", "ours"] as const);
     for (const label of order) {
       progress.label(`start: run ${index + 1} of ${settings.runs}, ${label}`);
       const target =
-        label === "ours" ? await context.openServer() : await openFloor(context, { program: "floors/send" });
+        label === "ours" ? await context.openServer() : await openBaseline(context, { program: "baselines/send" });
       if (target !== null) pair[label].push(await observe(target, settings.durationSeconds));
       progress.advance(settings.durationSeconds + 1);
     }
@@ -60,7 +60,7 @@ async function run(context: Context): Promise<Outcome> {
   return outcomeOf(pair, settings.durationSeconds);
 }
 
-/** Lets the process come to rest for `idleSeconds`, reads what it weighs, and stops it. */
+/** Leaves the process idle for `idleSeconds`, reads its memory, and stops it. */
 async function observe(target: Target, idleSeconds: number): Promise<Start> {
   const cpuSeconds = target.watch === null ? null : readCpuSeconds(target.watch.pid);
   await wait(idleSeconds * 1000);
@@ -85,7 +85,7 @@ function outcomeOf(pair: Pair<Start>, idleSeconds: number): Outcome {
         pair,
         (s) => s.startMs,
       ),
-      measureOf({ key: "start_cpu_ms", title: "CPU used until then", unit: "ms", better: "lower" }, pair, (s) =>
+      measureOf({ key: "start_cpu_ms", title: "CPU used by then", unit: "ms", better: "lower" }, pair, (s) =>
         s.cpuSeconds === null ? null : s.cpuSeconds * 1000,
       ),
       measureOf({ key: "idle_rss_mb", title: `RSS ${after}`, unit: "MB", better: "lower" }, pair, (s) =>
@@ -98,9 +98,9 @@ function outcomeOf(pair: Pair<Start>, idleSeconds: number): Outcome {
     series: [],
     checks: [
       {
-        name: "every server ended with code 0 on SIGTERM",
-        ok: [...pair.ours, ...pair.floor].every((s) => s.exitCode === 0),
-        detail: [...pair.ours, ...pair.floor].map((s) => s.exitCode).join(" "),
+        name: "every server exited with code 0 on SIGTERM",
+        ok: [...pair.ours, ...pair.baseline].every((s) => s.exitCode === 0),
+        detail: [...pair.ours, ...pair.baseline].map((s) => s.exitCode).join(" "),
       },
     ],
     notes: [],

@@ -1,5 +1,5 @@
-// The three phases that every durable change is measured in, each with the floor beside it: as many as possible over N connections; a
-// fixed rate in open loop; one client alone, whose change costs one turn and one flush.
+// The three phases in which every durable change is measured, each compared with the baseline: as many as possible over
+// N connections; a fixed rate in open loop; one client alone, whose change costs one turn and one flush.
 
 import { httpPair } from "../lib/http-pair.ts";
 import type { Cycle } from "../lib/job.ts";
@@ -14,36 +14,36 @@ import {
 } from "../lib/measures.ts";
 import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { type Context, openFloor } from "../lib/scenario.ts";
+import { type Context, openBaseline } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 import type { Peer } from "../peers/peer.ts";
 import { storedChecks } from "../peers/stored-check.ts";
 
 export interface DurableChange {
-  /** Of the scenario, in the labels of progress. */
+  /** The scenario's name, for progress labels. */
   readonly name: string;
-  /** What is counted, in the plural and in the singular: `posts`, `post`. */
+  /** The counted thing, plural and singular: `posts`, `post`. */
   readonly prefix: string;
   readonly noun: string;
-  /** Who sends, in the plural: `connections`, `people`. */
+  /** The senders, plural: `connections`, `users`. */
   readonly senders: string;
   readonly server: Server;
-  /** What each of them sends, in turn. */
+  /** The requests of each sender, in turn. */
   readonly cycles: readonly Cycle[];
-  /** Who takes the same change beside ours and the floor. */
+  /** Peers that make the same change, measured as well. */
   readonly peers?: readonly Peer[];
-  /** Asked when all phases are over: whether the changes are really there. */
+  /** Checks, after all phases, that the changes were really made. */
   check(): Promise<Check>;
 }
 
-/** The floor is bare uWS + lmdb that stores the same form with the same durability (bench/floors/send.ts). */
+/** The baseline is bare uWS + lmdb that stores the same form with the same durability (bench/baselines/send.ts). */
 export async function threePhases(context: Context, change: DurableChange): Promise<Outcome> {
   const { settings } = context;
   const { name, prefix, noun, server, cycles, peers = [] } = change;
-  const floor = await openFloor(context, { program: "floors/send" });
+  const baseline = await openBaseline(context, { program: "baselines/send" });
   const phase = (label: string, ratePerSecond: number | null, connections = settings.connections) =>
-    httpPair(context, { label: `${name}: ${label}`, server, floor, peers, cycles, connections, ratePerSecond });
+    httpPair(context, { label: `${name}: ${label}`, server, baseline, peers, cycles, connections, ratePerSecond });
   const phases = await inTwoPhases(settings.ratePerSecond, phase);
   const { most, paced } = phases;
   const alone = await phase("one client", null, 1);

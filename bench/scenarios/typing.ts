@@ -1,6 +1,6 @@
-// `typing`: typists start and stop in a channel, every receiver must see each change. Typing is volatile (E4: latest wins when a
-// reader lags); here every typist waits for its change to arrive, so nothing may be missing. The floor parses the form and publishes
-// the same bytes (bench/floors/publish.ts).
+// `typing`: typists start and stop in a channel, and every receiver must see each change. Typing is volatile (E4:
+// latest wins when a reader lags), but here every typist waits until its change arrives, so none may be missing. The
+// baseline parses the form and publishes the same bytes (bench/baselines/publish.ts).
 
 import { Api, type User } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
@@ -17,13 +17,13 @@ import type { Outcome } from "../lib/result.ts";
 import { alternate, type Context, generate, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
-import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
+import { nextFirstMarker, openFramesBaseline, receiversOf, usersFor } from "./receivers.ts";
 
 export const typing: Scenario = {
   name: "typing",
   summary: "POST /typing in a channel, pushed to a handful of WebSocket receivers",
-  floor: "floors/publish",
-  worksOnUrl: true,
+  baseline: "baselines/publish",
+  supportsUrl: true,
   sizes: {
     tiny: {
       connections: 2,
@@ -66,14 +66,14 @@ async function run(context: Context): Promise<Outcome> {
   const cycles = typists.map((typist) => startAndStop(server, typist, channelId));
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "typing" };
   const source = { server, users: readers, load, eventType: "typing" } as const;
-  const floor = await openFramesFloor(context, "floors/publish", source);
+  const baseline = await openFramesBaseline(context, "baselines/publish", source);
   const receivers = receiversOf({ users: readers, count: settings.receivers, eventType: "typing" });
   const phase = (label: string, ratePerSecond: number | null) =>
     alternate(context, {
       label: `typing: ${label}`,
       seconds: runSeconds(settings),
       server,
-      floor,
+      baseline,
       run: ({ address, watch }) =>
         generate(context, {
           ...load,
@@ -115,7 +115,7 @@ async function run(context: Context): Promise<Outcome> {
   };
 }
 
-/** Each turn of the cycle has a topic of its own, so that every request is a change and its event can be told from all others. */
+/** Each round of the cycle has its own topic, so that every request is a change and its event can be identified. */
 function startAndStop(server: Server, typist: User, channelId: number): Cycle {
   const host = `${server.address.host}:${server.address.port}`;
   return ["start", "stop"].map((op) =>

@@ -1,5 +1,6 @@
-// `users`: GET /users in an organization of 10,000 people, as many as N connections get through. The floor answers the very bytes
-// that our server answered (bench/floors/answer.ts): with kept bytes on both sides, what is left is routing and authentication.
+// `users`: GET /users in an organization of 10,000 users, as many requests as N connections can send. The baseline
+// sends the real server's bytes (bench/baselines/answer.ts). Both send cached bytes, so the difference is routing and
+// authentication.
 
 import { Api } from "../lib/api.ts";
 import { httpPair } from "../lib/http-pair.ts";
@@ -13,16 +14,16 @@ import {
 } from "../lib/measures.ts";
 import { populate } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openAnswersFloor, type Scenario } from "../lib/scenario.ts";
+import { type Context, openAnswersBaseline, type Scenario } from "../lib/scenario.ts";
 
 const PATH = "/users";
 
 export const users: Scenario = {
   name: "users",
-  summary: "GET /users of 10,000 people, from kept bytes",
-  floor: "floors/answer",
-  // Accounts by the thousand are written before the server starts.
-  worksOnUrl: false,
+  summary: "GET /users of 10,000 users, from cached bytes",
+  baseline: "baselines/answer",
+  // Thousands of accounts are written before the server starts.
+  supportsUrl: false,
   sizes: {
     tiny: {
       connections: 2,
@@ -59,11 +60,11 @@ async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
   const server = await context.openServer((folder) => populate(folder, settings.users));
   const api = new Api(server, server.credentials);
-  const floor = await openAnswersFloor(context, { [`GET /api/v1${PATH}`]: await api.call("GET", PATH) });
-  const title = `GET /users (${settings.users} made)`;
+  const baseline = await openAnswersBaseline(context, { [`GET /api/v1${PATH}`]: await api.call("GET", PATH) });
+  const title = `GET /users (${settings.users} created)`;
   const host = `${server.address.host}:${server.address.port}`;
   const request = buildRequest({ method: "GET", path: `/api/v1${PATH}`, authorization: api.authorization, host });
-  const pair = await httpPair(context, { label: title, server, floor, cycles: [[request]], ratePerSecond: null });
+  const pair = await httpPair(context, { label: title, server, baseline, cycles: [[request]], ratePerSecond: null });
   return {
     measures: throughputMeasures({ prefix: "users", noun: "answer", title }, pair, (result) => result.perSecond),
     series: [throughputSeries(`${title}, per second`, pair, (result) => result.perSecond)],

@@ -1,39 +1,70 @@
-/** Bounds of memory that connections take: what others have not read yet, and what they have not finished sending (S3). */
+/**
+ * Limits on the memory used by connections: data that clients have not read yet, and requests they have not finished
+ * sending (S3).
+ */
 export const wireLimits = {
-  /** Answers and events that clients have not taken yet, over the whole process. */
+  /**
+   * A client that is sending a request, or is idle between two, must send this much within this time. uWebSockets.js
+   * has the same limits built in.
+   */
+  receive_ms_max: 10_000,
+  receive_bytes_min: 160 * 1024,
+  /** Requests on one connection that wait for the response to an earlier one (Node's transport only). */
+  requests_pipelined_max: 100,
+
+  sockets_per_user_max: 100,
+  sockets_max: 200_000,
+  socket_authentication_ms_max: 5000,
+  /** Distinct texts shared by sockets (client, site, network address); deduplicated when a socket opens. */
+  socket_texts_shared_max: 1000,
+  socket_heartbeat_s: 30,
+  socket_heartbeat_s_min: 4,
+  socket_heartbeat_s_max: 600,
+  socket_buffer_bytes_soft_max: 1024 * 1024,
+  socket_buffer_bytes_hard_max: 2 * 1024 * 1024,
+  /** Events ready at the same time share frames of this size; a longer event gets its own frame. */
+  socket_events_frame_bytes_max: 64 * 1024,
+  socket_calls_pending_max: 64,
+  ws_frame_bytes_max: 1024 * 1024,
+  ws_frame_bytes_hard_max: 2 * 1024 * 1024,
+  ws_ref_code_points_max: 64,
+  /** Responses and events that clients have not read yet, for the whole process. */
   unsent_bytes_max: 256 * 1024 * 1024,
-  /** The same for one person or address; a first answer may be larger. */
-  unsent_bytes_per_person_max: 64 * 1024 * 1024,
-  /** While the sum is full, a reader is closed once it has had this long. */
+  /** The same per user or address; the first response may be larger. */
+  unsent_bytes_per_user_max: 64 * 1024 * 1024,
+  /** When the total is reached, the connections that have had this much time are closed. */
   unsent_kept_ms_min: 10_000,
-  /** A reader that takes less than `unsent_progress_bytes_min` in so long is closed. */
+  /** A connection is closed if its client reads less than `unsent_progress_bytes_min` in this time. */
   unsent_stall_ms_max: 60_000,
   unsent_progress_bytes_min: 64 * 1024,
-  /** An answer of this size is sent in any case; a larger one is refused where there is no room for it. */
+  /** A response of up to this size is always sent; a larger one is rejected if there is no room for it. */
   answer_small_bytes_max: 64 * 1024,
-  /** A long answer is sent in pieces of at least so many, and of at most so many in one pass of the loop. */
+  /**
+   * A long response is sent in pieces of at least `answer_piece_bytes_min`, and at most `answer_bytes_per_pass_max` per
+   * pass of the event loop.
+   */
   answer_piece_bytes_min: 64 * 1024,
   answer_bytes_per_pass_max: 1024 * 1024,
-  /** When a client that was refused for lack of room should come back. */
+  /** Retry-After for a client rejected for lack of room. */
   overloaded_retry_s: 1,
-  /** Large answers on a socket go out in fragments of this size. */
+  /** Fragment size of large responses on a WebSocket. */
   socket_fragment_bytes: 64 * 1024,
-
-  /** Bodies and frames whose requests are not answered yet, over the whole process. */
+  /** Bodies and frames of unanswered requests, for the whole process. */
   requests_in_flight_bytes_max: 256 * 1024 * 1024,
-  /** The same from one address, or on the sockets of one person. */
+  /** The same per address, or per user for WebSockets. */
   requests_in_flight_bytes_per_sender_max: 64 * 1024 * 1024,
-  /** A body or frame of this size that comes in one piece is not counted: it is gone before the next one is read. */
+  /**
+   * A body or frame of up to this size that arrives in one piece is not counted: it is processed before the next one is
+   * read.
+   */
   request_small_bytes_max: 16 * 1024,
-
-  /** Before a socket has said whose it is. */
+  /** Before a WebSocket is authenticated. */
   ws_first_frame_bytes_max: 4 * 1024,
-  /** Sockets that have not said yet whose they are: what they send is in memory before it can be looked at. */
+  /** WebSockets not yet authenticated: their frames are in memory before they can be checked. */
   sockets_unauthenticated_max: 100,
   sockets_unauthenticated_per_address_max: 50,
-  /** While others wait, such a socket has this long for its first frame. */
+  /** When others are waiting, such a socket has this long for its first frame. */
   socket_unauthenticated_kept_ms_min: 1000,
-
-  /** Of the log, for a reader of its pipe that is slow; what is more is dropped and counted. */
+  /** Log lines waiting for a slow reader of the log pipe; further ones are dropped and counted. */
   log_waiting_bytes_max: 1024 * 1024,
 } as const;

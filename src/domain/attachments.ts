@@ -1,17 +1,19 @@
 /**
- * Uploaded files: how they are addressed, and who may see them. The truth is the messages that link to a file: whoever can read
- * one of them may see it, so a move, a deletion or a subscription changes that without touching the file.
+ * Uploaded files: their URLs, and who may see them. Access follows the messages that link to a file: a user who can
+ * read one of them may see the file, so a move, a deletion or a subscription changes access without touching the file.
  */
+
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { canReadMessage } from "./permissions.ts";
 import type { View } from "./view.ts";
 
 /** `<realm>/<two digits>/<thirty digits>/<name>`. */
 const shape = /^(\d{1,15})\/([0-9a-f]{2})\/([0-9a-f]{30})\/([^/]+)$/;
 
-/** The file that a decoded path below `uploadsPath` names; undefined: none of this organization's. */
+/** The file at a decoded path below `uploadsPath`; undefined if this organization has no such file. */
 export function attachmentAt(view: View, path: string): AttachmentRecord | undefined {
   const [, realmId, first = "", rest = ""] = shape.exec(path) ?? [];
   if (Number(realmId) !== view.realm.id) return undefined;
@@ -20,7 +22,7 @@ export function attachmentAt(view: View, path: string): AttachmentRecord | undef
   return row !== undefined && pathIdOf(view.realm.id, row) === path ? row : undefined;
 }
 
-/** The same for a path as it stands in a link, percent-encoded or not. */
+/** The same for a path in a link, percent-encoded or not. */
 export function linkedAttachment(view: View, path: string): AttachmentRecord | undefined {
   try {
     return attachmentAt(view, decodeURIComponent(path));
@@ -36,7 +38,9 @@ export function hasThumbnail({ image, size }: Pick<AttachmentRecord, "image" | "
 
 const unsafeInAddress = /[^\p{L}\p{M}\p{N}_.\s-]/gu;
 
-/** A name as the last part of an address: letters, digits, marks, `_`, `.` and `-`; never empty, never dots alone. */
+/**
+ * Turns a name into the last part of a URL: letters, digits, marks, `_`, `.` and `-`; never empty, and never only dots.
+ */
 export function addressableName(label: string): string {
   const plain = label
     .normalize("NFKC")
@@ -47,7 +51,10 @@ export function addressableName(label: string): string {
   return /^\.*$/.test(cut) ? "uploaded-file" : cut;
 }
 
-/** What is too long loses the end of its stem: the ending says what it is. @param sizeOf of a text, the sum of its characters' */
+/**
+ * Shortens a name at the end of its stem, because the extension shows the file type.
+ * @param sizeOf size of a text: the sum of the sizes of its characters
+ */
 export function shortened(name: string, max: number, sizeOf: (text: string) => number): string {
   if (sizeOf(name) <= max) return name;
   const ending = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
@@ -65,21 +72,24 @@ function encodedBytes(text: string): number {
   return encodeURIComponent(text).length;
 }
 
-/** One look at the messages that link to a file. */
-export interface Glance {
+/** Result of one check of the messages that link to a file. */
+export interface VisibilityCheck {
   readonly isVisible: boolean;
-  /** Where the next look begins, downwards; null: all were looked at. */
+  /** Where the next check continues, downwards; null if all were checked. */
   readonly before: number | null;
 }
 
-/** Whether a reader may see a file, by the newest of its messages. @param limit of messages that are looked at */
-export function glanceAt(
+/**
+ * Whether a reader may see a file, judged by its newest messages.
+ * @param limit maximum number of messages to check
+ */
+export function checkVisibility(
   view: View,
   reader: UserRecord,
   { id, ownerId }: AttachmentRecord,
   limit: number,
   before = Number.MAX_SAFE_INTEGER,
-): Glance {
+): VisibilityCheck {
   if (reader.id === ownerId) return { isVisible: true, before: null };
   const keys = view.keys("attachmentMessages", { start: [id, before], end: [id], reverse: true, limit });
   const isVisible = keys.some(([, messageId]) => isReadable(view, reader, messageId));
@@ -88,13 +98,13 @@ export function glanceAt(
 }
 
 /**
- * A file as its owner is told of it (OpenAPI, Attachment). Messages that the owner cannot read are not named (S1).
- * @param without a message that does not link to it any more
+ * A file as its owner sees it (OpenAPI, Attachment). Messages that the owner cannot read are not listed (S1).
+ * @param without id of a message that no longer links to the file
  */
 export function attachmentBody(view: View, owner: UserRecord, attachment: AttachmentRecord, without = 0) {
   const { id, name, size, createdAt } = attachment;
   const range = { start: [id, Number.MAX_SAFE_INTEGER], end: [id], reverse: true };
-  const keys = view.keys("attachmentMessages", { ...range, limit: limits.attachment_messages_told_max });
+  const keys = view.keys("attachmentMessages", { ...range, limit: limits.attachment_messages_listed_max });
   const messages = keys
     .filter(([, messageId]) => messageId !== without && isReadable(view, owner, messageId))
     .map(([, messageId]) => ({ id: messageId, date_sent: wholeSeconds(view.row("messages", messageId)?.sentAt ?? 0) }))
@@ -109,7 +119,7 @@ export function attachmentBody(view: View, owner: UserRecord, attachment: Attach
   };
 }
 
-/** Milliseconds of a whole second, as clients know them. */
+/** Milliseconds rounded down to whole seconds, as clients expect. */
 function wholeSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000) * 1000;
 }

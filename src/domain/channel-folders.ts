@@ -1,17 +1,18 @@
-/** Channel folders: what a name may be, and how a folder looks to clients (spec 2.10, 4.5; behaviour 2.5). */
+/** Channel folders: rules for their names, and how clients see them (spec 2.10, 4.5; behaviour 2.5). */
+
+import type { ChannelFolderRecord } from "../../schemas/channel-folders.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelFolderRecord } from "../../schemas/records.ts";
 import { codePoints, unprintablePosition } from "./text.ts";
 import type { View } from "./view.ts";
 
-/** All of them, in their order. */
+/** All folders, in order. */
 export function channelFolders(view: View): ChannelFolderRecord[] {
   const rows = view.rows("channelFolders", { limit: limits.channel_folders_per_realm_max });
   return rows.map(({ row }) => row).sort((a, b) => a.order - b.order);
 }
 
-/** null is what was not passed. Whether a name is free, the realm decides. */
+/** null if the parameter was not sent. The realm actor decides whether a name is free. */
 export function checkFolderTexts(name: string | null, description: string | null): Refusal | null {
   return (
     checkLength("name", name, limits.channel_folder_name_code_points_max) ??

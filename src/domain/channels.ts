@@ -1,11 +1,12 @@
-/** What a channel is to people: to whom it is open, how its privacy is called, whether it lives (behaviour 2.3, 3.8). */
+/** A channel's privacy and whether it is active (behaviour 2.3, 3.8). */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord } from "../../schemas/records.ts";
 import type { View } from "./view.ts";
 
 type Privacy = Pick<ChannelRecord, "isPrivate" | "isWebPublic" | "isHistoryPublic">;
 
-/** As the notification bot and clients call it. */
+/** The name that the notification bot and clients use. */
 export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy): string {
   if (isWebPublic) return "Web-public";
   if (!isPrivate) return "Public";
@@ -18,12 +19,14 @@ function activeSince(view: View): number {
   return view.now - limits.channel_inactive_days * dayMs;
 }
 
-/** Whether it is there so long that it could be inactive. */
+/** Whether the channel is old enough to count as inactive. */
 export function isOfAge(view: View, channel: ChannelRecord): boolean {
   return channel.createdAt < activeSince(view);
 }
 
-/** Whether anything was written in the last half year; new channels are active without a look (behaviour 2.3). */
+/**
+ * Whether the channel had a message in the last half year; a new channel is active without a lookup (behaviour 2.3).
+ */
 export function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
   if (!isOfAge(view, channel)) return true;
   const range = { start: [channel.id, Number.MAX_SAFE_INTEGER], end: [channel.id], reverse: true, limit: 1 };

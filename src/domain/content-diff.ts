@@ -1,6 +1,7 @@
 /**
- * What changed between two renderings of a message (OpenAPI, get-message-history, `content_html_diff`): the newer one, with the words
- * that came and the words that went in spans. Its tags are those of the newer rendering, in their order, so it is well formed.
+ * The difference between two renderings of a message (OpenAPI, get-message-history, `content_html_diff`): the newer
+ * one, with inserted and deleted words in spans. Its tags are those of the newer rendering in their order, so it is
+ * well formed.
  */
 import { diffArrays } from "diff";
 import { type DefaultTreeAdapterTypes, parseFragment, serializeOuter, defaultTreeAdapter as tree } from "parse5";
@@ -11,7 +12,7 @@ type Parent = DefaultTreeAdapterTypes.ParentNode;
 
 interface Token {
   readonly html: string;
-  /** What is compared: the blanks behind a word are not. */
+  /** The compared text, without trailing white space. */
   readonly key: string;
   readonly isTag: boolean;
 }
@@ -20,7 +21,7 @@ function tokenOf(html: string, isTag: boolean): Token {
   return { html, key: html.trimEnd(), isTag };
 }
 
-/** @returns null when the renderings are too long to compare */
+/** @returns null if the renderings are too long to compare */
 export function contentDiff(before: string, after: string): string | null {
   if (before.length + after.length > limits.history_diff_characters_max) return null;
   const [old, now] = [tokensOf(before), tokensOf(after)];
@@ -40,7 +41,7 @@ export function contentDiff(before: string, after: string): string | null {
   return writer.end();
 }
 
-/** Collects the words of one place that changed, so that what came stands before what went. */
+/** Collects the changed words of one place, so that inserted words precede deleted ones. */
 class Writer {
   #html = "";
   #deleted = "";
@@ -62,7 +63,7 @@ class Writer {
     }
   }
 
-  /** Tags that went are not shown: they would not match those around them. */
+  /** Deleted tags are not shown, because they would not match the surrounding ones. */
   deleted(tokens: readonly Token[]): void {
     this.#deleted += tokens.map(({ html, isTag }) => (isTag ? " " : html)).join("");
   }
@@ -84,13 +85,16 @@ const end = tokenOf("", true);
 function marked(kind: "inserted" | "deleted", words: string): string {
   const changed = words.trim();
   if (changed === "") return words;
-  // No regular expression: one that looks for blanks at the end takes quadratic time where there are many before it.
+  // No regular expression: matching trailing white space takes quadratic time if the text has many blanks.
   const start = words.length - words.trimStart().length;
   const end = start + changed.length;
   return `${words.slice(0, start)}<span class="highlight_text_${kind}">${changed}</span>${words.slice(end)}`;
 }
 
-/** Elements that are one word: mentions, formulas and emoji make no sense in parts, and mentions are redacted as wholes (S1). */
+/**
+ * Elements compared as one word: parts of mentions, formulas and emoji make no sense, and mentions are redacted as a
+ * whole (S1).
+ */
 const atoms: ReadonlySet<string> = new Set(["span", "img", "time", "math", "svg", "video", "audio"]);
 
 function tokensOf(html: string): readonly Token[] {

@@ -1,22 +1,24 @@
 /**
- * Requests that a page of another site makes a browser send. A browser adds the credentials that it remembers to any of them, so a
- * change is only believed where the page cannot have sent it without asking first (Fetch Metadata; Origin for older browsers).
+ * Detects requests that a page of another site makes a browser send. A browser adds stored credentials to any request,
+ * so a change is accepted only if the page cannot have sent it without a preflight (Fetch Metadata; Origin for older
+ * browsers).
  */
 
-/** Headers of those names, "" without. */
+/** The headers of these names, or "". */
 export interface PageHeaders {
   readonly host: string;
   readonly origin: string;
   readonly fetchSite: string;
   readonly fetchMode: string;
   /**
-   * It shows that the page told the browser to add what it remembers: there are cookies, or the header that Fetch Metadata keeps for
-   * such requests of other sites (`Sec-Fetch-Storage-Access`). Without it nothing is certain: not every browser sends that header.
+   * Whether the browser may have added stored credentials: there are cookies, or the Fetch Metadata header of such
+   * cross-site requests (`Sec-Fetch-Storage-Access`). False proves nothing, because not every browser sends that
+   * header.
    */
   readonly isCredentialed: boolean;
 }
 
-/** Programs send neither header, and are no page. */
+/** Clients that are not browsers send neither header. */
 export function isFromForeignPage({
   host,
   origin,
@@ -27,9 +29,9 @@ export function isFromForeignPage({
 }
 
 /**
- * A form, an image or a script of another site. A script that asks under CORS is let through, as it sets the header itself, which
- * takes a preflight. One that has the browser add the header cannot be meant: the answers allow no credentials, so the browser would
- * not send it after a preflight, nor show it the answer without one.
+ * Whether a form, an image or a script of another site may have sent the request. A CORS script may not: it must set
+ * the header itself, which requires a preflight. A script that lets the browser add the header is rejected as well,
+ * because our answers do not allow credentials.
  */
 export function isForgeable(page: PageHeaders): boolean {
   return isFromForeignPage(page) && (page.fetchMode !== "cors" || page.isCredentialed);

@@ -1,10 +1,10 @@
-/** What a user group may be called (behaviour 3.6). */
+/** Rules for names of user groups (behaviour 3.6). */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { codePoints } from "./text.ts";
 import type { View } from "./view.ts";
 
-/** Beginnings that would be taken for something else: system groups and the words of mentions. */
+/** Prefixes that are reserved for system groups and mentions. */
 const forbiddenBeginnings = ["@", "role:", "user:", "stream:", "channel:"] as const;
 
 export function checkGroupName(name: string): Refusal | null {

@@ -1,10 +1,12 @@
-/** Where a user group is in use, so that it cannot be deactivated (behaviour 2.6): within groups, and holding permissions. */
+/**
+ * Uses of a user group that prevent its deactivation (behaviour 2.6): as a subgroup, and as a holder of permissions.
+ */
 import {
   channelGroupSettingNames,
   realmGroupSettingNames,
   userGroupSettingNames,
 } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { NamedGroup } from "./group-permissions.ts";
 import { hasMetadataAccess } from "./permissions.ts";
 import type { View } from "./view.ts";
@@ -13,14 +15,14 @@ type Objection = Readonly<Record<string, unknown>>;
 
 export interface GroupUsage {
   readonly isUsed: boolean;
-  /** What the viewer may know of it: a private channel that one does not know is not named (S1). */
+  /** The uses that the viewer may know: private channels unknown to the viewer are left out (S1). */
   readonly objections: readonly Objection[];
 }
 
 export function groupUsage(view: View, group: NamedGroup, viewer: UserRecord): GroupUsage {
   const containers = [...view.groups.all()].filter(({ subgroupIds }) => subgroupIds.includes(group.id));
   const supergroupIds = containers.filter(({ name, isActive }) => name !== null && isActive).map(({ id }) => id);
-  // A group holds a permission by itself, or as part of the anonymous group behind a setting's value.
+  // A group holds a permission directly, or as part of an anonymous group.
   const holders = new Set([group.id, ...containers.filter(({ name }) => name === null).map(({ id }) => id)]);
   const holds = (id: unknown) => typeof id === "number" && holders.has(id);
 

@@ -1,8 +1,11 @@
-/** Group-setting values as requests and answers have them (spec 2.2; behaviour 3.2): a named group's id, or who is in an anonymous one. */
+/**
+ * Group-setting values in requests and answers (spec 2.2; behaviour 3.2): the id of a named group, or the members of an
+ * anonymous one.
+ */
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { View } from "./view.ts";
 
-/** The output form: the id of a named group, or active members and subgroups of the anonymous one, ascending. */
+/** The output form: the id of a named group, or the active members and subgroups of an anonymous one, ascending. */
 export function shownGroupValue(view: View, groupId: number): GroupSettingValue {
   const group = view.groups.get(groupId);
   if (group === undefined || group.name !== null) return groupId;
@@ -12,7 +15,7 @@ export function shownGroupValue(view: View, groupId: number): GroupSettingValue 
   };
 }
 
-/** One subgroup alone is that group; nobody at all is `role:nobody`. */
+/** A single subgroup stands for itself, and an empty group becomes `role:nobody`. */
 export function normalGroupValue(view: View, value: GroupSettingValue): GroupSettingValue {
   if (typeof value === "number" || value.direct_members.length > 0) return value;
   if (value.direct_subgroups.length === 0) return view.groups.system("role:nobody")?.id ?? value;
@@ -20,7 +23,7 @@ export function normalGroupValue(view: View, value: GroupSettingValue): GroupSet
   return new Set(value.direct_subgroups).size === 1 && only !== undefined ? only : value;
 }
 
-/** Ids compare as ids, lists as sets; one form never equals the other. Both must be normal. */
+/** Ids compare as ids and lists as sets; the two forms are never equal. Both values must be normalized. */
 export function isSameGroupValue(a: GroupSettingValue, b: GroupSettingValue): boolean {
   if (typeof a === "number" || typeof b === "number") return a === b;
   return isSameSet(a.direct_members, b.direct_members) && isSameSet(a.direct_subgroups, b.direct_subgroups);

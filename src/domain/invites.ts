@@ -1,19 +1,17 @@
 /**
- * Who may invite whom, where to, and what an invitation gives (spec 4.14; behaviour 9). The same questions are asked when an
- * invitation is made and when somebody follows it: it gives what the inviter could give at that moment, never more.
+ * Who may invite whom, and what an invitation grants (spec 4.14; behaviour 9). The rules are checked when an invitation
+ * is created and when it is used: it grants what the inviter could grant at that moment, never more.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import type {
-  ChannelRecord,
-  GroupRecord,
-  InvitationRecord,
-  InvitationState,
-  UserRecord,
-} from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import { canChangeMembers, namedGroup } from "./group-permissions.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { canChangeMembers, namedGroup, refuseDeactivated } from "./group-permissions.ts";
 import { canAddSubscribers, hasContentAccess, hasRealmPermission, isAdministrator, isGuest } from "./permissions.ts";
 import type { View } from "./view.ts";
 
@@ -21,7 +19,7 @@ export type InvitationKind = "link" | "mail";
 
 const permissionOf = { link: "create_multiuse_invite_group", mail: "can_invite_users_group" } as const;
 
-/** Guests and bots invite nobody. */
+/** Guests and bots cannot invite anyone. */
 export function mayInvite(view: View, user: UserRecord, kind: InvitationKind): boolean {
   if (isGuest(user) || user.botType !== null || !user.isActive) return false;
   return hasRealmPermission(view, user, permissionOf[kind]);
@@ -33,7 +31,7 @@ export function refuseRole(user: UserRecord, role: Role): Refusal | null {
   return role === roles.owner ? refuse.ownerRequired() : refuse.badRequest(refuse.administratorRequired().msg);
 }
 
-/** Default channels, and those that the person may add subscribers to. */
+/** Default channels, and those to which the user may add subscribers. */
 function mayGiveChannel(view: View, user: UserRecord, channel: ChannelRecord): boolean {
   return channel.isDefault || canAddSubscribers(view, user, channel);
 }
@@ -42,7 +40,7 @@ function isReachable(view: View, user: UserRecord, channel: ChannelRecord | unde
   return channel !== undefined && !channel.isArchived && hasContentAccess(view, user, channel);
 }
 
-/** A channel that the caller may not know answers as one that is not there (D24). */
+/** A channel that the caller may not know gets the same answer as one that does not exist (D24). */
 export function refuseChannels(view: View, user: UserRecord, channelIds: readonly number[]): Refusal | null {
   const channels: ChannelRecord[] = [];
   for (const id of channelIds) {
@@ -64,14 +62,15 @@ function canSubscribeOthers(view: View, user: UserRecord): boolean {
   return false;
 }
 
-/** Ids that are nobody's: whether others, not only oneself, may be added. */
+/** An id that no user has, to check whether others and not only oneself may be added. */
 const somebodyElse = [0];
 
 export function refuseGroups(view: View, user: UserRecord, groupIds: readonly number[]): Refusal | null {
   for (const id of groupIds) {
     const group = namedGroup(view, id);
     if (group === undefined) return refuse.invalidUserGroup();
-    if (!group.isActive) return refuse.badRequest("User group is deactivated.");
+    const deactivated = refuseDeactivated(group);
+    if (deactivated !== null) return deactivated;
     if (!canChangeMembers(view, user, group, { op: "add", userIds: somebodyElse })) {
       return refuse.insufficientPermission();
     }
@@ -83,19 +82,22 @@ export function kindOf({ email }: InvitationRecord): InvitationKind {
   return email === "" ? "link" : "mail";
 }
 
-/** What the invitation is at this moment. The timer of its expiry may come late; without its inviter's rights it gives nothing. */
+/**
+ * The current state of the invitation. Its expiry timer may be late, and if the inviter lost the permission it grants
+ * nothing.
+ */
 export function standing(view: View, invitation: InvitationRecord): InvitationState {
   if (invitation.state !== "valid") return invitation.state;
   if (invitation.expiresAt !== null && invitation.expiresAt <= view.now) return "expired";
   const inviter = view.users.get(invitation.inviterId);
-  const stands =
+  const isStillValid =
     inviter !== undefined &&
     mayInvite(view, inviter, kindOf(invitation)) &&
     refuseRole(inviter, invitation.role) === null;
-  return stands ? "valid" : "revoked";
+  return isStillValid ? "valid" : "revoked";
 }
 
-/** The channels and groups that somebody who follows the invitation joins now, beside the default channels. */
+/** The channels and groups that a user who accepts the invitation joins now, in addition to the default channels. */
 export function givenPlaces(view: View, invitation: InvitationRecord) {
   const inviter = view.users.get(invitation.inviterId);
   const channels: ChannelRecord[] = [];
@@ -112,13 +114,16 @@ export function givenPlaces(view: View, invitation: InvitationRecord) {
   return { channels, groups };
 }
 
-/** One's own, and for administrators everybody's; those of owners are the owners' alone: their links make owners. */
+/**
+ * A user manages their own invitations, and administrators all. Only owners manage those for owners, because their
+ * links create owners.
+ */
 export function mayManageInvitation(caller: UserRecord, invitation: InvitationRecord): boolean {
   if (invitation.role === roles.owner && caller.role !== roles.owner) return false;
   return invitation.inviterId === caller.id || isAdministrator(caller);
 }
 
-/** Those that lead somewhere, oldest first. */
+/** Valid invitations, oldest first. */
 export function validInvitations(view: View): InvitationRecord[] {
   return view
     .rows("invitations", { limit: limits.invitations_per_realm_max })
@@ -126,7 +131,7 @@ export function validInvitations(view: View): InvitationRecord[] {
     .filter(({ state, expiresAt }) => state === "valid" && (expiresAt === null || expiresAt > view.now));
 }
 
-/** Ids of the invitations, ended ones too, of an address. */
+/** Ids of all invitations of an address, including ended ones. */
 export function invitationsOfAddress(view: View, email: string): number[] {
   const key = fold(email);
   const range = { start: [key], end: [key, Number.MAX_SAFE_INTEGER], limit: limits.invitations_per_realm_max };

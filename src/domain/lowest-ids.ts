@@ -1,9 +1,9 @@
-/** The lowest of many ids that come in any order, for work that goes on in slices by ascending id. */
-/** Each once; little more than `count` are kept, and they are sorted now and then. */
+/** Keeps the lowest of many ids in any order, for work that proceeds in slices by ascending id. */
+/** Without duplicates. It holds a small multiple of `count` ids, and trims them occasionally. */
 export class LowestIds {
   readonly #count: number;
   #kept = new Set<number>();
-  /** No id from here on is among the lowest. */
+  /** Ids from here on are not among the lowest. */
   #ceiling = Number.POSITIVE_INFINITY;
 
   constructor(count: number) {

@@ -1,39 +1,41 @@
 /**
- * Whom a message reaches by mail, and why (spec 2.3; D31; behaviour of the public server). The same question is asked when the
- * message comes, of who is away, and again when the mail falls due: what was set meanwhile counts.
+ * Decides which users get an email about a message, and why (spec 2.3; D31; as in Zulip). It is evaluated for absent
+ * users when the message is sent, and again when the email is due, so later settings count.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { MailReason } from "../../schemas/mails.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { MessageRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
-import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import { type SubscriptionRecord, subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import { topicPolicies } from "../../schemas/user-topics.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { isMentioned } from "./message-flags.ts";
 import { hasMuted } from "./muted-users.ts";
-import { isTopicMuted, topicPolicies, visibilityPolicy } from "./user-topics.ts";
+import { isTopicMuted, visibilityPolicy } from "./user-topics.ts";
 import type { View } from "./view.ts";
 
-/** A message and where it is. */
-export interface Placed {
+/** A message and its conversation. */
+export interface MessageInConversation {
   readonly message: MessageRecord;
-  /** null: a direct conversation. */
+  /** null for a direct conversation. */
   readonly channelId: number | null;
   /** "" in a direct conversation. */
   readonly topic: string;
   /** Participants of a direct conversation; null in channels. */
   readonly userIds: readonly number[] | null;
-  /** Who had written in the topic, where the message calls them. */
+  /** Users who had written in the topic, if the message mentions them. */
   readonly participantIds: readonly number[];
 }
 
-/** Nobody who is active gets mails about messages (public API: presence). Who is idle is away. */
+/** Active users get no emails about messages (public API: presence). Idle users count as away. */
 export function isAway(view: View, userId: number): boolean {
   const activeAt = view.presence(userId)?.activeAt ?? null;
   return activeAt === null || view.now - activeAt >= limits.presence_offline_threshold_s * 1000;
 }
 
-/** null: the message is none to write a mail about. Whether it was read is another question. */
-export function mailReason(view: View, user: UserRecord, placed: Placed): MailReason | null {
+/** Returns null if the message is not worth an email. Whether it was read is checked separately. */
+export function mailReason(view: View, user: UserRecord, placed: MessageInConversation): MailReason | null {
   const { message, channelId, userIds } = placed;
   if (!user.isActive || user.botType !== null || message.senderId === user.id) return null;
   if (hasMuted(view, user.id, message.senderId)) return null;
@@ -42,16 +44,18 @@ export function mailReason(view: View, user: UserRecord, placed: Placed): MailRe
   return subscription?.isActive === true ? channelReason(view, user, placed, subscription) : null;
 }
 
-/** One switch for everything that is addressed to the person. */
+/** One setting covers everything addressed to the user. */
 function wantsPersonal(user: UserRecord): boolean {
   return userSetting(user, "enable_offline_email_notifications");
 }
 
-/** Mentions by name reach somebody in muted places, too; wildcards only where they are not muted, or followed. */
+/**
+ * Mentions by name also count in muted conversations; wildcards only if the conversation is not muted, or is followed.
+ */
 function channelReason(
   view: View,
   user: UserRecord,
-  { message, channelId, topic, participantIds }: Placed,
+  { message, channelId, topic, participantIds }: MessageInConversation,
   subscription: SubscriptionRecord,
 ): MailReason | null {
   const place = [view, user.id, channelId ?? 0, topic] as const;
@@ -59,10 +63,10 @@ function channelReason(
     if (isMentioned(view, user, message)) {
       return message.mentionedUserIds.includes(user.id) ? "mention" : "group-mention";
     }
-    const callsTopic = hasTrait(message.traits, "mentionsTopic") && participantIds.includes(user.id);
-    const callsChannel = hasTrait(message.traits, "mentionsChannel");
-    if ((callsTopic || callsChannel) && wantsWildcards(user, subscription, place)) {
-      return callsTopic ? "topic-mention" : "channel-mention";
+    const mentionsTopic = hasTrait(message.traits, "mentionsTopic") && participantIds.includes(user.id);
+    const mentionsChannel = hasTrait(message.traits, "mentionsChannel");
+    if ((mentionsTopic || mentionsChannel) && wantsWildcards(user, subscription, place)) {
+      return mentionsTopic ? "topic-mention" : "channel-mention";
     }
   }
   if (userSetting(user, "enable_followed_topic_email_notifications") && isFollowed(...place)) return "followed-topic";
@@ -86,7 +90,7 @@ function isFollowed(...place: TopicOf): boolean {
   return visibilityPolicy(...place) === topicPolicies.followed;
 }
 
-/** What is set for the channel, else the person's own. */
+/** The setting for the channel, else the user's general one. */
 function setting(
   subscription: SubscriptionRecord,
   name: (typeof subscriptionNotificationNames)[number],

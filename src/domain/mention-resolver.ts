@@ -1,19 +1,23 @@
-/** What a message's references mean to its sender: people, groups, channels (Markdown dialect of the public API). */
+/**
+ * Resolves a message's references as its sender sees them: users, groups, channels (Markdown dialect of the public
+ * API).
+ */
 
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf, thumbnailsPath, uploadsPath } from "../../schemas/files.ts";
 import { fold } from "../../schemas/fold.ts";
 import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord, UserRecord } from "../../schemas/records.ts";
 import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
-import { glanceAt, hasThumbnail, linkedAttachment } from "./attachments.ts";
-import { emojiUrl } from "./emoji/custom-emoji.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { checkVisibility, hasThumbnail, linkedAttachment } from "./attachments.ts";
+import { emojiUrl } from "./custom-emoji.ts";
 import { canMentionGroup, namedGroup } from "./group-permissions.ts";
 import type { Resolver } from "./markdown/render.ts";
 import { canAccessUser } from "./people.ts";
 import { canReadChannelMessage, hasMetadataAccess } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
-import { emptyTopicName, meantTopic } from "./topics.ts";
+import { emptyTopicName, topicFor } from "./topics.ts";
 import type { View } from "./view.ts";
 
 export function mentionResolver(view: View, sender: UserRecord): Resolver {
@@ -27,10 +31,10 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
     },
     topicLatestMessageId(channelId, topic) {
       const channel = view.channels.get(channelId);
-      const named = view.row("topicNames", [channelId, fold(meantTopic(view, topic))]);
+      const named = view.row("topicNames", [channelId, fold(topicFor(view, topic))]);
       const latest = named === undefined ? undefined : view.row("conversations", named.id)?.lastMessageId;
       if (channel === undefined || latest === undefined) return null;
-      // A topic that the author cannot read is linked to as one that is not there (S1).
+      // A topic that the author cannot read is linked like one that does not exist (S1).
       return canReadChannelMessage(view, sender, channel, latest) ? latest : null;
     },
     realmEmoji(name) {
@@ -51,16 +55,16 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
   };
 }
 
-/** A file that the organization lets messages show, and that the author may see (S1). */
+/** A file that the organization allows in messages and the author may see (S1). */
 function previewable(view: View, sender: UserRecord, path: string): AttachmentRecord | null {
   if (!realmSetting(view, "inline_image_preview")) return null;
   const attachment = linkedAttachment(view, path);
   if (attachment === undefined) return null;
-  const { isVisible } = glanceAt(view, sender, attachment, limits.attachment_messages_told_max);
+  const { isVisible } = checkVisibility(view, sender, attachment, limits.attachment_messages_listed_max);
   return isVisible ? attachment : null;
 }
 
-/** The thumbnail of a picture, or the picture itself where it has none. */
+/** The thumbnail of a picture, or the picture itself if it has none. */
 function shownAt(view: View, attachment: AttachmentRecord): string {
   const path = pathIdOf(view.realm.id, attachment);
   if (!hasThumbnail(attachment)) return uploadsPath + path;
@@ -68,7 +72,10 @@ function shownAt(view: View, attachment: AttachmentRecord): string {
   return `${thumbnailsPath}${path}/${format.name}`;
 }
 
-/** By id, checked against the name if both are given; by name only when it is not ambiguous. Strangers are nobody (S1). */
+/**
+ * By id, checked against the name if both are given; by name only if it is unambiguous. Users that the sender may not
+ * see do not match (S1).
+ */
 function findUser(
   view: View,
   sender: UserRecord,
@@ -82,12 +89,12 @@ function findUser(
     return { id: user.id, fullName: user.fullName };
   }
   const namesakes = [...view.users.named(name ?? "")].flatMap((userId) => view.users.get(userId) ?? []);
-  const living = namesakes.filter((user) => user.isActive && canAccessUser(view, sender, user));
-  const [only] = living;
-  return only === undefined || living.length > 1 ? null : { id: only.id, fullName: only.fullName };
+  const active = namesakes.filter((user) => user.isActive && canAccessUser(view, sender, user));
+  const [only] = active;
+  return only === undefined || active.length > 1 ? null : { id: only.id, fullName: only.fullName };
 }
 
-/** Exactly as it is written, else in any case; a deactivated group is nobody's to name. */
+/** By exact name, else in any case; deactivated groups do not match. */
 function findGroup(view: View, sender: UserRecord, name: string) {
   const ids = [view.groups.byName(name)?.id ?? 0, ...view.groups.named(name)];
   const group = ids.flatMap((id) => namedGroup(view, id) ?? []).find(({ isActive }) => isActive);

@@ -1,16 +1,17 @@
-/** What a text becomes when it is written as a message, or kept as one that is not sent yet (behaviour 5.1). */
+/** Normalizes the text of a message or a draft (behaviour 5.1). */
 
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { type ParsedContent, parseContent } from "./markdown/render.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { parseContent } from "./markdown/render.ts";
 import { codePoints, truncate } from "./text.ts";
 import type { View } from "./view.ts";
 
 const truncationMark = "\n[message truncated]";
 
-/** Trailing blanks go, what is too long is cut. */
+/** Removes trailing white space and truncates text that is too long. */
 export function cutContent(raw: string): string {
   const content = raw.trimEnd();
   const isShort = content.length <= limits.message_code_points_max;
@@ -18,15 +19,16 @@ export function cutContent(raw: string): string {
   return truncate(content, limits.message_code_points_max - truncationMark.length) + truncationMark;
 }
 
-/** What a message may be made of: the content as it is kept, or why it is none (behaviour 5.1). */
+/** The content to store, or why it is rejected (behaviour 5.1). */
 export function readContent(raw: string): string | Refusal {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
   return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
 /**
- * Parses a message as its writer means it: with the organization's linkifiers and the writer's emoticons.
- * @param siteUrl how the writer calls this server: links into it become relative (behaviour 5.8); null: it was not called
+ * Parses a message for its author: with the organization's linkifiers and the author's emoticon setting.
+ * @param siteUrl the server's address as the author uses it: links into it become relative (behaviour 5.8); null if
+ *   there is no request
  */
 export function parseMessage(view: View, writer: UserRecord, content: string, siteUrl: string | null): ParsedContent {
   return parseContent(content, {
@@ -36,7 +38,7 @@ export function parseMessage(view: View, writer: UserRecord, content: string, si
   });
 }
 
-/** What a program that was asked wants somebody to say, ready to be posted; null: it can be no message. */
+/** A webhook's reply as a message of its bot, ready to be posted; null if it cannot be a message. */
 export function composeMessage(view: View, writerId: number, raw: string) {
   const writer = view.users.get(writerId);
   const content = readContent(raw);

@@ -1,5 +1,10 @@
-/** What the indexes of messages say of each (records/read-state.ts): whoever writes, moves or changes a message writes it so. */
-import type { MessageIndexRecord, MessageRecord, RowOf } from "../../schemas/records.ts";
+/**
+ * The content of message index rows (schemas/read-state.ts). Every writer of a message must write them with these
+ * functions.
+ */
+
+import type { MessageIndexRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { RowOf } from "../../schemas/records.ts";
 
 type Indexed = Pick<MessageRecord, "conversationId" | "senderId" | "traits">;
 

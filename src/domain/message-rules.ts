@@ -1,29 +1,27 @@
 /**
- * Who may change which message (spec 4.4; public API: update-message, delete-message; behaviour 5.6, 5.7). Pure questions; each
- * answers with the refusal that the public server gives. That the caller can read the message is asked before.
+ * Who may change which message (spec 4.4; public API: update-message, delete-message; behaviour 5.6, 5.7). Pure checks
+ * that return Zulip's errors. The caller's access to the message is checked before.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { TopicToggle } from "../../schemas/message-changes.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { roles } from "../../schemas/types.ts";
-import {
-  canAdminister,
-  canReadMessage,
-  hasChannelPermission,
-  hasContentAccess,
-  hasRealmPermission,
-} from "./permissions.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { canAdminister, canReadMessage, hasChannelPermission, hasRealmPermission } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
 import { cutTopic, emptyTopicName } from "./topics.ts";
 import type { View } from "./view.ts";
 
-/** Where a message is that somebody wants to change; `channel` is null for direct messages. */
+/** A message to be changed; `channel` is null for direct messages. */
 export interface Changeable {
   readonly message: MessageRecord;
   readonly channel: ChannelRecord | null;
 }
 
-/** One answer for what is not there, may not be seen, or is in a channel that is archived. */
+/** One answer for a message that does not exist, may not be seen, or is in an archived channel. */
 export function findChangeable(
   view: View,
   caller: UserRecord,
@@ -45,7 +43,7 @@ function withGrace(limitS: number | null): number | null {
   return limitS === null ? null : limitS + limits.edit_grace_s;
 }
 
-/** Content is the sender's own, whatever anybody's role is. */
+/** Only the sender may edit the content, whatever anybody's role is. */
 export function checkContentEdit(view: View, caller: UserRecord, message: MessageRecord): Refusal | null {
   if (!realmSetting(view, "allow_message_editing")) {
     return refuse.badRequest("Your organization has turned off message editing");
@@ -56,7 +54,7 @@ export function checkContentEdit(view: View, caller: UserRecord, message: Messag
     : null;
 }
 
-/** Where messages go, and whether that only resolves or unresolves their topic. */
+/** A move, and whether it only resolves or unresolves the topic. */
 export interface Move {
   readonly from: ChannelRecord;
   readonly to: ChannelRecord;
@@ -64,7 +62,7 @@ export interface Move {
   readonly isTopicChanged: boolean;
 }
 
-/** Moderators and above move at any time. */
+/** Moderators and above have no time limit for moves. */
 function isModerator(user: UserRecord): boolean {
   return user.role <= roles.moderator;
 }
@@ -124,7 +122,7 @@ export function mayPost(view: View, caller: UserRecord, channel: ChannelRecord):
   );
 }
 
-/** Seconds after which a whole move is refused to this caller: the strictest limit that applies; null: none. */
+/** Age in seconds beyond which this caller may not move a message: the strictest limit that applies, or null. */
 export function moveLimitS(view: View, caller: UserRecord, move: Move): number | null {
   if (isModerator(caller) || move.toggle !== "none") return null;
   const limitsS = [
@@ -134,21 +132,11 @@ export function moveLimitS(view: View, caller: UserRecord, move: Move): number |
   return limitsS.length === 0 ? null : Math.min(...limitsS);
 }
 
-/** The channel that messages go to: one whose content the caller can read; D24: else it is as if it were not there. */
-export function findTarget(view: View, caller: UserRecord, channelId: number): ChannelRecord | Refusal {
-  const channel = view.channels.get(channelId);
-  if (channel === undefined || channel.isArchived || !hasContentAccess(view, caller, channel)) {
-    return refuse.invalidChannelId();
-  }
-  return channel;
-}
-
 export const resolvedPrefix = "✔ ";
 
-/** What a change of a topic's name is, when it is only that: the mark of a resolved topic set or taken away. */
-export type TopicToggle = "resolved" | "unresolved" | "none";
-
-/** @param topic the new name as it is kept: a name that was cut because of the mark is resolved like any other (spec 2.9) */
+/**
+ * @param topic the new name as stored: a name that was truncated to fit the mark still counts as resolved (spec 2.9)
+ */
 export function topicToggle(former: string, topic: string): TopicToggle {
   const wasResolved = former.startsWith(resolvedPrefix);
   if (topic.startsWith(resolvedPrefix)) {
@@ -157,7 +145,7 @@ export function topicToggle(former: string, topic: string): TopicToggle {
   return wasResolved && former.replace(/^[✔ ]+/u, "") === topic ? "unresolved" : "none";
 }
 
-/** Whether a message that moved so is somewhere else now; a topic that was only resolved or unresolved is where it was (spec 2.9). */
+/** Whether a move leads to another conversation; resolving or unresolving a topic does not (spec 2.9). */
 export function leadsElsewhere(
   from: { readonly channelId: number; readonly topic: string },
   to: { readonly channelId: number; readonly topic: string },
@@ -167,7 +155,7 @@ export function leadsElsewhere(
 }
 
 /**
- * Which of too many moves is forgotten (S3): the oldest, but never the newest that led elsewhere, by which it is known when a
+ * Which of too many moves to drop (S3): the oldest, but never the newest that led elsewhere, which records when the
  * message moved (spec 2.9).
  * @param moves oldest first
  */
@@ -177,12 +165,12 @@ export function forgottenMove<Move>(moves: readonly Move[], isElsewhere: (move: 
   return moves.findLast(isElsewhere) === oldest ? second : oldest;
 }
 
-/** Names that would resolve the empty topic, which cannot be. */
+/** Names that would resolve the empty topic, which cannot be resolved. */
 export function isResolvedEmptyTopic(view: View, topic: string): boolean {
   return [resolvedPrefix.trim(), `${resolvedPrefix}${emptyTopicName(view)}`].includes(topic);
 }
 
-/** Behaviour 5.7: who may delete any message, or one's own and one's bots' in time. */
+/** Behaviour 5.7: users who may delete any message, or their own and their bots' within the time limit. */
 export function checkDeletion(view: View, caller: UserRecord, { message, channel }: Changeable): Refusal | null {
   const has = (name: "can_delete_any_message_group" | "can_delete_own_message_group") =>
     hasRealmPermission(view, caller, name) || (channel !== null && hasChannelPermission(view, caller, channel, name));

@@ -1,4 +1,4 @@
-/** Whom a person has muted, as clients know it (OpenAPI, event muted_users): in state and in events alike. */
+/** A user's muted users as clients see them (OpenAPI, event muted_users), in state and events. */
 import { limits } from "../../schemas/limits.ts";
 import { seconds } from "./presence.ts";
 import type { View } from "./view.ts";

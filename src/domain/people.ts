@@ -1,20 +1,20 @@
-/** How a person appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
+/** How a user appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
 import { createHash } from "node:crypto";
 import { mediumName, picturesPath } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserBody, UserRecord } from "../../schemas/users.ts";
 import { canAccessAllUsers, isAdministrator, isGuest } from "./permissions.ts";
 import type { View } from "./view.ts";
 
-/** Name of somebody of whom the viewer may not know. */
+/** The name shown for a user that the viewer may not know. */
 export const unknownName = "Unknown user";
 
-/** Host of dummy addresses: they receive no mail anywhere (RFC 2606). */
+/** Host of dummy addresses; they receive no email anywhere (RFC 2606). */
 const dummyHost = "colloquy.invalid";
 
-/** The address that stands in messages and lists: the real one only when everybody may see it. */
+/** The address in messages and lists: the real one only if everyone may see it. */
 export function apiEmail(user: UserRecord): string {
   return userSetting(user, "email_address_visibility") === 1 ? user.email : dummyEmail(user);
 }
@@ -23,33 +23,34 @@ function dummyEmail(user: UserRecord): string {
   return `user${user.id}@${dummyHost}`;
 }
 
-/** Addresses that the server itself gives out: an account of that address would be taken for somebody else's. */
+/** Addresses that the server itself hands out: an account with such an address could be mistaken for another user. */
 export function isReservedAddress(address: string): boolean {
   const [, domain] = dummyParts(address) ?? [];
   return domain === dummyHost;
 }
 
-/** Id and domain of an address that has the dummy form. */
+/** Id and domain of an address in dummy form. */
 function dummyParts(address: string): readonly [id: number, domain: string] | null {
   const parts = /^user([1-9]\d{0,14})@(.+)$/.exec(address.toLowerCase());
   return parts === null ? null : [Number(parts[1]), parts[2] ?? ""];
 }
 
 /**
- * Whose account a caller names by address (spec 4.8): the real one serves who may see it, the dummy form everybody.
- * @param host what the caller calls this server, without port: dummy addresses of older clients end in it
+ * The account that a caller names by address (spec 4.8): by the real address if the caller may see it, by the dummy
+ * address always.
+ * @param host the server's name as the caller uses it, without port: older clients' dummy addresses end in it
  */
 export function accountAt(view: View, viewer: UserRecord, address: string, host: string): UserRecord | undefined {
   const known = view.users.byEmail(address);
-  // An account's own address never stands for somebody else, not even where it is hidden.
+  // An account's own address never identifies another user, not even if it is hidden.
   if (known !== undefined) return deliveryEmail(known, viewer) === null ? undefined : known;
   const [id, domain] = dummyParts(address) ?? [0, ""];
   return domain === dummyHost || domain === host.toLowerCase() ? view.users.get(id) : undefined;
 }
 
 /**
- * Who is meant by an address that the viewer is shown: the account's own, where the viewer may see it, or the dummy form that
- * stands for a hidden one. An address that is not shown is nobody's: whoever guesses it learns nothing (S1).
+ * The user with an address that the viewer can see: the real address if it is visible to them, or the dummy address
+ * that replaces a hidden one. Any other address matches nobody, so guessing reveals nothing (S1).
  */
 export function personByAddress(view: View, viewer: UserRecord, address: string): UserRecord | undefined {
   const known = view.users.byEmail(address);
@@ -61,12 +62,12 @@ export function personByAddress(view: View, viewer: UserRecord, address: string)
   return user !== undefined && addressFor(view, viewer, user) === address.toLowerCase() ? user : undefined;
 }
 
-/** The address that a viewer is shown in messages and lists. */
+/** The address that a viewer sees in messages and lists. */
 export function addressFor(view: View, viewer: UserRecord, user: UserRecord): string {
   return canAccessUser(view, viewer, user) ? apiEmail(user) : dummyEmail(user);
 }
 
-/** The widest role that sees the address, by visibility (spec 2.3, email_address_visibility). */
+/** The least privileged role that sees the address, by visibility (spec 2.3, email_address_visibility). */
 const visibleToRole: Readonly<Record<number, number>> = {
   1: roles.guest,
   2: roles.member,
@@ -75,37 +76,40 @@ const visibleToRole: Readonly<Record<number, number>> = {
   5: roles.moderator,
 };
 
-/** The real address for this viewer, or null. One always sees one's own. */
+/** The real address if this viewer may see it, or null. Users always see their own. */
 export function deliveryEmail(user: UserRecord, viewer: UserRecord | null): string | null {
   if (viewer === null) return null;
   if (viewer.id === user.id) return user.email;
   return viewer.role <= (visibleToRole[userSetting(user, "email_address_visibility")] ?? 0) ? user.email : null;
 }
 
-/** People with the same text see everybody else's addresses alike: what is built for one serves the others. */
-export function sightOf(viewer: UserRecord | null): string {
+/** Users with the same key see the same addresses of others, so what is built for one can be shared. */
+export function visibilityOf(viewer: UserRecord | null): string {
   if (viewer === null) return "spectator";
   const levels = Object.entries(visibleToRole).filter(([, role]) => viewer.role <= role);
   return levels.map(([level]) => level).join("");
 }
 
-/** Somebody of the viewer's role who is nobody in particular. */
-export function stranger(viewer: UserRecord): UserRecord {
+/** A user with the viewer's role and an id that no user has. */
+export function uninvolvedViewer(viewer: UserRecord): UserRecord {
   return { ...viewer, id: 0 };
 }
 
-/** Whether one's own entry differs from what others of one's role see: an address that is hidden from them. */
+/** Whether the user's own entry differs from what others of their role see: an address that is hidden from them. */
 export function isHiddenFromPeers(user: UserRecord): boolean {
-  return deliveryEmail(user, stranger(user)) === null;
+  return deliveryEmail(user, uninvolvedViewer(user)) === null;
 }
 
 const avatarUrls = new WeakMap<UserRecord, string>();
 
 /**
- * An uploaded picture's address, relative to the organization's. Without one: null when the client computes it from the address
- * (`client_gravatar`, spec 2.6): only if it can see the address; else the URL of the public avatar service for the address in
- * lists: a hidden one is not told as a hash, either (S1). Clients fetch it, this server never does.
+ * The avatar URL, relative to the organization's address if it was uploaded. Otherwise null if the client can compute
+ * it from the address (`client_gravatar`, spec 2.6), which requires that it sees the address; else the URL at the
+ * public avatar service for the address shown in lists, because a hidden one must not leak as a hash (S1). Clients
+ * fetch it; this server never does.
  */
+export function avatarUrl(user: UserRecord, clientGravatar: false): string;
+export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null;
 export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
   if (user.avatarFile === null && clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
   let url = avatarUrls.get(user);
@@ -116,7 +120,7 @@ export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | n
   return url;
 }
 
-/** The same picture, larger. */
+/** The same avatar, larger. */
 function mediumAvatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
   const isComputedByClient = avatarUrl(user, clientGravatar) === null;
   return isComputedByClient
@@ -124,42 +128,42 @@ function mediumAvatarUrl(user: UserRecord, clientGravatar: boolean): string | nu
     : (uploadedAvatar(user, true) ?? computedAvatar(apiEmail(user), user.avatarVersion, true));
 }
 
-/** null: there is none. */
+/** Returns null if there is none. */
 export function uploadedAvatar(user: UserRecord, isMedium: boolean): string | null {
   if (user.avatarFile === null) return null;
   const file = isMedium ? mediumName(user.avatarFile) : user.avatarFile;
   return `${picturesPath}${file}?version=${user.avatarVersion}`;
 }
 
-/** What the public avatar service makes of an address. */
+/** The avatar URL at the public avatar service for an address. */
 export function computedAvatar(email: string, version: number, isMedium: boolean): string {
   const digest = createHash("md5").update(email.toLowerCase()).digest("hex");
   const size = isMedium ? "&s=500" : "";
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
 }
 
-/** What somebody sees who may not see the address, not even as a hash (D27). */
+/** The avatar for viewers who may not see the address, not even as a hash (D27). */
 export function avatarForSpectator(user: UserRecord, isMedium: boolean): string {
   return uploadedAvatar(user, isMedium) ?? computedAvatar(dummyEmail(user), user.avatarVersion, isMedium);
 }
 
-/** Source and addresses of a picture, as events and /register tell them: "G" made from the address, "U" uploaded. */
+/** Source and URLs of an avatar, as in events and /register: "G" is computed from the address, "U" is uploaded. */
 export function avatarFields(user: UserRecord, clientGravatar: boolean) {
   return {
-    avatar_source: user.avatarFile === null ? "G" : "U",
+    avatar_source: user.avatarFile === null ? ("G" as const) : ("U" as const),
     avatar_url: avatarUrl(user, clientGravatar),
     avatar_url_medium: mediumAvatarUrl(user, clientGravatar),
     avatar_version: user.avatarVersion,
   };
 }
 
-/** What decides who sees which address of a person. */
-export interface AddressSight {
+/** The data that decides which address of a user a viewer sees. */
+export interface AddressVisibility {
   readonly email: string;
   readonly settings: { readonly email_address_visibility: number };
 }
 
-export function addressSight(user: UserRecord): AddressSight {
+export function addressVisibility(user: UserRecord): AddressVisibility {
   return {
     email: user.email,
     settings: { email_address_visibility: userSetting(user, "email_address_visibility") },
@@ -167,15 +171,15 @@ export function addressSight(user: UserRecord): AddressSight {
 }
 
 /**
- * Whether the viewer may know of the person at all (`can_access_all_users_group`): restricted guests know bots and whoever
- * shares a channel or a direct conversation with them.
+ * Whether the viewer may know the user at all (`can_access_all_users_group`): restricted guests know bots, and users
+ * who share a channel or a direct conversation with them.
  */
 export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord): boolean {
   if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
   return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id);
 }
 
-/** The same when a direct conversation has ended. */
+/** The same, without one direct conversation. */
 export function canAccessUserWithout(
   view: View,
   viewer: UserRecord,
@@ -193,7 +197,10 @@ function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolea
   return false;
 }
 
-/** Whether two people are in one of the first's newest direct conversations. @param exceptId one that does not count */
+/**
+ * Whether two users share one of the first one's newest direct conversations.
+ * @param exceptId a conversation to ignore
+ */
 export function sharesConversation(view: View, userId: number, otherId: number, exceptId = 0): boolean {
   return conversationsOf(view, userId).some(
     (id) => id !== exceptId && view.row("directConversations", [otherId, id]) !== undefined,
@@ -205,8 +212,8 @@ function conversationsOf(view: View, userId: number): number[] {
   return view.keys("directConversations", range).map(([, conversationId]) => conversationId);
 }
 
-/** Ids of the people of whom a restricted guest may know, without the bots; null: of everybody. */
-export function knownPeople(view: View, viewer: UserRecord): ReadonlySet<number> | null {
+/** Ids of the users that a restricted guest may know, without bots; null if they may know everyone. */
+export function visibleUsers(view: View, viewer: UserRecord): ReadonlySet<number> | null {
   if (canAccessAllUsers(view, viewer)) return null;
   const known = new Set([viewer.id]);
   for (const own of view.subscriptions.ofUser(viewer.id)) {
@@ -217,25 +224,6 @@ export function knownPeople(view: View, viewer: UserRecord): ReadonlySet<number>
     for (const id of view.row("conversations", conversationId)?.userIds ?? []) known.add(id);
   }
   return known;
-}
-
-export interface UserBody {
-  readonly user_id: number;
-  readonly email: string;
-  readonly delivery_email: string | null;
-  readonly full_name: string;
-  readonly avatar_url: string | null;
-  readonly avatar_version: number;
-  readonly date_joined: string;
-  readonly timezone: string;
-  readonly role: number;
-  readonly is_active: boolean;
-  readonly is_admin: boolean;
-  readonly is_owner: boolean;
-  readonly is_guest: boolean;
-  readonly is_bot: boolean;
-  readonly bot_type: number | null;
-  readonly bot_owner_id: number | null;
 }
 
 /** The user object (spec 2.6) for a viewer; null is a spectator, who sees no address, not even as a hash (D27). */
@@ -260,7 +248,7 @@ export function userBody(user: UserRecord, viewer: UserRecord | null, clientGrav
   };
 }
 
-/** Stands for somebody of whom the viewer may not know (public API: "Unknown user"). */
+/** Placeholder for a user that the viewer may not know (public API: "Unknown user"). */
 export function unknownUserBody(id: number): UserBody {
   const email = `user${id}@${dummyHost}`;
   return {

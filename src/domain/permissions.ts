@@ -1,7 +1,10 @@
 /**
- * Who may what (spec 2.2, 2.4, 4.4; behaviour 3.5, 3.8). Pure questions about a view; every path asks the same ones.
+ * Permissions (spec 2.2, 2.4, 4.4; behaviour 3.5, 3.8) as pure functions of a view, used by every code path.
  * Administrators do not bypass group settings unless a function here says so.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import {
   allowsGuests,
   channelGroupSettings,
@@ -11,8 +14,10 @@ import {
   type SystemGroupName,
   systemGroups,
 } from "../../schemas/group-settings.ts";
-import type { ChannelRecord, MessageRecord, Stay, UserRecord } from "../../schemas/records.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { SubscriptionPeriod } from "../../schemas/subscriptions.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { realmSetting } from "./realm-settings.ts";
 import type { View } from "./view.ts";
 
@@ -26,21 +31,21 @@ export function isGuest(user: UserRecord): boolean {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Whether the person's role puts it into a system group; new members become full members after the waiting period. */
+/** Whether the user's role puts them into a system group; new members become full members after the waiting period. */
 export function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupName): boolean {
   if (name === "role:nobody") return false;
   if (name !== "role:fullmembers" || user.role !== roles.member) return user.role <= systemGroups[name].roleMax;
   return view.now - user.joinedAt >= waitingPeriodMs(view);
 }
 
-/** How long members are new. */
+/** How long members count as new. */
 export function waitingPeriodMs(view: View): number {
   return realmSetting(view, "waiting_period_threshold") * dayMs;
 }
 
 /**
- * Membership, directly or through subgroups; deactivated people belong nowhere. What a group is made of is known
- * (`GroupsView.scope`), so the price does not depend on how deep groups are nested.
+ * Membership, directly or through subgroups; deactivated users are members of nothing. The transitive contents of a
+ * group are cached (`GroupsView.scope`), so the cost does not depend on nesting.
  */
 export function isMember(view: View, user: UserRecord, groupId: number): boolean {
   const scope = user.isActive ? view.groups.scope(groupId) : undefined;
@@ -50,7 +55,7 @@ export function isMember(view: View, user: UserRecord, groupId: number): boolean
   return false;
 }
 
-/** The group that holds a permission in a channel: its own value, or the default of the table. */
+/** The group that holds a permission in a channel: the channel's own value, or the default. */
 export function channelGroupId(view: View, channel: ChannelRecord, setting: GroupSettingName): number {
   const own = channel.groups[setting];
   if (own !== undefined) return own;
@@ -79,7 +84,7 @@ export function hasRealmPermission(view: View, user: UserRecord, setting: RealmG
   return isMember(view, user, realmGroupId(view, setting));
 }
 
-/** May read what is written in the channel, and subscribe. Administrators have no content access to private channels. */
+/** May read the channel's messages and subscribe. Administrators have no content access to private channels. */
 export function hasContentAccess(view: View, user: UserRecord, channel: ChannelRecord): boolean {
   return view.subscriptions.isSubscribed(user.id, channel.id) || hasContentAccessUnsubscribed(view, user, channel);
 }
@@ -94,12 +99,22 @@ function hasContentAccessUnsubscribed(view: View, user: UserRecord, channel: Cha
   );
 }
 
+/**
+ * The channel of a command that needs an open one with content access. An archived channel is answered like one that
+ * the user may not see, and like one that does not exist (D24).
+ */
+export function openChannel(view: View, user: UserRecord, channelId: number): ChannelRecord | Refusal {
+  const channel = view.channels.get(channelId);
+  const isOpen = channel !== undefined && !channel.isArchived && hasContentAccess(view, user, channel);
+  return isOpen ? channel : refuse.invalidChannelId();
+}
+
 /** May know the channel's name, description and subscribers. */
 export function hasMetadataAccess(view: View, user: UserRecord, channel: ChannelRecord): boolean {
   return view.subscriptions.isSubscribed(user.id, channel.id) || hasMetadataAccessUnsubscribed(view, user, channel);
 }
 
-/** The same without regard to a subscription: what is left when the person leaves. */
+/** The same without the subscription: what remains when the user leaves. */
 export function hasMetadataAccessUnsubscribed(view: View, user: UserRecord, channel: ChannelRecord): boolean {
   if (hasContentAccessUnsubscribed(view, user, channel)) return true;
   if (isGuest(user)) return false;
@@ -110,7 +125,7 @@ export function canAdminister(view: View, user: UserRecord, channel: ChannelReco
   return isAdministrator(user) || hasChannelPermission(view, user, channel, "can_administer_channel_group");
 }
 
-/** May subscribe others (spec 4.4): everybody who administers the channel may, beside the two group settings. */
+/** May subscribe others (spec 4.4): channel administrators, and users in the two group settings. */
 export function canAddSubscribers(view: View, user: UserRecord, channel: ChannelRecord): boolean {
   if (isGuest(user) || !hasMetadataAccess(view, user, channel)) return false;
   const isPublic = !channel.isPrivate;
@@ -118,7 +133,7 @@ export function canAddSubscribers(view: View, user: UserRecord, channel: Channel
     return true;
   }
   if (hasChannelPermission(view, user, channel, "can_add_subscribers_group")) return true;
-  // A private channel's content is opened only by somebody who can read it (D18).
+  // Only a user who can read a private channel may give others access to its content (D18).
   return (
     channel.isPrivate &&
     hasContentAccess(view, user, channel) &&
@@ -133,17 +148,19 @@ export function canRemoveSubscribers(view: View, user: UserRecord, channel: Chan
   );
 }
 
-/** A guest may see everybody unless the organization restricts it (`can_access_all_users_group`). */
+/** A guest may see all users unless the organization restricts it (`can_access_all_users_group`). */
 export function canAccessAllUsers(view: View, user: UserRecord): boolean {
   return !isGuest(user) || hasRealmPermission(view, user, "can_access_all_users_group");
 }
 
-/** Whether a message id lies inside one of the person's stays in the channel. */
-export function hasReceived(stays: readonly Stay[], messageId: number): boolean {
-  return stays.some((stay) => stay.joinedAfterId < messageId && (stay.leftAtId === null || messageId <= stay.leftAtId));
+/** Whether a message id lies within one of the user's stays in the channel. */
+export function hasReceived(periods: readonly SubscriptionPeriod[], messageId: number): boolean {
+  return periods.some(
+    (period) => period.joinedAfterId < messageId && (period.leftAtId === null || messageId <= period.leftAtId),
+  );
 }
 
-/** Whether a message of a channel may be read: content access now, and in protected history also received then. */
+/** Whether a channel message may be read: content access now, and with protected history also received at the time. */
 export function canReadChannelMessage(
   view: View,
   user: UserRecord,
@@ -155,21 +172,21 @@ export function canReadChannelMessage(
   if (!hasContentAccess(view, user, channel)) return false;
   if (channel.isHistoryPublic) return true;
   const subscription = view.subscriptions.get(user.id, channel.id);
-  return subscription !== undefined && hasReceived(subscription.stays, messageId);
+  return subscription !== undefined && hasReceived(subscription.periods, messageId);
 }
 
 /**
- * Whether somebody may be told that a message was in a channel once, and how its topics were called there (S1): who may read it
- * there now, or received it while they were there and knows of the channel still. To know of a channel is not enough: what is
- * written in a private one, and the names of its topics, administrators do not read either.
+ * Whether a user may learn that a message was once in a channel, and its topic names there (S1): they may read it there
+ * now, or received it while they were there and still know the channel. Knowing the channel is not enough, because
+ * administrators may not read private channels or their topic names either.
  */
 export function mayKnowOrigin(view: View, user: UserRecord, channel: ChannelRecord, messageId: number): boolean {
   if (!hasMetadataAccess(view, user, channel)) return false;
   if (canReadChannelMessage(view, user, channel, messageId)) return true;
-  return hasReceived(view.subscriptions.get(user.id, channel.id)?.stays ?? [], messageId);
+  return hasReceived(view.subscriptions.get(user.id, channel.id)?.periods ?? [], messageId);
 }
 
-/** Whether a message may be read (spec 4.10): one answer for missing and forbidden is the caller's business. */
+/** Whether a message may be read (spec 4.10). The caller must answer alike for missing and forbidden messages. */
 export function canReadMessage(view: View, user: UserRecord, message: MessageRecord): boolean {
   const conversation = view.row("conversations", message.conversationId);
   if (conversation === undefined) return false;

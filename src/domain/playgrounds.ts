@@ -1,6 +1,6 @@
-/** The organization's code playgrounds, oldest first: few, and asked for seldom, so they are read where they lie. */
+/** The organization's code playgrounds, oldest first. They are few and rarely read, so they are not cached. */
 import { limits } from "../../schemas/limits.ts";
-import type { PlaygroundRecord } from "../../schemas/records.ts";
+import type { PlaygroundRecord } from "../../schemas/playgrounds.ts";
 import type { View } from "./view.ts";
 
 export function playgroundsOf(view: View): PlaygroundRecord[] {

@@ -1,11 +1,15 @@
-/** Where a message goes, from how a request names it: a channel by name or id, people by ids or addresses (behaviour 5.1). */
+/**
+ * Resolves the destination of a message: a channel by name or id, or users by ids or email addresses (behaviour 5.1).
+ */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { personByAddress } from "./people.ts";
 import { hasMetadataAccess } from "./permissions.ts";
 import { checkChannelName, unprintablePosition } from "./text.ts";
-import { meantTopic } from "./topics.ts";
+import { topicFor } from "./topics.ts";
 import type { View } from "./view.ts";
 
 /** One recipient or several, by id or by name. */
@@ -19,11 +23,11 @@ export interface ChannelAddress {
 
 export interface DirectAddress {
   readonly actor: "direct";
-  /** Ascending, the sender among them. */
+  /** Ascending, including the sender. */
   readonly userIds: readonly number[];
 }
 
-/** @param topicName undefined: the empty one */
+/** @param topicName undefined means the empty topic */
 export function channelAddress(
   view: View,
   sender: UserRecord,
@@ -41,7 +45,7 @@ export function channelAddress(
     return typeof target === "number" ? refuse.channelIdUnknown(target) : refuse.channelNameUnknown(target);
   }
   if (topicName === undefined) return { actor: "topic", channelId: channel.id, topic: "" };
-  const topic = meantTopic(view, topicName);
+  const topic = topicFor(view, topicName);
   const position = unprintablePosition(topic);
   if (position > 0) return refuse.badRequest(`Invalid character in topic, at position ${position}!`);
   return { actor: "topic", channelId: channel.id, topic };

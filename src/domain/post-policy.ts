@@ -1,5 +1,5 @@
-/** What older clients know of who may post: derived from can_send_message_group (behaviour 3.7). */
-import { lookUp } from "./look-up.ts";
+/** The legacy posting policy of older clients, derived from can_send_message_group (behaviour 3.7). */
+import { ownProperty } from "./own-property.ts";
 import type { View } from "./view.ts";
 
 const policies: Readonly<Record<string, number>> = {
@@ -9,9 +9,9 @@ const policies: Readonly<Record<string, number>> = {
   "role:moderators": 4,
 };
 
-/** @returns 1 for whatever group that the older clients have no number for */
+/** @returns 1 for a group that has no legacy number */
 export function postPolicy(view: View, groupId: number): number {
-  return lookUp(policies, view.groups.get(groupId)?.name ?? "") ?? 1;
+  return ownProperty(policies, view.groups.get(groupId)?.name ?? "") ?? 1;
 }
 
 export function isAnnouncementOnly(policy: number): boolean {

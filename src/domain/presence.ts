@@ -1,19 +1,19 @@
-/** Presence arithmetic (spec 2.8, 4.7; behaviour 6). Milliseconds inside, seconds on the wire (D26). */
+/** Presence arithmetic (spec 2.8, 4.7; behaviour 6). Milliseconds internally, seconds in the API (D26). */
 import { limits } from "../../schemas/limits.ts";
-import type { PresenceRecord } from "../../schemas/records.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
 
 const updateMinMs = limits.presence_update_min_s * 1000;
-/** Longer ago than two pings and a bit: being active again is news. */
+/** After slightly more than two missed pings, a user who is active again is announced. */
 const newsAfterMs = (limits.presence_offline_threshold_s - limits.presence_ping_interval_s - 10) * 1000;
 const legacyOffsetMs = limits.presence_legacy_active_offset_s * 1000;
 
 export interface PresenceChange {
   readonly row: PresenceRecord;
-  /** Whether others are told at once (realtime.md). */
+  /** Whether other users are notified at once (docs/realtime.md). */
   readonly isNews: boolean;
 }
 
-/** @returns null when the report changes nothing: most pings within a minute */
+/** @returns null if the report changes nothing, like most pings within a minute */
 export function nextPresence(
   before: PresenceRecord | undefined,
   userId: number,
@@ -39,7 +39,7 @@ export interface ModernPresence {
   readonly idle_timestamp: number;
 }
 
-/** A time that never was is reported as the day the person joined (behaviour 2.7). */
+/** A missing time is reported as the time the user joined (behaviour 2.7). */
 export function modernPresence(row: PresenceRecord, joinedAt: number): ModernPresence {
   return { active_timestamp: seconds(row.activeAt ?? joinedAt), idle_timestamp: seconds(row.connectedAt) };
 }
@@ -67,7 +67,7 @@ export interface OnePresence {
 
 const offlineAfterMs = limits.presence_offline_threshold_s * 1000;
 
-/** Of one person alone: here, who was not heard of for long is offline in the summary (behaviour 2.7). */
+/** For a request about one user: if not heard of for long, they are offline in the summary (behaviour 2.7). */
 export function onePresence(row: PresenceRecord, now: number): { aggregated: OnePresence; website: OnePresence } {
   const { status, at } = lastHeard(row);
   const website = { status, timestamp: seconds(at) };

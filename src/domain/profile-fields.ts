@@ -1,10 +1,16 @@
-/** What a custom profile field may be, and what may be entered in it, with the texts of the public API. */
+/** Rules for custom profile fields and their values, with the error texts of the public API. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
-import { externalAccounts, profileFieldTypes } from "../../schemas/profile-fields.ts";
-import type { ProfileFieldRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "./look-up.ts";
+import {
+  externalAccounts,
+  type FieldData,
+  type FieldInput,
+  type ProfileFieldRecord,
+  profileFieldTypes,
+} from "../../schemas/profile-fields.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { ownProperty } from "./own-property.ts";
 import { canAccessUser } from "./people.ts";
 import { codePoints } from "./text.ts";
 import { isWebAddress } from "./urls.ts";
@@ -12,40 +18,30 @@ import type { View } from "./view.ts";
 
 const { SHORT_TEXT, LONG_TEXT, SELECT, DATE, URL, USER, EXTERNAL_ACCOUNT, PRONOUNS } = profileFieldTypes;
 
-/** What a client sends for a list of choices or an account. */
-export type FieldData = Readonly<Record<string, unknown>>;
-
-export interface FieldDraft {
-  readonly type: number;
-  /** Trimmed. */
-  readonly name: string;
-  readonly hint: string;
-  readonly fieldData: FieldData;
-  readonly displayInSummary: boolean;
-}
-
-/** A field of a site that we know: its name and hint are the site's, and nobody changes them. */
+/** A field for a known site: its name and hint are fixed by the site. */
 export function defaultAccountOf(type: number, fieldData: FieldData) {
   const { subtype } = fieldData;
-  return type === EXTERNAL_ACCOUNT.id && typeof subtype === "string" ? lookUp(externalAccounts, subtype) : undefined;
+  return type === EXTERNAL_ACCOUNT.id && typeof subtype === "string"
+    ? ownProperty(externalAccounts, subtype)
+    : undefined;
 }
 
-/** Whether a field may be like this, apart from the other fields. */
-export function checkField(draft: FieldDraft): Refusal | null {
-  const refused = checkFieldData(draft.type, draft.fieldData);
+/** Checks a field by itself, without the other fields. */
+export function checkField(input: FieldInput): Refusal | null {
+  const refused = checkFieldData(input.type, input.fieldData);
   if (refused !== null) return refused;
-  if (defaultAccountOf(draft.type, draft.fieldData) === undefined) {
-    if (draft.name === "") return refuse.badRequest("Label cannot be blank.");
+  if (defaultAccountOf(input.type, input.fieldData) === undefined) {
+    if (input.name === "") return refuse.badRequest("Label cannot be blank.");
     const tooLong =
-      checkLength("hint", draft.hint, limits.profile_field_hint_code_points_max) ??
-      checkLength("name", draft.name, limits.profile_field_name_code_points_max);
+      checkLength("hint", input.hint, limits.profile_field_hint_code_points_max) ??
+      checkLength("name", input.name, limits.profile_field_name_code_points_max);
     if (tooLong !== null) return tooLong;
   }
-  if (!Object.values(profileFieldTypes).some(({ id }) => id === draft.type)) {
+  if (!Object.values(profileFieldTypes).some(({ id }) => id === input.type)) {
     return refuse.badRequest("Invalid field type.");
   }
-  const isLarge = draft.type === LONG_TEXT.id || draft.type === USER.id;
-  return draft.displayInSummary && isLarge
+  const isLarge = input.type === LONG_TEXT.id || input.type === USER.id;
+  return input.displayInSummary && isLarge
     ? refuse.badRequest("Field type not supported for display in profile summary.")
     : null;
 }
@@ -63,14 +59,14 @@ function checkFieldData(type: number, fieldData: FieldData): Refusal | null {
   );
 }
 
-/** The text that is kept of a field's data, and shown: "" for types that have none. */
+/** The stored text of a field's data; "" for types without data. */
 export function storedFieldData(type: number, fieldData: FieldData): string {
   if (type !== SELECT.id && type !== EXTERNAL_ACCOUNT.id) return "";
   const isKnownSite = defaultAccountOf(type, fieldData) !== undefined;
   return JSON.stringify(isKnownSite ? { subtype: fieldData["subtype"] } : fieldData);
 }
 
-/** A dictionary of choices, each with a text and a place in the order, both texts. */
+/** A dictionary of choices, each with a text and an order, both strings. */
 function checkChoices(choices: FieldData): Refusal | null {
   const entries = Object.entries(choices);
   if (entries.length === 0) return refuse.badRequest("Field must have at least one choice.");
@@ -97,12 +93,12 @@ function checkAccount(account: FieldData): Refusal | null {
       return refuse.badRequest('field_data["url_pattern"] is not a URL');
     }
   }
-  if (lookUp(externalAccounts, String(subtype)) !== undefined) return null;
+  if (ownProperty(externalAccounts, String(subtype)) !== undefined) return null;
   if (subtype !== "custom") return refuse.badRequest("Invalid external account type");
   return pattern === undefined ? refuse.badRequest("Custom external account must define URL pattern") : null;
 }
 
-/** The required ones are there and not blank, the optional ones are texts, and there are no others. */
+/** Required keys exist and are not blank, optional ones are strings, and there are no others. */
 function checkKeys(dict: FieldData, required: readonly string[], optional: readonly string[]): Refusal | null {
   for (const key of [...required, ...optional]) {
     const value = Object.hasOwn(dict, key) ? dict[key] : undefined;
@@ -125,19 +121,22 @@ export function fieldDataOf(field: ProfileFieldRecord): FieldData {
   return isDict(data) ? data : {};
 }
 
-/** Whether Markdown is rendered in it. */
+/** Whether its values are rendered as Markdown. */
 export function isRendered(field: ProfileFieldRecord): boolean {
   return field.type === SHORT_TEXT.id || field.type === LONG_TEXT.id;
 }
 
-/** Whether a stored value is still one: lists lose choices. */
+/** Whether a stored value is still valid, because choices can be removed. */
 export function isStillValid(field: ProfileFieldRecord, value: string): boolean {
   return field.type !== SELECT.id || Object.hasOwn(fieldDataOf(field), value);
 }
 
 export type ProfileValue = string | readonly number[];
 
-/** A value as it is stored, or why it cannot be. @param caller who enters it: nobody names people whom they may not know */
+/**
+ * A value as it is stored, or why it is rejected.
+ * @param caller the user who enters it, who can only name users that they may know
+ */
 export function readValue(
   view: View,
   field: ProfileFieldRecord,
@@ -165,14 +164,14 @@ const valueChecks: Readonly<Record<number, ValueCheck>> = {
   [PRONOUNS.id]: checkShort,
 };
 
-/** A day of the calendar, as 2001-02-28; the first year is 0001. */
+/** A calendar date such as 2001-02-28; the first year is 0001. */
 function isDate(text: string): boolean {
   const time =
     /^\d{4}-\d{2}-\d{2}$/.test(text) && !text.startsWith("0000") ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Active people, each once; a list, or its JSON text (spec 4.8: values are strings). */
+/** Active users without duplicates; a list, or its JSON text (spec 4.8: values are strings). */
 function readPeople(view: View, value: ProfileValue, caller: UserRecord | null): { readonly text: string } | Refusal {
   const given: unknown = typeof value === "string" ? parseJson(value) : value;
   if (!Array.isArray(given)) return refuse.badRequest("User IDs is not a list");

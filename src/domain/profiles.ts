@@ -1,5 +1,5 @@
 /** Custom profile fields as clients see them (OpenAPI, CustomProfileField). Values are in queries/profile-data.ts. */
-import type { ProfileFieldRecord } from "../../schemas/records.ts";
+import type { ProfileFieldRecord } from "../../schemas/profile-fields.ts";
 import type { View } from "./view.ts";
 
 export function profileFieldBody(field: ProfileFieldRecord) {
@@ -12,12 +12,12 @@ export function profileFieldBody(field: ProfileFieldRecord) {
     order: field.order,
     required: field.isRequired,
     editable_by_user: field.isEditableByUser,
-    // Sent only when it is true (public API).
+    // Sent only if true (public API).
     ...(field.displayInSummary ? { display_in_profile_summary: true } : {}),
   };
 }
 
-/** All fields, in their order. */
+/** All fields, in order. */
 export function profileFieldBodies(view: View) {
   return view.profiles.fields.map(profileFieldBody);
 }

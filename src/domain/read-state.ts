@@ -1,141 +1,138 @@
 /**
- * What a person has read (architecture, Read state; behaviour 8). Unread is what somebody received and neither wrote themselves
- * nor has behind a floor; exceptions say otherwise for single messages. Leaving a channel marks what is in it as read: only
- * channels that one is in hold unread messages.
+ * A user's read state (behaviour 8). A message is unread if the user received it, did not write it, and no watermark
+ * covers it; exceptions override this for single messages. Leaving a channel marks its messages as read: only
+ * subscribed channels have unread messages.
  */
 import { botTypes } from "../../schemas/bots.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import { type FloorKind, floorKinds } from "../../schemas/records/read-state.ts";
-import type {
-  ConversationRecord,
-  MessageRecord,
-  ReadExceptionRecord,
-  ReadFloorRecord,
-  ReadStateRecord,
-  UserRecord,
-} from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import {
+  type ReadExceptionRecord,
+  type ReadStateRecord,
+  type ReadWatermarkRecord,
+  type Seen,
+  type WatermarkKind,
+  type WatermarkOverride,
+  type WatermarkScope,
+  watermarkKinds,
+} from "../../schemas/read-state.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasReceived } from "./permissions.ts";
 import type { View } from "./view.ts";
 
-/** What the question needs of a message: its row has it, and so have the indexes of messages. */
-export interface Seen {
-  readonly id: number;
-  readonly senderId: number;
-  readonly traits: number;
-}
+/** The conversation of a message. */
+export type ConversationRef = Pick<ConversationRecord, "id" | "channelId" | "userIds">;
 
-/** Where a message is. */
-export type ReadPlace = Pick<ConversationRecord, "id" | "channelId" | "userIds">;
-
-export type Place = { readonly kind: FloorKind | "realm"; readonly id: number };
-
-/** Floors as they were before a decision, or as they will be after it; null: none. What is not named is as it is stored. */
-export interface Supposed {
-  readonly floors?: readonly { readonly place: Place; readonly floor: ReadFloorRecord | null }[];
-  /** A channel as if its person had not left it. */
+/** Overrides watermarks with their state before a decision, or after it; null means none. Others are as stored. */
+export interface ReadStateOverrides {
+  readonly watermarks?: readonly WatermarkOverride[];
+  /** Treats a channel as if the user had not left it. */
   readonly remainsIn?: number;
-  /** Floors of conversations that reach further were raised since: as if there were none. */
-  readonly conversationFloorsUpTo?: number;
-  /** Floors of senders with the mark of that number or a later one were raised since, too. */
-  readonly senderFloorsBefore?: number;
-  /** And what was kept as read, message by message, with that mark or a later one. */
+  /** Ignores conversation watermarks beyond this id, because they were raised later. */
+  readonly conversationWatermarksUpTo?: number;
+  /** Ignores sender watermarks with this mark or a later one. */
+  readonly senderWatermarksBefore?: number;
+  /** Ignores read exceptions of single messages with this mark or a later one. */
   readonly readExceptionsBefore?: number;
 }
 
-/** Of somebody who has marked nothing yet. */
-export const nothingMarked: ReadStateRecord = { upTo: 0, at: 0, newest: 0, hasSenderFloors: false };
+/** The state of a user who has not marked anything yet. */
+export const nothingMarked: ReadStateRecord = { upTo: 0, at: 0, newest: 0, hasSenderWatermarks: false };
 
-/** Whether the person whose state it is has read a message. Messages that they did not receive count as read. */
+/** Whether the user has read a message. Messages that they did not receive count as read. */
 export function isRead(view: View, message: MessageRecord, state: ReadState): boolean {
   const conversation = view.row("conversations", message.conversationId);
   return conversation === undefined || state.isRead(message, conversation);
 }
 
-/** Whether it arrived while the reader was there, or was sent to a bot by mentioning it; direct messages always did. */
+/**
+ * Whether the reader was subscribed when the message arrived, or is a bot that it mentioned; direct messages are always
+ * received.
+ */
 export function isReceived(view: View, reader: UserRecord, message: MessageRecord): boolean {
   const conversation = view.row("conversations", message.conversationId);
   if (conversation === undefined) return false;
   return (
     isReceivedIn(view, reader.id, message.id, conversation) ||
-    (reader.botType === botTypes.generic && calledBotsOf(view, message).includes(reader.id))
+    (reader.botType === botTypes.generic && mentionedBotsOf(view, message).includes(reader.id))
   );
 }
 
-/** Bots outside the channel that received a message because it mentioned them (records/read-state.ts). */
-export function calledBotsOf(view: View, { id, traits }: Pick<MessageRecord, "id" | "traits">): readonly number[] {
-  if (!hasTrait(traits, "callsAttention")) return [];
-  return view.row("messageAttention", id)?.calledBotIds ?? [];
+/** Bots outside the channel that received a message because it mentioned them (schemas/read-state.ts). */
+export function mentionedBotsOf(view: View, { id, traits }: Pick<MessageRecord, "id" | "traits">): readonly number[] {
+  if (!hasTrait(traits, "hasAlerts")) return [];
+  return view.row("messageAlerts", id)?.mentionedBotIds ?? [];
 }
 
-function isReceivedIn(view: View, userId: number, messageId: number, conversation: ReadPlace): boolean {
+function isReceivedIn(view: View, userId: number, messageId: number, conversation: ConversationRef): boolean {
   if (conversation.userIds !== null) return conversation.userIds.includes(userId);
   const subscription = view.subscriptions.get(userId, conversation.channelId ?? 0);
-  return subscription !== undefined && hasReceived(subscription.stays, messageId);
+  return subscription !== undefined && hasReceived(subscription.periods, messageId);
 }
 
-/** One's own messages are read, unless the client that sent them said otherwise (public API: read_by_sender). */
+/** Own messages are read, unless the sending client said otherwise (public API: read_by_sender). */
 export function isOwnRead(userId: number, message: Seen): boolean {
   return message.senderId === userId && !hasTrait(message.traits, "isUnreadBySender");
 }
 
-/** One person's read state at one moment, for many messages: floors are looked up once. */
+/** A user's read state at one moment, for many messages: watermarks are looked up once. */
 export class ReadState {
-  /** The summary, as it is stored. */
+  /** The stored summary. */
   readonly marks: ReadStateRecord;
   readonly #view: View;
   readonly #userId: number;
   readonly #remainsIn: number | null;
-  readonly #conversationFloorsUpTo: number;
-  readonly #senderFloorsBefore: number;
+  readonly #conversationWatermarksUpTo: number;
+  readonly #senderWatermarksBefore: number;
   readonly #readExceptionsBefore: number;
-  /** Made when it is first needed: a message that is newer than all marks needs none. */
-  #floors: Map<string, ReadFloorRecord | null> | null = null;
-  /** What is newer is not named by any row. */
+  /** Created on first use: messages newer than all marks do not need it. */
+  #watermarks: Map<string, ReadWatermarkRecord | null> | null = null;
+  /** No row names a newer message. */
   readonly #newest: number;
-  /** All of the person's, when they were read at once. */
+  /** All exceptions of the user, if they were loaded at once. */
   #exceptions: ReadonlyMap<number, ReadExceptionRecord> | null = null;
 
-  constructor(view: View, userId: number, supposed: Supposed = {}) {
+  constructor(view: View, userId: number, overrides: ReadStateOverrides = {}) {
     this.#view = view;
     this.#userId = userId;
-    this.#remainsIn = supposed.remainsIn ?? null;
-    this.#conversationFloorsUpTo = supposed.conversationFloorsUpTo ?? Number.MAX_SAFE_INTEGER;
-    this.#senderFloorsBefore = supposed.senderFloorsBefore ?? Number.MAX_SAFE_INTEGER;
-    this.#readExceptionsBefore = supposed.readExceptionsBefore ?? Number.MAX_SAFE_INTEGER;
+    this.#remainsIn = overrides.remainsIn ?? null;
+    this.#conversationWatermarksUpTo = overrides.conversationWatermarksUpTo ?? Number.MAX_SAFE_INTEGER;
+    this.#senderWatermarksBefore = overrides.senderWatermarksBefore ?? Number.MAX_SAFE_INTEGER;
+    this.#readExceptionsBefore = overrides.readExceptionsBefore ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
-    for (const { place, floor } of supposed.floors ?? []) {
-      this.#remember(nameOf(place), floor);
-      newest = Math.max(newest, floor?.upTo ?? 0);
+    for (const { place, watermark } of overrides.watermarks ?? []) {
+      this.#remember(nameOf(place), watermark);
+      newest = Math.max(newest, watermark?.upTo ?? 0);
     }
     this.#newest = newest;
   }
 
-  /** Looks no exception up one by one from here on. */
+  /** From now on uses these exceptions instead of single lookups. */
   useExceptions(exceptions: ReadonlyMap<number, ReadExceptionRecord>): void {
     this.#exceptions = exceptions;
   }
 
-  isRead(message: Seen, conversation: ReadPlace): boolean {
+  isRead(message: Seen, conversation: ConversationRef): boolean {
     if (!this.holdsUnread(conversation)) return true;
     const isReadByRule = this.#isReadByRule(message, conversation);
-    // What is newer than all that was ever marked follows the rules; of floors, only a sender's reaches beyond.
+    // For a message newer than every mark only the rules apply, and the sender's watermark.
     if (message.id > this.#newest) return isReadByRule || this.#isBehindSender(message, never);
     const exception = this.exception(message.id);
     if (exception?.isRead === true || (exception === undefined && isReadByRule)) return true;
-    return this.#isFloored(message, conversation, exception?.at ?? never);
+    return this.#isCovered(message, conversation, exception?.at ?? never);
   }
 
-  /** Whether rules and floors alone say so: an exception that says the same is not needed. */
-  isReadAnyway(message: Seen, conversation: ReadPlace): boolean {
+  /** Whether rules and watermarks alone make it read, so that an exception saying the same is not needed. */
+  isReadAnyway(message: Seen, conversation: ConversationRef): boolean {
     return (
       !this.holdsUnread(conversation) ||
       this.#isReadByRule(message, conversation) ||
-      this.#isFloored(message, conversation, never)
+      this.#isCovered(message, conversation, never)
     );
   }
 
-  #isReadByRule(message: Seen, conversation: ReadPlace): boolean {
+  #isReadByRule(message: Seen, conversation: ConversationRef): boolean {
     return (
       isOwnRead(this.#userId, message) ||
       hasTrait(message.traits, "changedChannel") ||
@@ -144,14 +141,17 @@ export class ReadState {
     );
   }
 
-  /** The notice of a resolved topic, for whom it was read from the beginning (spec 2.3, resolved_topic_notice_auto_read_policy). */
+  /**
+   * The notice of a resolved topic, for users to whom it counted as read from the beginning (spec 2.3,
+   * resolved_topic_notice_auto_read_policy).
+   */
   #isQuietNotice({ id, traits }: Seen): boolean {
     if (!hasTrait(traits, "isResolveNotice")) return false;
     return this.#view.row("resolveNotices", id)?.unreadByIds.includes(this.#userId) === false;
   }
 
-  /** Whether there can be unread messages for the person at all. */
-  holdsUnread({ userIds, channelId }: ReadPlace): boolean {
+  /** Whether the conversation can have unread messages for the user at all. */
+  holdsUnread({ userIds, channelId }: ConversationRef): boolean {
     if (userIds !== null) return userIds.includes(this.#userId);
     if (channelId === null || channelId === this.#remainsIn) return channelId !== null;
     return this.#view.subscriptions.get(this.#userId, channelId)?.isActive === true;
@@ -165,66 +165,66 @@ export class ReadState {
     return row?.isRead === true && row.at >= this.#readExceptionsBefore ? undefined : row;
   }
 
-  /** Whether a floor that was said after `since` covers the message. */
-  #isFloored(message: Seen, { id, channelId }: ReadPlace, since: number): boolean {
+  /** Whether a watermark set after `since` covers the message. */
+  #isCovered(message: Seen, { id, channelId }: ConversationRef, since: number): boolean {
     return (
-      covers(this.floor({ kind: "realm", id: 0 }), message, since) ||
-      (channelId !== null && covers(this.floor({ kind: "channel", id: channelId }), message, since)) ||
-      covers(this.floor({ kind: "conversation", id }), message, since) ||
+      covers(this.watermark({ kind: "realm", id: 0 }), message, since) ||
+      (channelId !== null && covers(this.watermark({ kind: "channel", id: channelId }), message, since)) ||
+      covers(this.watermark({ kind: "conversation", id }), message, since) ||
       this.#isBehindSender(message, since)
     );
   }
 
   #isBehindSender(message: Seen, since: number): boolean {
-    if (!this.marks.hasSenderFloors) return false;
-    return covers(this.floor({ kind: "sender", id: message.senderId }), message, since);
+    if (!this.marks.hasSenderWatermarks) return false;
+    return covers(this.watermark({ kind: "sender", id: message.senderId }), message, since);
   }
 
-  /** null: there is none. */
-  floor(place: Place): ReadFloorRecord | null {
+  /** Returns null if there is none. */
+  watermark(place: WatermarkScope): ReadWatermarkRecord | null {
     const name = nameOf(place);
-    const known = this.#floors?.get(name);
+    const known = this.#watermarks?.get(name);
     if (known !== undefined) return known;
     const { kind, id } = place;
-    const row = kind === "realm" ? this.marks : this.#storedFloor(kind, id);
+    const row = kind === "realm" ? this.marks : this.#storedWatermark(kind, id);
     this.#remember(name, row);
     return row;
   }
 
-  #remember(name: string, floor: ReadFloorRecord | null): void {
-    this.#floors ??= new Map();
-    this.#floors.set(name, floor);
+  #remember(name: string, watermark: ReadWatermarkRecord | null): void {
+    this.#watermarks ??= new Map();
+    this.#watermarks.set(name, watermark);
   }
 
-  #storedFloor(kind: FloorKind, id: number): ReadFloorRecord | null {
-    const row = this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null;
+  #storedWatermark(kind: WatermarkKind, id: number): ReadWatermarkRecord | null {
+    const row = this.#view.row("readWatermarks", [watermarkKinds[kind], id, this.#userId]) ?? null;
     if (row === null) return null;
     const isLater =
-      (kind === "conversation" && row.upTo > this.#conversationFloorsUpTo) ||
-      (kind === "sender" && row.at >= this.#senderFloorsBefore);
+      (kind === "conversation" && row.upTo > this.#conversationWatermarksUpTo) ||
+      (kind === "sender" && row.at >= this.#senderWatermarksBefore);
     return isLater ? null : row;
   }
 
-  /** Up to here nothing in the place is unread, but for exceptions: where looking begins. */
-  floorOf(place: { readonly channelId: number | null; readonly conversationId: number | null }): number {
+  /** Up to this id nothing in the conversation is unread, except for exceptions; scans start here. */
+  watermarkOf(place: { readonly channelId: number | null; readonly conversationId: number | null }): number {
     const { channelId, conversationId } = place;
-    const stays = channelId === null ? [] : (this.#view.subscriptions.get(this.#userId, channelId)?.stays ?? []);
+    const periods = channelId === null ? [] : (this.#view.subscriptions.get(this.#userId, channelId)?.periods ?? []);
     return Math.max(
-      this.floor({ kind: "realm", id: 0 })?.upTo ?? 0,
-      channelId === null ? 0 : (this.floor({ kind: "channel", id: channelId })?.upTo ?? 0),
-      conversationId === null ? 0 : (this.floor({ kind: "conversation", id: conversationId })?.upTo ?? 0),
-      stays[0]?.joinedAfterId ?? 0,
+      this.watermark({ kind: "realm", id: 0 })?.upTo ?? 0,
+      channelId === null ? 0 : (this.watermark({ kind: "channel", id: channelId })?.upTo ?? 0),
+      conversationId === null ? 0 : (this.watermark({ kind: "conversation", id: conversationId })?.upTo ?? 0),
+      periods[0]?.joinedAfterId ?? 0,
     );
   }
 }
 
-/** Before every mark: any floor is later. */
+/** Earlier than every mark, so that any watermark is later. */
 const never = -1;
 
-function covers(floor: ReadFloorRecord | null, message: Seen, since: number): boolean {
-  return floor !== null && floor.upTo >= message.id && floor.at > since;
+function covers(watermark: ReadWatermarkRecord | null, message: Seen, since: number): boolean {
+  return watermark !== null && watermark.upTo >= message.id && watermark.at > since;
 }
 
-function nameOf({ kind, id }: Place): string {
+function nameOf({ kind, id }: WatermarkScope): string {
   return `${kind}:${id}`;
 }

@@ -1,6 +1,9 @@
-/** Domains of an organization, and which addresses they admit (public API: /realm/domains, `emails_restricted_to_domains`). */
+/**
+ * Domains of an organization, and the email addresses they allow (public API: /realm/domains,
+ * `emails_restricted_to_domains`).
+ */
 import { limits } from "../../schemas/limits.ts";
-import type { RealmDomainRecord } from "../../schemas/records.ts";
+import type { RealmDomainRecord } from "../../schemas/realm-domains.ts";
 import { realmSetting } from "./realm-settings.ts";
 import type { View } from "./view.ts";
 
@@ -10,12 +13,12 @@ export function realmDomainsOf(view: View): readonly RealmDomainRecord[] {
   return rows.sort((a, b) => a.id - b.id);
 }
 
-/** As clients know it (OpenAPI, RealmDomain): in answers, in state and in events alike. */
+/** The form that clients see (OpenAPI, RealmDomain), in answers, state and events. */
 export function realmDomainBody({ domain, allowsSubdomains }: RealmDomainRecord) {
   return { domain, allow_subdomains: allowsSubdomains };
 }
 
-/** Why a text is no domain, in the words of the public server; null: it is one. */
+/** Why a text is not a valid domain, in Zulip's words, or null. */
 export function domainFault(domain: string): string | null {
   if (domain === "") return "Domain can't be empty.";
   if (!domain.includes(".")) return "Domain must have at least one dot (.)";
@@ -29,10 +32,10 @@ export function domainFault(domain: string): string | null {
   return null;
 }
 
-/** Why the organization takes nobody with an address. */
+/** Why the organization rejects an address. */
 export type AddressFault = "outside" | "plus";
 
-/** null: the address is fine, or the organization restricts none. Many addresses are judged with one reading of the domains. */
+/** Returns a check that gives null for an allowed address. It reads the domains once for many addresses. */
 export function addressJudge(view: View): (email: string) => AddressFault | null {
   if (!realmSetting(view, "emails_restricted_to_domains")) return () => null;
   const domains = realmDomainsOf(view);
@@ -51,7 +54,7 @@ export function addressJudge(view: View): (email: string) => AddressFault | null
   };
 }
 
-/** What is said of an address in a list of addresses, or of one's own. */
+/** The error texts, for lists of addresses and for one's own address. */
 export const addressFaultTexts: Readonly<Record<AddressFault, string>> = {
   outside: "Outside your domain.",
   plus: "Email addresses containing + are not allowed.",

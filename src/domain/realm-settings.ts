@@ -1,33 +1,34 @@
-/** An organization's settings: how they are read, and what of them is stored (schemas/realm-settings.ts; records, RealmRecord). */
+/** An organization's settings: reading them, and what is stored (schemas/realm-settings.ts; records, RealmRecord). */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import {
+  type NewRealmValues,
+  type RealmRecord,
   type RealmSetting,
   type RealmSettingName,
   type RealmSettingValue,
   realmSettingRows,
   realmSettings,
 } from "../../schemas/realm-settings.ts";
-import type { RealmRecord } from "../../schemas/records.ts";
 import type { SettingValues } from "./settings.ts";
 import type { View } from "./view.ts";
 
 type Settled = Pick<RealmRecord, "name" | "settings">;
 
-/** @returns the value, or the default while nobody has set it */
+/** @returns the value, or the default if it was never set */
 export function realmSetting<N extends RealmSettingName>(view: Pick<View, "realm">, name: N): RealmSettingValue<N> {
-  // What is stored under the name has passed the row's schema.
+  // A stored value has passed the setting's schema.
   return settingValueOf(view.realm, name) as RealmSettingValue<N>;
 }
 
-/** The value of any row; where the name is known, `realmSetting` is more exact. The organization's name is a field of its own. */
+/** The value of any setting; `realmSetting` is typed more precisely. The organization's name is a separate field. */
 export function settingValueOf(realm: Settled, name: RealmSettingName): unknown {
   if (name === "name") return realm.name;
   const stored = realm.settings[name];
   return stored === undefined ? realmSettings[name].default : stored;
 }
 
-/** The record with other values; what is the program's default is not stored. */
+/** The record with other values; default values are not stored. */
 export function withSettings(realm: RealmRecord, values: SettingValues): RealmRecord {
   const { name = realm.name, ...others } = values;
   const settings = new Map<string, unknown>([...Object.entries(realm.settings), ...Object.entries(others)]);
@@ -35,17 +36,17 @@ export function withSettings(realm: RealmRecord, values: SettingValues): RealmRe
   return { ...realm, name: String(name), settings: Object.fromEntries(settings) };
 }
 
-/** What a channel's archiving takes from the settings: every row that names it becomes none (behaviour 2.5), by name. */
-export function withoutChannel(realm: Settled, channelId: number): Readonly<Record<string, -1>> {
+/** Settings that archiving a channel changes: each one that names it is reset to none (behaviour 2.5). */
+export function withoutChannel(realm: Settled, channelId: number): NewRealmValues {
   const naming = realmSettingRows.filter(([name, row]) => isChannel(row) && settingValueOf(realm, name) === channelId);
-  return Object.fromEntries(naming.map(([name]) => [name, -1]));
+  return Object.fromEntries(naming.map(([name]) => [name, -1])) as NewRealmValues; // each of them is a channel's id
 }
 
 export function isChannel({ kind }: RealmSetting): boolean {
   return kind === "channel" || kind === "private-channel";
 }
 
-/** From the parameters of PATCH /realm, which have passed their schemas, to values as they are stored. */
+/** Turns the validated parameters of PATCH /realm into stored values. */
 export function readRealmSettings(params: SettingValues): { readonly settings: SettingValues } | Refusal {
   const values: Record<string, unknown> = {};
   for (const [name, row] of realmSettingRows) {

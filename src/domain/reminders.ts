@@ -1,6 +1,6 @@
-/** Reminders as who asked for them knows them (OpenAPI Reminder): in answers, in state and in events alike. */
+/** Reminders as their owner sees them (OpenAPI Reminder), in answers, state and events. */
 import { limits } from "../../schemas/limits.ts";
-import type { ReminderRecord } from "../../schemas/records.ts";
+import type { ReminderRecord } from "../../schemas/reminders.ts";
 import { seconds } from "./presence.ts";
 import { byDueTime } from "./scheduled-messages.ts";
 import type { View } from "./view.ts";
@@ -17,7 +17,7 @@ export function remindersOf(view: View, userId: number): readonly ReminderRecord
 export function reminderBody({ id, userId, messageId, content, rendered, dueAt, timer }: ReminderRecord) {
   return {
     reminder_id: id,
-    type: "private",
+    type: "private" as const,
     to: [userId],
     content,
     rendered_content: rendered,

@@ -1,6 +1,6 @@
-/** Scheduled messages as their writer knows them (OpenAPI ScheduledMessage): in answers, in state and in events alike. */
+/** Scheduled messages as their author sees them (OpenAPI ScheduledMessage), in answers, state and events. */
 import { limits } from "../../schemas/limits.ts";
-import type { ScheduledMessageRecord } from "../../schemas/records.ts";
+import type { ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
 import { seconds } from "./presence.ts";
 import type { View } from "./view.ts";
 
@@ -22,8 +22,8 @@ export function scheduledMessageBody(row: ScheduledMessageRecord) {
   return {
     scheduled_message_id: id,
     ...(channelId === null
-      ? { type: "private", to: othersOf(userIds ?? [], userId) }
-      : { type: "stream", to: channelId, topic }),
+      ? { type: "private" as const, to: othersOf(userIds ?? [], userId) }
+      : { type: "stream" as const, to: channelId, topic }),
     content,
     rendered_content: rendered,
     scheduled_delivery_timestamp: seconds(dueAt),
@@ -31,7 +31,7 @@ export function scheduledMessageBody(row: ScheduledMessageRecord) {
   };
 }
 
-/** Among several recipients oneself goes without saying. */
+/** With several recipients the author is not listed. */
 function othersOf(userIds: readonly number[], userId: number): readonly number[] {
   return userIds.length === 1 ? userIds : userIds.filter((id) => id !== userId);
 }

@@ -1,10 +1,10 @@
 /**
- * Who reads without an account (behaviour 5.4; D27): in organizations that let spectators in, what is in web-public channels. To
- * every question about permissions a spectator is a guest who is subscribed to nothing, so that no path asks other questions.
+ * A reader without an account (behaviour 5.4; D27), who sees web-public channels in organizations that allow it. For
+ * permission checks a spectator is a guest without subscriptions, so no code path needs special checks.
  */
-import type { UserRecord } from "../../schemas/records.ts";
+
 import { roles } from "../../schemas/types.ts";
-import type { Term } from "./narrow.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 
 export const spectator: UserRecord = {
   id: 0,
@@ -24,18 +24,4 @@ export const spectator: UserRecord = {
 
 export function isSpectator(reader: UserRecord): boolean {
   return reader.id === spectator.id;
-}
-
-const spectatorOperators: ReadonlySet<string> = new Set([
-  ...["channel", "stream", "channels", "streams", "topic", "subject", "sender", "from"],
-  ...["has", "search", "near", "id", "with"],
-]);
-
-/** Whether a spectator may ask it: only about web-public channels, and nothing personal. */
-export function isForSpectators(terms: readonly Term[]): boolean {
-  const saysSo = terms.some(
-    ({ operator, operand, negated }) =>
-      (operator === "channels" || operator === "streams") && operand === "web-public" && !negated,
-  );
-  return saysSo && terms.every(({ operator }) => spectatorOperators.has(operator));
 }

@@ -1,7 +1,7 @@
-/** Which system groups a person is a direct member of (behaviour 3.1): what /register and `user_group` events tell clients. */
+/** The system groups of which a user is a direct member (behaviour 3.1), as in /register and `user_group` events. */
 import type { SystemGroupName } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { isInSystemGroup } from "./permissions.ts";
 import type { View } from "./view.ts";
 
@@ -13,7 +13,7 @@ const groupOfRole: Readonly<Record<Role, SystemGroupName>> = {
   [roles.guest]: "role:everyone",
 };
 
-/** The role's own group, and full members beside members once the waiting period is over. */
+/** The role's own group, plus full members for members after the waiting period. */
 export function directSystemGroups(view: View, user: UserRecord): readonly SystemGroupName[] {
   const own = groupOfRole[user.role];
   const isFullMember = user.role === roles.member && isInSystemGroup(view, user, "role:fullmembers");

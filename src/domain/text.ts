@@ -1,7 +1,7 @@
 /** Rules for names and texts: length in code points (D8), case folding, printable characters. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 
-/** Number of Unicode code points; cheap when the string is plain ASCII length-wise. */
+/** Number of Unicode code points, counted without allocating. */
 export function codePoints(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index++) {
@@ -20,7 +20,7 @@ export function truncate(text: string, count: number): string {
   return text.length <= count ? text : Array.from(text).slice(0, count).join("");
 }
 
-/** Order of code points; JavaScript's own is that of UTF-16 units, which puts emoji before some letters. */
+/** Compares by code points; JavaScript compares UTF-16 units, which puts emoji before some letters. */
 export function compareText(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let index = 0; index < shorter; index++) {
@@ -30,10 +30,10 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// Control characters, surrogates and non-characters are refused in names (behaviour of the public API).
+// Names must not contain control characters, surrogates or non-characters (as in the public API).
 const unprintable = /[\p{Cc}\p{Cs}\u{FDD0}-\u{FDEF}]/u;
 
-/** 1-based position in code points of the first character that a name may not hold; 0 when there is none. */
+/** 1-based position, in code points, of the first invalid character of a name; 0 if there is none. */
 export function unprintablePosition(name: string): number {
   let position = 0;
   for (const character of name) {
@@ -44,7 +44,7 @@ export function unprintablePosition(name: string): number {
   return 0;
 }
 
-/** Rules of a channel name (spec 4.3); the name is trimmed already. */
+/** Rules for a channel name (spec 4.3); the name must be trimmed. */
 export function checkChannelName(name: string, codePointsMax: number): Refusal | null {
   if (name === "") return refuse.badRequest("Channel name can't be empty.");
   if (codePoints(name) > codePointsMax) {
@@ -54,7 +54,7 @@ export function checkChannelName(name: string, codePointsMax: number): Refusal |
   return position === 0 ? null : refuse.badRequest(`Invalid character in channel name, at position ${position}.`);
 }
 
-/** Rules of a person's name (behaviour of the public API, 2.1). */
+/** Rules for a user's name (as in the public API, 2.1). */
 export function checkFullName(name: string, codePointsMax: number): Refusal | null {
   if (name === "") return refuse.badRequest("Name too short!");
   if (codePoints(name) > codePointsMax) return refuse.badRequest("Name too long!");
@@ -63,7 +63,7 @@ export function checkFullName(name: string, codePointsMax: number): Refusal | nu
   return null;
 }
 
-// One @, something on both sides, no blanks, no control characters, a dot or a plain host name on the right.
+// One @ with text on both sides, no white space or control characters, and a host name on the right.
 const emailShape = /^[^\s@<>()[\]\\,;:"]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
 export function isEmailAddress(text: string, codePointsMax: number): boolean {

@@ -1,8 +1,8 @@
-/** Names of time zones (spec 2.3, timezone): IANA names, by the data that comes with Node, stored in one form. */
+/** Names of time zones (spec 2.3, timezone): IANA names from Node's data, stored in one canonical form. */
 import { limits } from "../../schemas/limits.ts";
 import { codePoints } from "./text.ts";
 
-/** Node's data (CLDR) keeps the first name that a zone ever had; these are the names of today. */
+/** Node's data (CLDR) keeps the first name that a zone ever had; these are the current names. */
 const presentNames: Readonly<Record<string, string>> = {
   "Africa/Asmera": "Africa/Asmara",
   "America/Buenos_Aires": "America/Argentina/Buenos_Aires",
@@ -25,7 +25,7 @@ const presentNames: Readonly<Record<string, string>> = {
   "Pacific/Truk": "Pacific/Chuuk",
 };
 
-/** Zones of the IANA data whose names have no area. */
+/** IANA zones whose names have no area. */
 const shortNames = new Set(
   (
     "Cuba Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya " +
@@ -34,7 +34,10 @@ const shortNames = new Set(
   ).split(" "),
 );
 
-/** The form in which a zone is stored; null: there is no such zone. Offsets and Node's own abbreviations are none. */
+/**
+ * The stored form of a zone's name; null if there is no such zone. Offsets and Node's own abbreviations are not
+ * accepted.
+ */
 export function canonicalTimezone(name: string): string | null {
   if (codePoints(name) > limits.timezone_code_points_max) return null;
   const isIana = shortNames.has(name) || (/^[A-Za-z]+\//.test(name) && !/^SystemV\//i.test(name));

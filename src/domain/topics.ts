@@ -1,4 +1,7 @@
-/** Topic names: what a client means by one, and how the empty one is called (spec 2.4, 2.9, level 334; behaviour 1.8, 5.1). */
+/**
+ * Topic names: which topic a client means, and the display name of the empty one (spec 2.4, 2.9, level 334; behaviour
+ * 1.8, 5.1).
+ */
 import { limits } from "../../schemas/limits.ts";
 import { realmSetting } from "./realm-settings.ts";
 import { codePoints, truncate } from "./text.ts";
@@ -8,24 +11,27 @@ export function emptyTopicName(view: View): string {
   return realmSetting(view, "empty_topic_display_name");
 }
 
-/** Longer topics are cut, not refused, wherever they are named: so a stored name fits into a key, and any name finds it. */
+/**
+ * Topics that are too long are truncated and not rejected, in every request: so a stored name fits into a key, and the
+ * full name still finds it.
+ */
 export function cutTopic(topic: string): string {
   const isLong = codePoints(topic) > limits.topic_code_points_max;
   return isLong ? `${truncate(topic, limits.topic_code_points_max - 3)}...` : topic;
 }
 
-/** The topic that a client means: trimmed and cut, with the empty topic's display names read as empty. */
-export function meantTopic(view: View, topic: string): string {
+/** The topic that a client means: trimmed and truncated, with the empty topic's display names read as empty. */
+export function topicFor(view: View, topic: string): string {
   return cutTopic(namedTopic(view, topic));
 }
 
-/** The same before it is cut. */
+/** The same without truncation. */
 export function namedTopic(view: View, topic: string): string {
   const trimmed = topic.trim();
   return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : trimmed;
 }
 
-/** The empty topic has a display name for clients that do not know it. */
+/** The empty topic has a display name for clients that do not support it. */
 export function shownTopic(view: View, topic: string, allowsEmpty: boolean): string {
   return topic === "" && !allowsEmpty ? emptyTopicName(view) : topic;
 }

@@ -1,12 +1,13 @@
 /**
- * Everything that somebody has not read, newest first up to a bound (behaviour 8). Only what lies above floors is opened: a
- * channel is walked from its newest message down to its floor; one that holds much above it which is read already is walked
- * topic by topic from there on.
+ * A user's unread messages, newest first up to a bound (behaviour 8). Only messages above the watermarks are read: a
+ * channel is walked from its newest message down to its watermark; if much of that is already read, the rest is walked
+ * topic by topic.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { ConversationRecord, MessageIndexRecord, ReadExceptionRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageIndexRecord } from "../../schemas/messages.ts";
+import type { ReadExceptionRecord } from "../../schemas/read-state.ts";
 import { canReadMessage } from "./permissions.ts";
-import { ReadState, type Supposed } from "./read-state.ts";
+import { ReadState, type ReadStateOverrides } from "./read-state.ts";
 import type { View } from "./view.ts";
 
 export interface UnreadMessage {
@@ -20,12 +21,12 @@ export interface UnreadMessage {
 export interface Unread {
   /** Ascending. */
   readonly messages: readonly UnreadMessage[];
-  /** There are older ones. */
+  /** There are older unread messages. */
   readonly isTruncated: boolean;
 }
 
-export function collectUnread(view: View, userId: number, supposed: Supposed = {}): Unread {
-  const collector = new Collector(view, userId, supposed);
+export function collectUnread(view: View, userId: number, overrides: ReadStateOverrides = {}): Unread {
+  const collector = new Collector(view, userId, overrides);
   const messages = collector.collect().sort((a, b) => a.id - b.id);
   const most = limits.unread_messages_shown_max;
   return { messages: messages.slice(-most), isTruncated: messages.length > most || collector.hasMoreMarked };
@@ -39,16 +40,16 @@ class Collector {
   readonly #state: ReadState;
   readonly #remainsIn: number | null;
   readonly #found: UnreadMessage[] = [];
-  /** Those that were marked as unread are found by that. */
+  /** Messages marked as unread; they are found by their exceptions. */
   readonly #marked = new Set<number>();
-  /** Marks that are older were not looked at. */
+  /** Older exceptions were not read. */
   hasMoreMarked = false;
 
-  constructor(view: View, userId: number, supposed: Supposed) {
+  constructor(view: View, userId: number, overrides: ReadStateOverrides) {
     this.#view = view;
     this.#userId = userId;
-    this.#remainsIn = supposed.remainsIn ?? null;
-    this.#state = new ReadState(view, userId, supposed);
+    this.#remainsIn = overrides.remainsIn ?? null;
+    this.#state = new ReadState(view, userId, overrides);
   }
 
   collect(): UnreadMessage[] {
@@ -66,7 +67,7 @@ class Collector {
     return this.#found;
   }
 
-  /** Messages may be marked as unread wherever they are. */
+  /** Messages in any conversation may be marked as unread. */
   #collectMarked(): void {
     const limit = limits.read_exceptions_at_once_max;
     const exceptions = new Map<number, ReadExceptionRecord>();
@@ -91,12 +92,12 @@ class Collector {
   }
 
   #collectChannel(channelId: number): void {
-    const floor = this.#state.floorOf({ channelId, conversationId: null });
+    const watermark = this.#state.watermarkOf({ channelId, conversationId: null });
     let below = Number.MAX_SAFE_INTEGER;
     let scanned = 0;
     const before = this.#found.length;
     while (this.#found.length - before <= limits.unread_messages_shown_max) {
-      const rows = this.#view.channelIndex(channelId, { above: floor, below, limit: rowsPerSeek });
+      const rows = this.#view.channelIndex(channelId, { above: watermark, below, limit: rowsPerSeek });
       for (const row of rows) {
         const conversation = this.#marked.has(row.id) ? undefined : this.#view.row("conversations", row.conversationId);
         if (conversation !== undefined) this.#look(row.id, row, conversation);
@@ -112,13 +113,13 @@ class Collector {
     }
   }
 
-  /** What is older than `below`, for channels in which much is read of what is above the floor. */
+  /** Collects messages older than `below`, for channels where much above the watermark is already read. */
   #collectTopics(channelId: number, below: number): void {
     let last: string | null = null;
     for (;;) {
       const start: (number | string)[] = last === null ? [channelId] : [channelId, last];
       const topics = this.#view.rows("topicNames", { start, end: [channelId + 1], limit: rowsPerSeek });
-      // A slice begins with the topic that the one before ended with.
+      // A slice starts with the last topic of the previous one.
       for (const { key, row } of topics) if (key[1] !== last) this.#collectConversation(row.id, below);
       if (topics.length < rowsPerSeek) return;
       last = topics.at(-1)?.key[1] ?? null;
@@ -132,14 +133,14 @@ class Collector {
   #collectConversation(conversationId: number, below: number): void {
     const conversation = this.#view.row("conversations", conversationId);
     if (conversation === undefined) return;
-    const floor = this.#state.floorOf({ channelId: conversation.channelId, conversationId });
-    if (conversation.lastMessageId <= floor) return;
+    const watermark = this.#state.watermarkOf({ channelId: conversation.channelId, conversationId });
+    if (conversation.lastMessageId <= watermark) return;
     let before = below;
     const enough = this.#found.length + limits.unread_messages_shown_max;
-    while (this.#found.length <= enough && before - 1 > floor) {
+    while (this.#found.length <= enough && before - 1 > watermark) {
       const range = {
         start: [conversationId, before - 1],
-        end: [conversationId, floor],
+        end: [conversationId, watermark],
         reverse: true,
         limit: rowsPerSeek,
       };

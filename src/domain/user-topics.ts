@@ -1,24 +1,23 @@
 /**
- * What people think of topics (public API: update-user-topic; behaviour 8): muted, unmuted in a muted channel, followed. Topics are
- * compared case-insensitively. A policy stays when its person leaves the channel and when the channel is archived; it goes with
- * the topic when all of the topic moves.
+ * Users' visibility policies of topics (public API: update-user-topic; behaviour 8): muted, unmuted in a muted channel,
+ * followed. Topics are compared case-insensitively. A policy is kept when its user leaves the channel and when the
+ * channel is archived; it moves with the topic if the whole topic moves.
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
+import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import { seconds } from "./presence.ts";
 import { shownTopic } from "./topics.ts";
 import type { View } from "./view.ts";
 
-export const topicPolicies = { none: 0, muted: 1, unmuted: 2, followed: 3 } as const;
-export type TopicPolicy = (typeof topicPolicies)[keyof typeof topicPolicies];
 const policies: readonly TopicPolicy[] = Object.values(topicPolicies);
 
-/** A person's policy for a topic, by any spelling of its name. O(1): one row. */
+/** A user's policy for a topic, by any spelling of its name. O(1): one row. */
 export function visibilityPolicy(view: View, userId: number, channelId: number, topic: string): TopicPolicy {
   return policyOf(view.row("userTopics", [userId, channelId, fold(topic)])?.visibilityPolicy);
 }
 
-/** Whether a topic is muted for somebody: by itself, or with its channel unless it is unmuted or followed (behaviour 8). */
+/** Whether a topic is muted for a user: by itself, or by its channel unless it is unmuted or followed (behaviour 8). */
 export function isTopicMuted(view: View, userId: number, channelId: number, topic: string): boolean {
   const policy = visibilityPolicy(view, userId, channelId, topic);
   if (policy !== topicPolicies.none) return policy === topicPolicies.muted;
@@ -30,7 +29,7 @@ export interface TopicHolder {
   readonly policy: TopicPolicy;
 }
 
-/** People with a policy for the topic, ascending, those after `afterUserId`, at most `limit`. */
+/** Users with a policy for the topic, ascending, after `afterUserId`, at most `limit`. */
 export function topicHolders(
   view: View,
   channelId: number,
@@ -49,7 +48,7 @@ export function topicHolders(
     .map(({ key, row }) => ({ userId: key[2], policy: policyOf(row.visibilityPolicy) }));
 }
 
-/** Of two topics that become one: what shows more wins, and muted only what was muted twice. */
+/** The policy of two merged topics: the more visible one wins, and the result is muted only if both were. */
 export function mergedPolicy(one: TopicPolicy, other: TopicPolicy): TopicPolicy {
   if (one === other) return one;
   const { followed, unmuted, none } = topicPolicies;
@@ -57,16 +56,16 @@ export function mergedPolicy(one: TopicPolicy, other: TopicPolicy): TopicPolicy 
   return none;
 }
 
-/** A row as clients know it (OpenAPI, register and event user_topic). */
+/** A row as clients see it (OpenAPI, register and event user_topic). */
 export interface UserTopicBody {
   readonly stream_id: number;
   readonly topic_name: string;
   /** UNIX seconds. */
   readonly last_updated: number;
-  readonly visibility_policy: number;
+  readonly visibility_policy: TopicPolicy;
 }
 
-/** Everything that somebody has set, by channel and topic. */
+/** All policies of a user, by channel and topic. */
 export function userTopicsOf(view: View, userId: number, allowsEmptyName: boolean): readonly UserTopicBody[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.user_topics_per_user_max };
   return view.rows("userTopics", range).map(({ key, row }) => ({

@@ -1,40 +1,34 @@
 /**
- * What a decision or a query may see of a realm: projections in memory and rows on disk, read only.
- * Inside a turn it shows what the commands before it did (M9); between turns it shows what is on disk.
+ * What a decision or a query may see of a realm: projections in memory and rows on disk, read-only. Inside a turn it
+ * shows the effects of earlier commands (M9); between turns it shows what is on disk.
  */
 
+import type { ApiKeyRecord } from "../../schemas/authentication.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { RealmEmojiRecord } from "../../schemas/emoji.ts";
 import type { GroupScope } from "../../schemas/group-scope.ts";
-import type {
-  ApiKeyRecord,
-  ChannelRecord,
-  CounterName,
-  GroupRecord,
-  KeyOf,
-  LinkifierRecord,
-  PresenceRecord,
-  ProfileFieldRecord,
-  ProfileValueRecord,
-  QueueRecord,
-  RealmEmojiRecord,
-  RealmRecord,
-  RowOf,
-  SubscriptionRecord,
-  TableName,
-  UserRecord,
-} from "../../schemas/records.ts";
+import type { LinkifierRecord } from "../../schemas/linkifiers.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
+import type { ProfileFieldRecord, ProfileValueRecord } from "../../schemas/profile-fields.ts";
+import type { QueueRecord } from "../../schemas/queues.ts";
+import type { RealmRecord } from "../../schemas/realm-settings.ts";
+import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 
 export interface UsersView {
   get(id: number): UserRecord | undefined;
   /** By real address, case-insensitively. */
   byEmail(email: string): UserRecord | undefined;
-  /** Ids of everybody with this name, case-insensitively. */
+  /** Ids of all users with this name, case-insensitively. */
   named(fullName: string): ReadonlySet<number>;
   all(): Iterable<UserRecord>;
   readonly size: number;
   readonly activeOwners: number;
 }
 
-/** Ids of bots that somebody owns, active and deactivated ones. */
+/** Ids of bots with an owner, active and deactivated. */
 export interface BotsView {
   ofOwner(ownerId: number): ReadonlySet<number>;
   all(): Iterable<number>;
@@ -51,71 +45,74 @@ export interface ChannelsView {
 export interface SubscriptionsView {
   get(userId: number, channelId: number): SubscriptionRecord | undefined;
   isSubscribed(userId: number, channelId: number): boolean;
-  /** Active and past subscriptions of a person. */
+  /** Active and past subscriptions of a user. */
   ofUser(userId: number): Iterable<SubscriptionRecord>;
-  /** Ids of subscribers; deactivated people do not count. */
+  /** Ids of subscribers; deactivated users do not count. */
   ofChannel(channelId: number): ReadonlySet<number>;
-  /** Ids of people who were subscribed and left. */
+  /** Ids of users who were subscribed and left. */
   formerOfChannel(channelId: number): ReadonlySet<number>;
 }
 
 export interface GroupsView {
   get(id: number): GroupRecord | undefined;
   system(name: string): GroupRecord | undefined;
-  /** A group by its name, exactly as it is written; system groups and deactivated ones, too. */
+  /** A group by its exact name, including system groups and deactivated ones. */
   byName(name: string): GroupRecord | undefined;
-  /** Ids of all groups of that name, in whatever case, ascending. */
+  /** Ids of all groups with that name in any case, ascending. */
   named(name: string): readonly number[];
-  /** How many groups have a name. */
+  /** Number of groups with a name. */
   readonly size: number;
   all(): Iterable<GroupRecord>;
-  /** undefined: there is no such group. */
+  /** undefined if there is no such group. */
   scope(id: number): GroupScope | undefined;
-  /** Ids of direct members, also of deactivated ones; system groups have none: theirs follow from roles. */
+  /**
+   * Ids of direct members, including deactivated ones; system groups have none, because their members follow from
+   * roles.
+   */
   membersOf(id: number): ReadonlySet<number>;
-  /** Ids of the groups, named and anonymous, that somebody is a direct member of. */
+  /** Ids of the groups, named and anonymous, of which the user is a direct member. */
   ofMember(userId: number): readonly number[];
 }
 
 export interface AlertWordsView {
-  /** Ids of people one of whose alert words stands in the text. */
+  /** Ids of users with an alert word in the text. */
   alertedBy(text: string): ReadonlySet<number>;
 }
 
-/** Who wants mails about everything in channels; deactivated people, too. */
-export interface MailWishesView {
-  /** By their own setting, for every channel that does not say otherwise. */
+/** Users who want emails about every message in channels, including deactivated users. */
+export interface EmailSubscriptionsView {
+  /** By their general setting, for every channel without a setting of its own. */
   readonly everywhere: ReadonlySet<number>;
-  /** By what they set for the channel. */
+  /** By their setting for the channel. */
   inChannel(channelId: number): ReadonlySet<number>;
 }
 
 export interface RealmEmojiView {
   get(id: number): RealmEmojiRecord | undefined;
-  /** The one active emoji of that name. */
+  /** The active emoji of that name; there is at most one. */
   active(name: string): RealmEmojiRecord | undefined;
   all(): Iterable<RealmEmojiRecord>;
 }
 
-/** Custom profile fields and people's values for them. */
+/** Custom profile fields and users' values for them. */
 export interface ProfilesView {
-  /** In their order. */
+  /** In order. */
   readonly fields: readonly ProfileFieldRecord[];
   field(id: number): ProfileFieldRecord | undefined;
-  /** By id of the field. */
+  /** By field id. */
   valuesOf(userId: number): ReadonlyMap<number, ProfileValueRecord>;
-  /** Ids of people with a value. */
+  /** Ids of users with a value. */
   holders(fieldId: number): ReadonlySet<number>;
 }
 
-/** Numbers of what lists of users are made of: with the same number, the content is the same. */
+/** Versions of the data in lists of users: the same version means the same content. */
 export interface PeopleVersionsView {
   readonly latest: number;
-  /** Of the people with ids from `piece * encoded_users_per_piece` on, as many as that. */
+  /** Version of the block of `encoded_users_per_piece` users that starts at id `piece * encoded_users_per_piece`. */
   ofPiece(piece: number): number;
 }
 
-/** What a channel's index says of a message. */
+/** A message's entry in its channel's index. */
 export interface IndexedMessage {
   readonly id: number;
   readonly conversationId: number;
@@ -131,7 +128,10 @@ export interface IndexRange {
   readonly limit: number;
 }
 
-/** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
+/**
+ * A slice of a table; `start` is inclusive and `end` exclusive, also when `reverse` is set (`start` is then the high
+ * end).
+ */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
   readonly end?: KeyOf<T> | readonly (number | string)[];
@@ -139,12 +139,12 @@ export interface RangeOptions<T extends TableName> {
   readonly limit: number;
 }
 
-/** What changed of what a reader is shown, since it was last asked. */
+/** Changes to what a reader sees, since the last call. */
 export interface StaleMessages {
-  /** Something changed that may shape any message. */
+  /** Something changed that may affect any message. */
   readonly isAllStale: boolean;
   readonly messages: ReadonlySet<number>;
-  /** Conversations whose row changed: mostly because of a newer message, which shapes no other. */
+  /** Conversations whose row changed, usually because of a newer message, which affects no other message. */
   readonly conversations: ReadonlySet<number>;
 }
 
@@ -154,21 +154,21 @@ export interface MessageWatch {
 }
 
 export interface View {
-  /** The turn's time, or the clock's in a query; milliseconds, never going back (M4). */
+  /** The turn's time, or the clock's in a query; in milliseconds, never going back (M4). */
   readonly now: number;
-  /** Up to when messages expire: behind `now` while it is not certain that the clock is right (runtime/realm-time.ts). */
+  /** The time up to which messages expire: behind `now` while the clock is not trusted (runtime/realm-time.ts). */
   readonly dueNow: number;
-  /** How many jumps ahead `dueNow` has made: of the clock, or of a downtime that nothing measured. */
-  readonly leaps: number;
-  /** Whether nobody has asked for anything for a while: long work may go on in large pieces. */
-  readonly isQuiet: boolean;
-  /** Position that the next event will get. */
+  /** Number of forward jumps of `dueNow`: clock jumps, or downtime that could not be measured. */
+  readonly clockJumps: number;
+  /** Whether there have been no requests for a while, so that background work may take large steps. */
+  readonly isIdle: boolean;
+  /** The position of the next event. */
   readonly position: number;
-  /** Watches from now on what messages show to a reader, until it is closed. */
+  /** Watches what messages show to a reader, until it is closed. */
   watchMessages(readerId: number): MessageWatch;
-  /** The last value that was taken of a counter. */
+  /** The last value taken from a counter. */
   counter(name: CounterName): number;
-  /** How many rows a table has. */
+  /** Number of rows in a table. */
   count(table: TableName): number;
   readonly realm: RealmRecord;
   readonly users: UsersView;
@@ -178,7 +178,7 @@ export interface View {
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
   readonly alertWords: AlertWordsView;
-  readonly mailWishes: MailWishesView;
+  readonly emailSubscriptions: EmailSubscriptionsView;
   readonly profiles: ProfilesView;
   /** In the order in which they are tried. */
   readonly linkifiers: readonly LinkifierRecord[];
@@ -188,9 +188,9 @@ export interface View {
   queue(id: string): QueueRecord | undefined;
   queuesOf(userId: number): ReadonlySet<string>;
   presence(userId: number): PresenceRecord | undefined;
-  /** Messages of a channel, newest first: the newest are at hand without reading. */
+  /** Messages of a channel, newest first; the newest are cached. */
   channelIndex(channelId: number, range: IndexRange): readonly IndexedMessage[];
-  /** People with a policy for a topic of that name, folded, ascending, mostly known without reading; null: very many. */
+  /** Users with a policy for the topic with that folded name, ascending, usually cached; null if there are too many. */
   topicPoliciesOf(
     channelId: number,
     foldedTopic: string,

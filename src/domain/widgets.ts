@@ -1,9 +1,9 @@
 /**
- * Polls and to-do lists: what a message that begins with /poll or /todo says, and what its readers may do with it (public API:
- * /submessage). Texts of refusals are those of the public server.
+ * Polls and to-do lists: parses a message that starts with /poll or /todo, and checks what its readers may do with it
+ * (public API: /submessage). Error texts are Zulip's.
  */
 
-/** What the first submessage of a widget says. */
+/** The content of a widget's first submessage. */
 export interface WidgetContent {
   readonly widget_type: string;
   readonly extra_data: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ const makers: Readonly<Record<string, (text: string) => WidgetContent["extra_dat
   },
 };
 
-/** null: the message is no widget. */
+/** Returns null if the message is not a widget. */
 export function widgetOf(content: string): WidgetContent | null {
   if (!content.startsWith("/")) return null;
   const [command = ""] = content.split(/\s/, 1);
@@ -29,7 +29,7 @@ export function widgetOf(content: string): WidgetContent | null {
   return { widget_type: command.slice(1), extra_data: make(content.slice(command.length)) };
 }
 
-/** The rest of the first line is the title, every other line with text an item. Marks of a list are dropped. */
+/** The rest of the first line is the title, and every other non-empty line is an item. List markers are dropped. */
 function readList(text: string): { readonly title: string; readonly items: readonly string[] } {
   const [first = "", ...rest] = text.split(/\r\n|[\n\r]/);
   const items = rest.map((line) => line.trim().replace(/^[-*]?\s*/, "")).filter((item) => item !== "");
@@ -48,7 +48,7 @@ type Check = (name: string, value: unknown) => string | null;
 const text: Check = (name, value) => (typeof value === "string" ? null : `${name} is not a string`);
 const flag: Check = (name, value) => (typeof value === "boolean" ? null : `${name} is not a boolean`);
 
-/** Clients number options and tasks up to here. */
+/** The highest number that clients give to options and tasks. */
 const indexMax = 1000;
 
 const index: Check = (name, value) => {
@@ -64,11 +64,11 @@ const vote: Check = (name, value) => {
 
 interface Step {
   readonly fields: Readonly<Record<string, Check>>;
-  /** Only the message's sender may take it; what others are told. */
+  /** Only the message's sender may do it; the text is the error for others. */
   readonly authorOnly?: string;
 }
 
-/** What may be done with each kind of widget. */
+/** The allowed steps of each kind of widget. */
 const steps: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
   poll: {
     vote: { fields: { key: text, vote } },
@@ -85,7 +85,7 @@ const steps: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
   },
 };
 
-/** What is wrong with a step that somebody takes; null: nothing, or nobody knows the kind of widget. */
+/** What is wrong with a user's step; null if nothing is, or the kind of widget is unknown. */
 export function stepFault(widgetType: string, data: unknown, isAuthor: boolean): string | null {
   const known = Object.hasOwn(steps, widgetType) ? steps[widgetType] : undefined;
   if (known === undefined) return null;

@@ -1,20 +1,20 @@
 /**
- * Sends the rest of an answer as the client takes it. The bytes stay here and not in uWebSockets.js, which would buffer any number of
- * answers of a connection: while one is unsent, the next request on the connection ends it (pitfalls 2.2).
+ * Sends the rest of an answer as fast as the client reads. The bytes stay here, because uWebSockets.js would buffer any
+ * number of answers of a connection: while one is unsent, the next request on the connection closes it (pitfalls 2.2).
  */
-import type { HttpResponse } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
+import type { AnswerBytes } from "../runtime/answer-bytes.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { AnswerBytes } from "./answer-bytes.ts";
+import type { TransportResponse } from "../transport/transport.ts";
 import { StallWatch } from "./stall-watch.ts";
 
 export interface SendingOptions {
-  readonly response: HttpResponse;
+  readonly response: TransportResponse;
   readonly bytes: AnswerBytes;
-  /** Whether the client has taken all that it was given so far. */
+  /** Whether the client has read everything it was given so far. */
   readonly isTaken: boolean;
   readonly clock: Clock;
-  /** Called once: all was taken, or the connection is gone. */
+  /** Called once: when everything was read, or the connection is closed. */
   readonly onEnd: () => void;
 }
 
@@ -39,7 +39,7 @@ export class AnswerSender {
       else if (isTaken) soon();
       return isTaken || isDone;
     };
-    // A client that takes everything at once is given more in a later pass of the loop.
+    // A client that reads everything at once gets more in a later iteration of the event loop.
     const soon = () =>
       clock.soon(() => {
         if (!this.#isOver) response.cork(() => void goOn(response.getWriteOffset()));
@@ -48,7 +48,7 @@ export class AnswerSender {
     if (isTaken) soon();
   }
 
-  /** The client hung up, or has it all: nothing may be sent any more. */
+  /** The client disconnected or has everything: nothing may be sent any more. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -57,15 +57,17 @@ export class AnswerSender {
   }
 }
 
-/** Gives what the client takes of the bytes from `offset` on, as far as one pass of the loop may. */
-export function offer(response: HttpResponse, bytes: AnswerBytes, offset: number) {
+/** Offered when everything was offered before and the client has read it since. */
+const nothing = Buffer.alloc(0);
+
+/** Sends bytes from `offset` on, as many as the client takes and one iteration of the event loop may send. */
+export function offer(response: TransportResponse, bytes: AnswerBytes, offset: number) {
   let at = offset;
   const end = offset + limits.answer_bytes_per_pass_max;
   let isTaken = true;
   let isDone = false;
   while (isTaken && !isDone && at < end) {
-    const piece = bytes.from(at);
-    if (piece === null) break;
+    const piece = bytes.from(at) ?? nothing;
     [isTaken, isDone] = response.tryEnd(piece, bytes.size);
     at += piece.length;
   }

@@ -1,24 +1,26 @@
-/** Reads a request's body into memory: bytes are counted as they come, one over the bound is never held (S3). */
-import type { HttpResponse } from "uWebSockets.js";
+/**
+ * Reads a request's body into memory. Bytes are counted as they arrive, so a body over the bound is never held (S3).
+ */
 import { limits } from "../../schemas/limits.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
-import type { Exchange } from "./exchange.ts";
+import type { TransportResponse } from "../transport/transport.ts";
+import type { HttpResponder } from "./http-responder.ts";
 
 export interface BodyReading {
-  readonly response: HttpResponse;
-  readonly exchange: Exchange;
+  readonly response: TransportResponse;
+  readonly responder: HttpResponder;
   readonly bytesMax: number;
-  /** What all requests in flight may take. */
+  /** Memory that all requests in flight may use. */
   readonly budget: ByteBudget;
   readonly sender: () => string;
   readonly onBody: (body: Buffer | null) => void;
   readonly onTooLarge: () => void;
-  /** There is no room for it now. */
+  /** There is currently no room for the body. */
   readonly onNoRoom: () => void;
 }
 
-/** @returns what is to be called when the request is over */
-export function readBody({ response, exchange, ...reading }: BodyReading): () => void {
+/** @returns a function to call when the request is over */
+export function readBody({ response, responder, ...reading }: BodyReading): () => void {
   const chunks: Buffer[] = [];
   let size = 0;
   let release: () => void = () => undefined;
@@ -29,7 +31,7 @@ export function readBody({ response, exchange, ...reading }: BodyReading): () =>
     return taken.add(bytes);
   };
   response.onData((chunk, isLast) => {
-    if (exchange.isOver) return;
+    if (responder.isOver) return;
     const { byteLength } = chunk;
     size += byteLength;
     if (size > reading.bytesMax) {
@@ -43,7 +45,8 @@ export function readBody({ response, exchange, ...reading }: BodyReading): () =>
       reading.onNoRoom();
       return;
     }
-    // The chunk is neutered when this returns: a copy, always. Of a view, it is cut from Node's pool; memory of its own costs 1 us.
+    // The chunk is detached when this callback returns, so it must be copied. Copying a view takes memory from Node's
+    // pool; a separate allocation costs 1 us.
     chunks.push(Buffer.from(new Uint8Array(chunk)));
     if (isLast) reading.onBody(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
   });

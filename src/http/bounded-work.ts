@@ -1,4 +1,7 @@
-/** Work on the thread pool, which LMDB's neighbours share (pitfalls 1.1): so many at a time, so many waiting, the rest refused. */
+/**
+ * Bounds work on the thread pool, which LMDB and others share (pitfalls 1.1): a number of jobs at a time, a number
+ * waiting, and the rest rejected.
+ */
 export class BoundedWork {
   readonly #concurrentMax: number;
   readonly #waitingMax: number;
@@ -10,11 +13,11 @@ export class BoundedWork {
     this.#waitingMax = waitingMax;
   }
 
-  /** In order of arrival. null: too many are waiting. */
+  /** In order of arrival; null if too many are waiting. */
   async run<T>(work: () => Promise<T>): Promise<T | null> {
     if (this.#running < this.#concurrentMax) this.#running++;
     else if (this.#waiting.length >= this.#waitingMax) return null;
-    // Who is done hands the place over: a newcomer cannot take it in between.
+    // A finished job passes its slot on, so a newcomer cannot take it in between.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await work();

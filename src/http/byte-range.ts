@@ -1,4 +1,7 @@
-/** The Range header (RFC 9110, section 14): one part of a file, or all of it. Several parts at once are answered with all. */
+/**
+ * The Range header (RFC 9110, section 14): one part of a file, or all of it. A request for several parts gets the whole
+ * file.
+ */
 
 export type ByteRange =
   | { readonly kind: "whole" }
@@ -8,7 +11,7 @@ export type ByteRange =
 const shape = /^bytes=(\d{0,15})-(\d{0,15})$/;
 const whole: ByteRange = { kind: "whole" };
 
-/** @param size of the file. A header that cannot be understood is as if it were not there. */
+/** @param size of the file. A header that cannot be parsed is ignored. */
 export function readRange(header: string, size: number): ByteRange {
   const [, first, last] = shape.exec(header.trim()) ?? [];
   if (first === undefined || last === undefined || first + last === "") return whole;

@@ -1,20 +1,20 @@
-/** Name of the client program (D35): the product of its User-Agent, "website" for browsers, else "API". */
+/** The client's name (D35): the product of its User-Agent, "website" for browsers, else "API". */
 
 import { limits } from "../../schemas/limits.ts";
-import { lookUp } from "../domain/look-up.ts";
+import { ownProperty } from "../domain/own-property.ts";
 
-/** Product names that clients of the public API send, and how messages show them. */
+/** Product names that clients of the public API send, and the names shown in messages. */
 const knownClients: Readonly<Record<string, string>> = { zulippython: "ZulipPython", zulipmobile: "ZulipMobile" };
 
 export function clientName(userAgent: string): string {
   const product = /^([A-Za-z0-9_.-]+)/.exec(userAgent)?.[1];
   if (product === undefined) return "API";
   if (product === "Mozilla") return "website";
-  const known = lookUp(knownClients, product.toLowerCase());
+  const known = ownProperty(knownClients, product.toLowerCase());
   return known ?? product.slice(0, limits.client_name_code_points_max);
 }
 
-/** Programs in which people read what they write: there, a message that one sends is read (public API: read_by_sender). */
+/** Interactive clients: a message that a user sends with one of them counts as read (public API: read_by_sender). */
 const readingClients: ReadonlySet<string> = new Set([
   "android",
   "ios",
@@ -29,7 +29,7 @@ const readingClients: ReadonlySet<string> = new Set([
   "zulipterminal",
 ]);
 
-/** Bots and scripts are not readers: what they send for somebody waits to be read by them. */
+/** Bots and scripts do not read: messages they send on behalf of a user stay unread. */
 export function isReadingClient(client: string): boolean {
   return readingClients.has(client.toLowerCase());
 }

@@ -1,25 +1,26 @@
 /**
- * Highlights the code in parsed messages, before the turn and off the loop. One thread does all of it, started with the first code;
- * a message whose code takes too long, or that waits behind too many others, is shown without colors: highlighting never refuses
- * a message, and delays one by `code_highlight_ms_max` at most once the thread runs.
+ * Highlights code in parsed messages before the turn, in one thread that starts with the first code block. A message
+ * whose code takes too long, or waits behind too many others, is stored without highlighting: it is never rejected, and
+ * delayed by at most `code_highlight_ms_max` once the thread runs.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
-import type { ParsedContent, Piece, Reference } from "../domain/markdown/pieces.ts";
-import { type Call, callerOf } from "../runtime/calls.ts";
+import type { ParsedContent, Piece, Reference } from "../../schemas/parsed-content.ts";
+import { type Call, requireCaller } from "../runtime/calls.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { type LifeCycle, step } from "../runtime/life-cycle.ts";
 import type { CodeJob, CodeReply } from "./code-worker.ts";
 
 type CodePiece = Extract<Reference, { kind: "code" }>;
 
 interface Job extends CodeJob {
-  /** null: the code stays as it was typed. */
+  /** null: the code stays plain. */
   readonly resolve: (html: readonly string[] | null) => void;
 }
 
-/** The bundle has the thread's program beside its own. Run from the sources, the program is bundled when it is needed. */
+/** The build contains the thread's program next to the server's. When run from sources, it is bundled on demand. */
 function startThread(): Worker {
   const quiet = { stdout: true, stderr: true };
   if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./code-worker.mjs", import.meta.url), quiet);
@@ -35,26 +36,39 @@ function startThread(): Worker {
   return new Worker(outputFiles[0]?.text ?? "", { ...quiet, eval: true });
 }
 
+/** The life cycle of the thread. */
+export const highlighterLife = {
+  stopped: { start: "starting" },
+  starting: { ready: "idle", giveUp: "stopped" },
+  idle: { run: "busy", giveUp: "stopped" },
+  busy: { finish: "idle", giveUp: "stopped" },
+} as const satisfies LifeCycle;
+
+type ThreadState =
+  | { readonly kind: "stopped" }
+  | { readonly kind: "starting"; readonly worker: Worker; readonly cancelDeadline: () => void }
+  | { readonly kind: "idle"; readonly worker: Worker }
+  | { readonly kind: "busy"; readonly worker: Worker; readonly cancelDeadline: () => void; readonly job: Job };
+
+const stopped = { kind: "stopped" } as const;
+
 export class CodeHighlighter {
   readonly #msMax: number;
   readonly #startThread: () => Worker;
   readonly #waiting: Job[] = [];
-  /** The last message of each writer that is not ready yet: the next one may not overtake it. */
+  /** The last pending message of each writer; the next one must not overtake it. */
   readonly #last = new Map<string, Promise<unknown>>();
-  #worker: Worker | null = null;
-  #running: Job | null = null;
-  #isReady = false;
-  #cancelDeadline: (() => void) | null = null;
+  #state: ThreadState = stopped;
   #numbers = 0;
 
-  /** @param start makes the thread; throws where the system has none */
+  /** @param start creates the thread; throws if the system cannot */
   constructor(msMax: number = limits.code_highlight_ms_max, start: () => Worker = startThread) {
     this.#msMax = msMax;
     this.#startThread = start;
   }
 
   /**
-   * Goes on with the message when its code has colors; at once where there is no code.
+   * Continues with the message when its code is highlighted, or at once without code.
    * @param writer messages of one writer keep their order
    */
   whenShown<T>(parsed: ParsedContent, writer: string, next: (parsed: ParsedContent) => T): T | Promise<Awaited<T>> {
@@ -63,7 +77,7 @@ export class CodeHighlighter {
     if (blocks.length === 0 && before === undefined) return next(parsed);
     const ready = Promise.all([blocks.length === 0 ? parsed : this.#highlighted(parsed, blocks), before]);
     const done = ready.then(([shown]) => next(shown));
-    // The order is kept from here to where commands get theirs, not until the answer.
+    // The order is kept up to the point where commands are queued, not until the answer.
     const passed = ready.then(
       () => undefined,
       () => undefined,
@@ -92,72 +106,93 @@ export class CodeHighlighter {
   }
 
   #go(): void {
-    if (this.#running !== null || this.#waiting.length === 0) return;
-    if (this.#worker === null) this.#start();
-    if (!this.#isReady) return;
-    const job = this.#waiting.shift() ?? null;
-    this.#running = job;
-    this.#worker?.postMessage({ number: job?.number, blocks: job?.blocks });
-    this.#setDeadline(this.#msMax);
+    if (this.#waiting.length === 0) return;
+    const state = this.#state;
+    switch (state.kind) {
+      case "stopped":
+        this.#start(state);
+        return;
+      case "idle":
+        this.#run(state);
+        return;
+      case "starting":
+      case "busy":
+        return;
+      default:
+        state satisfies never;
+    }
   }
 
-  #start(): void {
+  #start(state: ThreadState & { readonly kind: "stopped" }): void {
     let worker: Worker;
     try {
       worker = this.#startThread();
     } catch {
-      // The system gives no thread, for example at its limit of processes.
+      // The system cannot create a thread, for example at its process limit.
       this.#giveUp();
       return;
     }
     worker.on("message", (reply: CodeReply) => {
-      if (worker === this.#worker) this.#hear(reply);
+      if (this.#isCurrent(worker)) this.#receive(reply);
     });
-    worker.on("error", () => this.#giveUp());
-    // After the listeners: each of them would hold the process again.
+    worker.on("error", () => {
+      if (this.#isCurrent(worker)) this.#giveUp();
+    });
+    // Must follow the listeners, because each listener refs the worker again.
     worker.unref();
-    this.#worker = worker;
-    this.#isReady = false;
-    this.#setDeadline(limits.code_highlight_start_ms_max);
+    const cancelDeadline = this.#deadline(limits.code_highlight_start_ms_max);
+    this.#state = step(highlighterLife, state, "start", { kind: "starting", worker, cancelDeadline });
   }
 
-  #hear(reply: CodeReply): void {
-    this.#clearDeadline();
-    if (reply.kind === "ready") this.#isReady = true;
-    else this.#finish(reply.html);
+  #run(state: ThreadState & { readonly kind: "idle" }): void {
+    const job = this.#waiting.shift();
+    if (job === undefined) return;
+    const { worker } = state;
+    worker.postMessage({ number: job.number, blocks: job.blocks });
+    const cancelDeadline = this.#deadline(this.#msMax);
+    this.#state = step(highlighterLife, state, "run", { kind: "busy", worker, cancelDeadline, job });
+  }
+
+  #isCurrent(worker: Worker): boolean {
+    return "worker" in this.#state && this.#state.worker === worker;
+  }
+
+  #receive(reply: CodeReply): void {
+    const state = this.#state;
+    if (state.kind === "starting" && reply.kind === "ready") {
+      state.cancelDeadline();
+      this.#state = step(highlighterLife, state, "ready", { kind: "idle", worker: state.worker });
+    } else if (state.kind === "busy" && reply.kind === "done") {
+      state.cancelDeadline();
+      this.#state = step(highlighterLife, state, "finish", { kind: "idle", worker: state.worker });
+      state.job.resolve(reply.html);
+    }
     this.#go();
   }
 
-  /** The thread hangs or died: the messages that wait for it go without colors, and the next one starts another. */
+  /**
+   * The thread hangs or has died: waiting messages continue without highlighting, and the next one starts a new thread.
+   */
   #giveUp(): void {
-    this.#clearDeadline();
-    void this.#worker?.terminate();
-    this.#worker = null;
-    this.#isReady = false;
-    this.#finish(null);
+    const state = this.#state;
+    if (state.kind !== "stopped") {
+      this.#state = step(highlighterLife, state, "giveUp", stopped);
+      if (state.kind !== "idle") state.cancelDeadline();
+      void state.worker.terminate();
+      if (state.kind === "busy") state.job.resolve(null);
+    }
     // They have waited long enough.
     for (const job of this.#waiting.splice(0)) job.resolve(null);
   }
 
-  #finish(html: readonly string[] | null): void {
-    const job = this.#running;
-    this.#running = null;
-    job?.resolve(html);
-  }
-
-  #setDeadline(milliseconds: number): void {
-    this.#cancelDeadline = systemClock.after(milliseconds, () => this.#giveUp());
-  }
-
-  #clearDeadline(): void {
-    this.#cancelDeadline?.();
-    this.#cancelDeadline = null;
+  #deadline(milliseconds: number): () => void {
+    return systemClock.after(milliseconds, () => this.#giveUp());
   }
 }
 
-/** The name under which a caller's messages keep their order. */
+/** The key by which a caller's messages keep their order. */
 export function writerOf(call: Call): string {
-  return `${call.realm.epoch}:${callerOf(call).id}`;
+  return `${call.realm.epoch}:${requireCaller(call).id}`;
 }
 
 function isCode(piece: Piece): piece is CodePiece {

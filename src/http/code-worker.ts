@@ -1,4 +1,7 @@
-/** The thread in which code is highlighted: a tokenizer that hangs in a hostile text hangs here, and the thread is ended (code-highlighter.ts). */
+/**
+ * The thread that highlights code: if hostile text makes the tokenizer hang, it hangs here, and the thread is
+ * terminated (code-highlighter.ts).
+ */
 import { parentPort } from "node:worker_threads";
 import { CodeAllowance, highlightCode } from "../domain/markdown/highlight.ts";
 

@@ -1,14 +1,14 @@
 /**
- * A new address for a person (spec 4.1 rule 2; behaviour 2.1 step 3): the request, which PATCH /settings makes, and the page that
- * the link in the mail leads to.
+ * Changes a user's email address (spec 4.1 rule 2; behaviour 2.1 step 3): the request made by PATCH /settings, and the
+ * page behind the link in the confirmation email.
  */
-import { command } from "../../actors/commands.ts";
+import { command, type NoFields } from "../../actors/protocol/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../domain/own-account.ts";
 import { isEmailAddress } from "../domain/text.ts";
-import { type Call, callerOf, type Handled, type Performed } from "../runtime/calls.ts";
-import { type AskResult, ok } from "../runtime/entry.ts";
+import { type Call, type HttpReply, requireCaller } from "../runtime/calls.ts";
+import { ok, type Reply } from "../runtime/results.ts";
 import { hashApiKey } from "./authentication.ts";
 import { messagePage } from "./message-page.ts";
 import type { PageRequest, PageRoute } from "./pages.ts";
@@ -18,12 +18,12 @@ import { originOf } from "./site.ts";
 const prefix = "/accounts/confirm_new_email/";
 
 /**
- * Sends the confirmation mail; nothing changes before the link is followed. The current address is success without a mail.
- * Not under the request's Idempotency-Key: a repeat replaces the link, within the limit of mails.
- * @param site the organization's: where the link leads
+ * Sends the confirmation email; nothing changes before the link is opened. The current address succeeds without an
+ * email. Not stored under the request's Idempotency-Key: a repeat replaces the link, within the email rate limit.
+ * @param site the organization's address, where the link leads
  */
-export async function startEmailChange(call: Call, email: string, site: string): Promise<Handled> {
-  const caller = callerOf(call);
+export async function startEmailChange(call: Call, email: string, site: string): Promise<Reply<NoFields>> {
+  const caller = requireCaller(call);
   const newEmail = email.trim();
   if (newEmail === caller.email) return ok({});
   const refused = refuseEmailChange(call.realm.view, caller);
@@ -38,12 +38,12 @@ export async function startEmailChange(call: Call, email: string, site: string):
   );
 }
 
-/** What a link leads to that is unknown, used, replaced or too old: which of them is told to nobody. */
+/** Shown for an unknown, used, replaced or expired link; the page does not reveal which. */
 const goneText = "This link is not valid: it was used already, replaced by a newer one, or is too old.";
 
-async function confirm({ realm, rest, method }: PageRequest): Promise<Performed> {
+async function confirm({ realm, rest, method }: PageRequest): Promise<HttpReply> {
   const keyHash = hashApiKey(rest);
-  // Guesses cost a look-up, no turn.
+  // A guessed link costs a lookup and no turn.
   if (realm.view.row("emailChanges", keyHash) === undefined) return refusedPage(404, goneText);
   if (method === "HEAD") return messagePage(200, { title: "Confirm your new address", text: "Open this page." });
   const confirmed = await realm.dispatcher.ask(
@@ -52,12 +52,12 @@ async function confirm({ realm, rest, method }: PageRequest): Promise<Performed>
   return confirmed.kind === "ok"
     ? messagePage(200, {
         title: "Your address is confirmed",
-        text: `The address of your account on ${realm.view.realm.name} is now ${confirmed.answer["email"]}.`,
+        text: `The address of your account on ${realm.view.realm.name} is now ${confirmed.answer.email}.`,
       })
     : refusalPage(confirmed);
 }
 
-function refusalPage(refused: Exclude<AskResult, { kind: "ok" }>): Performed {
+function refusalPage(refused: Exclude<Reply, { kind: "ok" }>): HttpReply {
   switch (refused.code) {
     case "NOT_FOUND":
       return refusedPage(404, goneText);
@@ -66,12 +66,12 @@ function refusalPage(refused: Exclude<AskResult, { kind: "ok" }>): Performed {
     case "BAD_REQUEST":
       return refusedPage(400, refused.msg);
     default:
-      return refusedPage(503, "This cannot be done now. Try again later.");
+      return refusedPage(503, "The server cannot change the address right now. Try again later.");
   }
 }
 
-function refusedPage(status: number, text: string): Performed {
-  return messagePage(status, { title: "This link changes nothing", text });
+function refusedPage(status: number, text: string): HttpReply {
+  return messagePage(status, { title: "Your address was not changed", text });
 }
 
 export const emailChangePages: readonly PageRoute[] = [{ prefix, serve: confirm }];

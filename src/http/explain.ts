@@ -1,8 +1,8 @@
 /**
- * Says in the words of the public API (behaviour 1.3) why a value breaks a schema. Runs only after a compiled check has
- * failed, so it may be slow; it knows the JSON Schema keywords that our declarations use.
+ * Explains in the words of the public API (behaviour 1.3) why a value violates a schema. It runs only after a compiled
+ * check has failed, so it may be slow. It supports the JSON Schema keywords that our declarations use.
  */
-import { lookUp } from "../domain/look-up.ts";
+import { ownProperty } from "../domain/own-property.ts";
 import { codePoints } from "../domain/text.ts";
 
 export interface JsonSchema {
@@ -13,7 +13,7 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  /** What a record's values are, by a pattern of their names. */
+  /** Schemas of a record's values, by a pattern of their names. */
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
   readonly minimum?: number;
@@ -22,7 +22,7 @@ export interface JsonSchema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** One message for whatever is wrong with a value of the right type, where the public API has one; `{value}` is the value. */
+  /** The public API's message for any invalid value of the right type; `{value}` is replaced by the value. */
   readonly invalid?: string;
 }
 
@@ -36,7 +36,7 @@ const typeNames: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** @returns the message, or null when the value is fine */
+/** @returns the message, or null if the value is valid */
 export function explain(schema: JsonSchema, value: unknown, path: string): string | null {
   if (schema.anyOf !== undefined) {
     const message = explainUnion(schema.anyOf, value, path);
@@ -51,7 +51,7 @@ function said(schema: JsonSchema, value: unknown, message: string): string {
   return schema.invalid?.replaceAll("{value}", () => String(value)) ?? message;
 }
 
-/** The value has the right type. */
+/** Precondition: the value has the right type. */
 function explainValue(schema: JsonSchema, value: unknown, path: string): string | null {
   if (schema.enum !== undefined) return schema.enum.includes(value) ? null : `Invalid ${path}`;
   if (schema.const !== undefined) return schema.const === value ? null : `Invalid ${path}`;
@@ -79,12 +79,12 @@ function hasType(type: string, value: unknown): boolean {
   }
 }
 
-/** The branch of the value's own type explains; else the first that is not null. */
+/** The branch of the value's own type explains it, else the first branch other than null. */
 function explainUnion(branches: readonly JsonSchema[], value: unknown, path: string): string | null {
   const explanations = branches.map((branch) => explain(branch, value, path));
   if (explanations.includes(null)) return null;
-  const kindred = branches.findIndex((branch) => branch.type !== undefined && hasType(branch.type, value));
-  if (kindred >= 0) return explanations[kindred] ?? null;
+  const ofSameType = branches.findIndex((branch) => branch.type !== undefined && hasType(branch.type, value));
+  if (ofSameType >= 0) return explanations[ofSameType] ?? null;
   const first = branches.findIndex((branch) => branch.type !== "null");
   return explanations[Math.max(0, first)] ?? null;
 }
@@ -129,7 +129,7 @@ function explainDict(schema: JsonSchema, value: Readonly<Record<string, unknown>
     if (!Object.hasOwn(value, name)) return `${path}["${name}"] field is missing`;
   }
   for (const [name, inner] of Object.entries(value)) {
-    const property = lookUp(schema.properties ?? {}, name) ?? recordValue(schema, name);
+    const property = ownProperty(schema.properties ?? {}, name) ?? recordValue(schema, name);
     if (property === undefined) {
       if (schema.additionalProperties === false) return `Argument "${name}" at ${path} is unexpected`;
       continue;

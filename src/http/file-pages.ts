@@ -1,22 +1,23 @@
 /**
- * Uploaded files, outside the API: to who may see them now, and for a minute to who has a temporary address. What they are is
- * told by their name's ending from a short list, never by their content or by who sent them, and nothing in them is run: whatever
- * is not on the list is a download.
+ * Serves uploaded files outside the API: to users who may see them now, and for a minute to anyone with a temporary
+ * URL. The content type follows from the extension and a short allowlist, never from the content or the uploader, and
+ * files are sandboxed: anything not on the list is a download.
  */
+
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { uploadName, uploadsPath } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord } from "../../schemas/records.ts";
 import { attachmentAt } from "../domain/attachments.ts";
-import { lookUp } from "../domain/look-up.ts";
+import { ownProperty } from "../domain/own-property.ts";
 import { maySee } from "../queries/attachments.ts";
-import type { FileSlice, Performed } from "../runtime/calls.ts";
+import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type ByteRange, readRange } from "./byte-range.ts";
 import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import { type TemporaryUrls, temporaryPrefix } from "./temporary-urls.ts";
 
-/** What a browser may show: pictures, sound, moving pictures, plain text. None of them can hold a script. */
+/** Types that a browser may show inline: images, audio, video, plain text. None of them can contain a script. */
 const shownTypes: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -35,24 +36,24 @@ const shownTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-export const fileGuards: Performed["headers"] = [
+export const fileGuards: HttpReply["headers"] = [
   ["X-Content-Type-Options", "nosniff"],
   ["Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox"],
   ["Referrer-Policy", "no-referrer"],
-  // What somebody may see changes: a client may keep the file, but asks each time.
+  // Permissions change: a client may cache the file, but must revalidate it each time.
   ["Cache-Control", "private, no-cache"],
 ];
 
 const downloadPrefix = "download/";
 
-/** @param most files that are sent at a time */
+/** @param most maximum number of files that are sent at a time */
 export function filePages(
   temporaryUrls: TemporaryUrls,
   most: number = limits.downloads_concurrent_max,
 ): readonly PageRoute[] {
   let sending = 0;
 
-  async function serve(request: PageRequest): Promise<Performed> {
+  async function serve(request: PageRequest): Promise<HttpReply> {
     const { realm, rest } = request;
     const isDownload = rest.startsWith(downloadPrefix);
     const path = isDownload ? rest.slice(downloadPrefix.length) : rest;
@@ -78,7 +79,7 @@ export function filePages(
   return [{ prefix: uploadsPath, serve }];
 }
 
-/** Whoever may not see a file is answered as if it were not there. */
+/** A user who may not see a file gets the same answer as if it did not exist. */
 export async function visibleAt({ realm, viewer }: PageRequest, path: string): Promise<AttachmentRecord | undefined> {
   const reader = viewer();
   const attachment = attachmentAt(realm.view, path);
@@ -86,16 +87,16 @@ export async function visibleAt({ realm, viewer }: PageRequest, path: string): P
   return (await maySee(realm.view, reader, attachment)) ? attachment : undefined;
 }
 
-/** @param release called when the file was sent, if there is one in the answer */
+/** @param release called when the file of the answer, if any, was sent */
 async function answerWith(
   { realm, ifNoneMatch, range, ifRange }: PageRequest,
   attachment: AttachmentRecord,
   isDownload: boolean,
   release: () => void,
-): Promise<Performed> {
+): Promise<HttpReply> {
   const { file, size } = attachment;
   const etag = `"${file}"`;
-  const headers: Performed["headers"] = [...fileGuards, ["Accept-Ranges", "bytes"], ["ETag", etag]];
+  const headers: HttpReply["headers"] = [...fileGuards, ["Accept-Ranges", "bytes"], ["ETag", etag]];
   if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
   const wanted: ByteRange = ifRange === "" || ifRange === etag ? readRange(range, size) : { kind: "whole" };
   if (wanted.kind === "unsatisfiable") {
@@ -105,8 +106,8 @@ async function answerWith(
   const slice = await openSlice(realm, file, start, length, release);
   if (slice === null) return errorPage(refuse.notFound("File not found"));
   const extension = /\.([^.]+)$/.exec(attachment.pathName)?.[1]?.toLowerCase() ?? "";
-  const shown = isDownload ? undefined : lookUp(shownTypes, extension);
-  const described: Performed["headers"] = [
+  const shown = isDownload ? undefined : ownProperty(shownTypes, extension);
+  const described: HttpReply["headers"] = [
     ...headers,
     ["Content-Disposition", disposition(shown === undefined ? "attachment" : "inline", attachment.name)],
     ...(wanted.kind === "part" ? ([["Content-Range", `bytes ${start}-${start + length - 1}/${size}`]] as const) : []),
@@ -143,7 +144,7 @@ async function openSlice(
   };
 }
 
-/** RFC 6266: the name in ASCII for old programs, and as it is. */
+/** RFC 6266: the name in ASCII for old clients, and in UTF-8. */
 function disposition(kind: "attachment" | "inline", name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const whole = encodeURIComponent(name).replace(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -1,6 +1,7 @@
 /**
- * A multipart body with one file, written to disk while it comes: in memory there is never more than `upload_buffer_bytes` of it,
- * because the socket is paused while the disk is busy (S3). The parser is a library; what it may hold has bounds here.
+ * Receives a multipart body with one file and writes it to disk as it arrives. At most `upload_buffer_bytes` of it are
+ * in memory, because the socket is paused while the disk is busy (S3). The parser is a library; its buffers are bounded
+ * here.
  */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
@@ -8,7 +9,7 @@ import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { DraftedFile, Submitted } from "../runtime/calls.ts";
+import type { StagedFile, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { addParameter, malformedMultipart, readQuery } from "./form.ts";
 import { fileLabel, newFileId } from "./uploads.ts";
@@ -19,13 +20,13 @@ export interface ReceiverOptions {
   readonly realm: Realm;
   readonly contentType: string;
   readonly query: string;
-  /** Of the file. */
+  /** Maximum size of the file. */
   readonly bytesMax: number;
-  /** More may be written now. */
+  /** More bytes may be written now. */
   readonly onDrain: () => void;
-  /** The disk or the system failed in a way that nobody expects. */
+  /** The disk or the system failed unexpectedly. */
   readonly reportBug: (error: unknown) => void;
-  /** The rest of the body is not wanted. */
+  /** The rest of the body is not needed. */
   readonly onRefused: (refused: Refusal) => void;
 }
 
@@ -34,11 +35,11 @@ export class FileReceiver {
   readonly #parser: Parser | null;
   readonly #values = new Map<string, string>();
   #valueBytes = 0;
-  readonly #drafts: DraftedFile[] = [];
+  readonly #stagedFiles: StagedFile[] = [];
   #files = 0;
   #refused: Refusal | null = null;
   #isAbandoned = false;
-  /** Of the file's bytes to disk. */
+  /** Writing the file's bytes to disk. */
   #writing: Promise<void> = Promise.resolve();
   readonly #parsed: Promise<void>;
   #stream: BusboyFileStream | null = null;
@@ -59,9 +60,10 @@ export class FileReceiver {
     parser.on("field", (name, value, _isNameCut, isValueCut) => this.#addValue(name, value, isValueCut));
     parser.on("file", (_field, stream, filename) => {
       const label = fileLabel(filename ?? "");
-      // The parser tells a broken body to the file in it, too: without a listener that would end the process.
+      // For a broken body the parser also emits an error on the file stream; without a listener that would end the
+      // process.
       stream.on("error", () => undefined);
-      // A field of a page's form in which nothing was chosen has no name.
+      // A file field of an HTML form in which no file was chosen has an empty file name.
       if (filename !== "") this.#files++;
       if (filename === "" || this.#files > 1 || this.#refused !== null) stream.resume();
       else this.#writing = this.#write(stream, label);
@@ -88,13 +90,13 @@ export class FileReceiver {
     if (refused !== null) this.#refuse(refused);
   }
 
-  /** Never rejects: it is waited for at the end of the body only. */
+  /** Never rejects, because it is awaited only at the end of the body. */
   async #write(stream: BusboyFileStream, filename: string): Promise<void> {
     this.#stream = stream;
     try {
       await this.#receive(stream, filename);
     } catch (error) {
-      // The disk or the system fails; a process that has no descriptor left will have some again.
+      // The disk or the system failed. EMFILE is temporary: file descriptors will be free again.
       stream.resume();
       const isBusy = (error as NodeJS.ErrnoException).code === "EMFILE";
       if (!isBusy) this.#options.reportBug(error);
@@ -105,8 +107,8 @@ export class FileReceiver {
   async #receive(stream: BusboyFileStream, filename: string): Promise<void> {
     const file = newFileId();
     const hash = createHash("sha256");
-    const draft = await this.#options.realm.files.draft(uploadName(file));
-    if (draft === null) {
+    const upload = await this.#options.realm.files.stage(uploadName(file));
+    if (upload === null) {
       stream.resume();
       this.#refuse(refuse.storeRefusesWrites());
       return;
@@ -120,10 +122,10 @@ export class FileReceiver {
     try {
       const isWhole = await this.#copy(stream, (chunk) => {
         hash.update(chunk);
-        return noted(draft.write(chunk));
+        return noted(upload.write(chunk));
       });
-      if (isWhole && (await noted(draft.finish()))) {
-        this.#drafts.push({ filename, file, draft, sha256: hash.digest("base64url") });
+      if (isWhole && (await noted(upload.finish()))) {
+        this.#stagedFiles.push({ filename, file, upload, sha256: hash.digest("base64url") });
         return;
       }
       this.#refuse(stream.truncated ? refuse.fileTooLarge(this.#options.bytesMax) : refuse.storeRefusesWrites());
@@ -131,11 +133,11 @@ export class FileReceiver {
       // Otherwise the body ended in the middle of the file.
       if (ofDisk === null) this.#refuse(malformedMultipart());
     }
-    await draft.giveUp();
+    await upload.giveUp();
     if (ofDisk !== null) throw ofDisk;
   }
 
-  /** @returns false when a piece found no room, or the file is too large */
+  /** @returns false if the file is too large, or a chunk could not be written */
   async #copy(stream: BusboyFileStream, write: (chunk: Buffer) => Promise<boolean>): Promise<boolean> {
     for await (const chunk of stream as Readable) {
       if (stream.truncated || this.#isAbandoned || !(await write(chunk as Buffer))) return false;
@@ -150,34 +152,34 @@ export class FileReceiver {
     if (!this.#isAbandoned) this.#options.onRefused(refused);
   }
 
-  /** @returns false: no more until `onDrain` */
+  /** @returns false: wait for `onDrain` before writing more */
   write(chunk: Buffer): boolean {
     return this.#refused !== null || this.#parser === null || this.#parser.write(chunk);
   }
 
-  /** The body is whole. */
+  /** The body is complete. */
   async end(): Promise<Submitted | Refusal> {
     if (this.#parser === null) return malformedMultipart();
     this.#parser.end();
-    // What was refused may never be read to its end.
+    // A rejected body may never be read to its end.
     await Promise.race([this.#parsed.then(() => this.#writing), this.#ended]);
     if (this.#refused !== null) return this.#refused;
     const refused = readQuery(this.#options.query, this.#values);
     if (refused !== null) return refused;
     if (this.#files > 1) return refuse.badRequest("You may only upload one file at a time");
-    return { values: this.#values, files: [], drafts: this.#drafts };
+    return { values: this.#values, files: [], stagedFiles: this.#stagedFiles };
   }
 
-  /** What no row has is removed. Also called when the client hung up: then nothing of the file stays. */
+  /** Removes files that no row claimed. Also called when the client disconnects: nothing of the file remains then. */
   async close(): Promise<void> {
     this.#isAbandoned = true;
     this.#stream?.destroy();
     await this.#writing;
-    for (const { draft } of this.#drafts) await draft.giveUp();
+    for (const { upload } of this.#stagedFiles) await upload.giveUp();
   }
 }
 
-/** null: the header names no boundary. */
+/** Returns null if the header has no boundary. */
 function createParser({ contentType, bytesMax }: ReceiverOptions): Parser | null {
   try {
     return new Busboy({

@@ -1,34 +1,35 @@
 /**
- * Sends a part of a file, piece by piece: the next piece is read when the client took the one before, so that a slow reader holds
- * `download_chunk_bytes` and one that takes nothing for `download_stall_ms_max` is let go (S3, E3).
+ * Sends a part of a file in chunks: the next chunk is read when the client has read the previous one. A slow reader
+ * holds
+ * `download_chunk_bytes`, and one that reads nothing for `download_stall_ms_max` is disconnected (S3, E3).
  */
-import type { HttpResponse } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
 import type { FileSlice } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { TransportResponse } from "../transport/transport.ts";
 import { StallWatch } from "./stall-watch.ts";
 
 export class FileSender {
-  readonly #response: HttpResponse;
+  readonly #response: TransportResponse;
   readonly #file: FileSlice;
   readonly #clock: Clock;
   #isOver = false;
   /** Wakes the sender that waits for its client. */
   #wake: () => void = () => undefined;
 
-  constructor(response: HttpResponse, file: FileSlice, clock: Clock) {
+  constructor(response: TransportResponse, file: FileSlice, clock: Clock) {
     this.#response = response;
     this.#file = file;
     this.#clock = clock;
   }
 
-  /** The client hung up: nothing may be sent any more. */
+  /** The client disconnected: nothing may be sent any more. */
   abort(): void {
     this.#isOver = true;
     this.#wake();
   }
 
-  /** Resolves when all is sent or the client is gone. */
+  /** Resolves when everything was sent or the client is gone. */
   async send(): Promise<void> {
     const { start, length } = this.#file;
     try {
@@ -68,7 +69,7 @@ export class FileSender {
     watch.stop();
   }
 
-  /** @returns whether the client has taken all that came before */
+  /** @returns whether the client has read everything sent before */
   #offer(bytes: Buffer): boolean {
     const [isTaken, isDone] = this.#response.tryEnd(bytes, this.#file.length);
     if (isDone) this.#isOver = true;

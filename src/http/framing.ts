@@ -1,18 +1,18 @@
 /**
- * What a request's head says of its body, checked before the body is believed (RFC 9112, 6): a proxy in front may read an ambiguous
- * head otherwise, and what one takes for a body the other would take for a request. uWebSockets.js takes the first of two
+ * Checks the head of a request before its body is read (RFC 9112, 6). A proxy in front may interpret an ambiguous head
+ * differently, and one side's body would be the other side's request. uWebSockets.js accepts the first of two
  * Content-Length headers, an empty one, and every Transfer-Encoding.
  */
 
-/** What of a head decides where its body ends. null: absent, which is not the same as empty. */
+/** The headers that decide where the body ends. null means absent, which differs from empty. */
 export interface BodyHeaders {
   readonly contentLength: string | null;
   readonly transferEncoding: string | null;
-  /** A header that may come once and came again. */
+  /** A header that may appear once but was repeated. */
   readonly repeated: string | null;
 }
 
-/** @returns what is wrong, in words; null: nothing */
+/** @returns the fault in words, or null */
 export function framingFault({ contentLength, transferEncoding, repeated }: BodyHeaders): string | null {
   if (repeated !== null) return `More than one ${repeated} header`;
   if (contentLength !== null && !/^\d{1,15}$/.test(contentLength)) return "Malformed Content-Length header";

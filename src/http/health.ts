@@ -1,9 +1,10 @@
 /**
- * GET /health, outside the API and without an account (public server: the same path and answer): for load balancers and monitors.
- * While changes are refused (M5) it answers 503, so that somebody looks; while the server stops, every request does.
+ * GET /health, outside the API and without authentication (same path and answer as Zulip): for load balancers and
+ * monitors. It answers 503 while writes are rejected (M5), so that operators notice; while the server stops, every
+ * request gets 503.
  */
 import { refuse } from "../../schemas/errors.ts";
-import { bodyOf, ok } from "../runtime/entry.ts";
+import { bodyOf, ok } from "../runtime/results.ts";
 import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
 
 function serveHealth({ realm, rest }: PageRequest) {

@@ -1,22 +1,22 @@
 /**
- * The pages of an invitation's link: a form, and what becomes of it. No script, no outside asset; they work on a phone, without
- * a mouse, and in the dark. Everything that comes from people is escaped (Eta).
+ * The pages behind an invitation link: a form and its results. They have no scripts and no external assets, and work on
+ * a phone, with the keyboard only, and in dark mode. All user input is escaped (Eta).
  */
 import { Eta } from "eta";
 import { limits } from "../../schemas/limits.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { HttpReply } from "../runtime/calls.ts";
 import { htmlPage } from "./pages.ts";
 
 export interface JoinForm {
   readonly realmName: string;
-  /** "": no longer known. */
+  /** "" if no longer known. */
   readonly inviterName: string;
-  /** The invited address, which cannot be changed; "": any. */
+  /** The invited address, which cannot be changed; "" for any address. */
   readonly fixedEmail: string;
-  /** What was typed. */
+  /** The values that the user entered. */
   readonly email: string;
   readonly fullName: string;
-  /** What is wrong, and with which field; null: nothing yet. */
+  /** The invalid field and the problem, or null. */
   readonly problem: { readonly field: JoinField; readonly text: string } | null;
 }
 
@@ -63,7 +63,7 @@ ${body}
 </html>
 `;
 
-/** Whether a field is the wrong one, for screen readers and for the eye. */
+/** Marks the invalid field, for screen readers and visually. */
 const mark = (field: JoinField) =>
   `<% if (it.problem?.field === "${field}") { %> aria-invalid="true" aria-describedby="problem" autofocus<% } %>`;
 
@@ -71,7 +71,7 @@ const formPage = eta.compile(
   frame(
     "Join <%= it.realmName %>",
     `<h1>Join <%= it.realmName %></h1>
-<p><% if (it.inviterName) { %><%= it.inviterName %> has invited you.<% } else { %>You have been invited.<% } %> Choose how you want to be known there.</p>
+<p><% if (it.inviterName) { %><%= it.inviterName %> has invited you.<% } else { %>You have been invited.<% } %> Choose the name that other users will see.</p>
 <% if (it.problem) { %><p class="problem" id="problem" role="alert"><%= it.problem.text %></p><% } %>
 <form method="post" accept-charset="utf-8">
 <label for="full_name">Your name</label>
@@ -96,7 +96,7 @@ const welcomePage = eta.compile(
   frame(
     "Welcome to <%= it.realmName %>",
     `<h1>Welcome to <%= it.realmName %></h1>
-<p>Your account is ready. Sign in with the address <strong><%= it.email %></strong> and your password, in any program that speaks to this server:</p>
+<p>Your account is ready. Sign in with the address <strong><%= it.email %></strong> and your password, in any client, with this server address:</p>
 <pre><code><%= it.site %></code></pre>
 <p>Programs that want an API key get one with the same address and password:</p>
 <pre><code>curl <%= it.site %>/api/v1/fetch_api_key \\
@@ -108,15 +108,15 @@ const welcomePage = eta.compile(
 
 const endPage = eta.compile(frame("<%= it.title %>", "<h1><%= it.title %></h1>\n<p><%= it.text %></p>"));
 
-/** Forms go where they come from, and nowhere else. */
-function guarded(page: Performed): Performed {
+/** Forms may only be sent to their own origin. */
+function guarded(page: HttpReply): HttpReply {
   const policy =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
   const others = page.headers.filter(([name]) => name !== "Content-Security-Policy");
   return { ...page, headers: [...others, ["Content-Security-Policy", policy]] };
 }
 
-export function joinFormPage(status: number, form: JoinForm): Performed {
+export function joinFormPage(status: number, form: JoinForm): HttpReply {
   return guarded(htmlPage(status, formPage.call(eta, form)));
 }
 
@@ -124,12 +124,12 @@ export function joinedPage(given: {
   readonly realmName: string;
   readonly email: string;
   readonly site: string;
-}): Performed {
-  // Within single quotes a shell takes everything as it is, but for the quote itself.
+}): HttpReply {
+  // Within single quotes a shell takes every character literally except the quote itself.
   const shellEmail = given.email.replaceAll("'", String.raw`'\''`);
   return guarded(htmlPage(200, welcomePage.call(eta, { ...given, shellEmail })));
 }
 
-export function joinEndPage(status: number, said: { readonly title: string; readonly text: string }): Performed {
+export function joinEndPage(status: number, said: { readonly title: string; readonly text: string }): HttpReply {
   return guarded(htmlPage(status, endPage.call(eta, said)));
 }

@@ -1,14 +1,14 @@
 /**
- * What the link of an invitation leads to (spec 4.14): a form for a name, an address and a password, and an account. The key in the
- * link is the secret, so that nobody else's page can send the form. Looking changes nothing.
+ * The pages behind an invitation link (spec 4.14): a form for a name, an address and a password, which creates an
+ * account. The key in the link is the secret, so no other site can submit the form. Viewing the page changes nothing.
  */
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import type { Refusal } from "../../schemas/errors.ts";
+import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { InvitationRecord, InvitationState } from "../../schemas/records.ts";
 import { kindOf, standing } from "../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { HttpReply } from "../runtime/calls.ts";
 import { hashApiKey } from "./authentication.ts";
 import { type JoinField, joinEndPage, joinedPage, joinFormPage } from "./join-pages.ts";
 import type { PageRequest, PageRoute } from "./pages.ts";
@@ -26,7 +26,7 @@ export interface JoinTools {
   readonly rates: RateLimits;
 }
 
-/** What links say that lead nowhere any more. Who has a key was given it: what became of it is no secret to them. */
+/** Texts for links that are no longer valid. The holder of a key was invited, so its state is no secret to them. */
 const ends: Readonly<Record<Exclude<InvitationState, "valid"> | "unknown", string>> = {
   unknown: "This invitation is not known here. Look whether the link is whole, or ask for a new one.",
   expired: "This invitation has expired. Ask for a new one.",
@@ -38,7 +38,7 @@ export function joinPages(tools: JoinTools): readonly PageRoute[] {
   return [{ prefix, takesForms: true, serve: (request) => serve(request, tools) }];
 }
 
-function serve(request: PageRequest, tools: JoinTools): Performed | Promise<Performed> {
+function serve(request: PageRequest, tools: JoinTools): HttpReply | Promise<HttpReply> {
   const { rates } = tools;
   const address = request.address();
   const looked = rates.take("anonymous", address);
@@ -50,17 +50,17 @@ function serve(request: PageRequest, tools: JoinTools): Performed | Promise<Perf
   return state === "valid" ? form(request, invitation, noEntries, null) : endedPage(state);
 }
 
-/** With and without the slash at the end. */
+/** With and without a trailing slash. */
 function invitationOf({ realm, rest }: PageRequest): InvitationRecord | undefined {
   const key = realm.view.row("invitationKeys", hashApiKey(rest.replace(/\/$/, "")));
   return key === undefined ? undefined : realm.view.row("invitations", key.id);
 }
 
-function endedPage(state: keyof typeof ends): Performed {
-  return joinEndPage(404, { title: "This link leads nowhere", text: ends[state] });
+function endedPage(state: keyof typeof ends): HttpReply {
+  return joinEndPage(404, { title: "This link is not valid", text: ends[state] });
 }
 
-function tooMany(retryAfterS: number): Performed {
+function tooMany(retryAfterS: number): HttpReply {
   const seconds = Math.ceil(retryAfterS);
   const page = joinEndPage(429, { title: "Too many attempts", text: `Try again in ${seconds} seconds.` });
   return { ...page, headers: [...page.headers, ["Retry-After", String(seconds)]] };
@@ -78,13 +78,13 @@ interface Problem {
   readonly text: string;
 }
 
-/** With a problem: the form again, with what was typed but for the password. */
+/** With a problem: shows the form again with the entered values, except the password. */
 function form(
   { realm }: PageRequest,
   invitation: InvitationRecord,
   entries: Entries,
   problem: Problem | null,
-): Performed {
+): HttpReply {
   const { view } = realm;
   return joinFormPage(problem === null ? 200 : 400, {
     ...entries,
@@ -99,7 +99,7 @@ interface Submission extends JoinTools {
   readonly address: string;
 }
 
-async function submit(request: PageRequest, invitation: InvitationRecord, tools: Submission): Promise<Performed> {
+async function submit(request: PageRequest, invitation: InvitationRecord, tools: Submission): Promise<HttpReply> {
   const { realm } = request;
   const sent = request.form();
   if ("kind" in sent) return joinEndPage(400, { title: "This form cannot be read", text: "Go back and try again." });
@@ -112,13 +112,14 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
   if (state === "valid" && problem !== null) return form(request, invitation, entries, problem);
   if (state === "expired" || state === "revoked") return endedPage(state);
 
-  // Taken before the slow hash, or many attempts at a time would all pass; what succeeds does not count.
+  // Counted before the slow hash, or many concurrent attempts would all pass; successful attempts are not counted.
   const attempt = tools.rates.take("login", tools.address);
   if (attempt !== null && attempt.retryAfterS > 0) return tooMany(attempt.retryAfterS);
   const page = state === "used" ? null : await join(request, invitation, { ...entries, password }, tools);
   if (page?.status === 200) tools.rates.giveBack("login", tools.address);
   if (page !== null) return page;
-  // The form was sent twice, or somebody joins who is here already: whoever knows the password is told that all is well.
+  // The form was submitted twice, or the user already has an account: a user with the right password gets the success
+  // page.
   if (await isOwn(request, email, password, tools)) {
     tools.rates.giveBack("login", tools.address);
     return welcome(request, email);
@@ -131,7 +132,7 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
   });
 }
 
-/** The rules of POST /users, in words for people. */
+/** The rules of POST /users, in plain words. */
 function problemOf({ fullName, email }: Entries, password: string): Problem | null {
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return { field: "full_name", text: nameProblems[badName.msg] ?? badName.msg };
@@ -153,13 +154,13 @@ const nameProblems: Readonly<Record<string, string>> = {
   "Invalid format!": "A name cannot end with | and a number.",
 };
 
-/** @returns null: the address is somebody's, or the invitation was used up, in this very moment perhaps */
+/** @returns null if the address already has an account, or the invitation was used up meanwhile */
 async function join(
   request: PageRequest,
   invitation: InvitationRecord,
   { fullName, email, password }: Entries & { readonly password: string },
   { passwords }: JoinTools,
-): Promise<Performed | null> {
+): Promise<HttpReply | null> {
   const { realm } = request;
   if (realm.view.users.byEmail(email) !== undefined) return null;
   const passwordHash = await passwords.hash(password);
@@ -176,7 +177,7 @@ function refusedPage(
   invitation: InvitationRecord,
   entries: Entries,
   refused: Refusal,
-): Performed | null {
+): HttpReply | null {
   if (refused.code === "NOT_FOUND") {
     const row = request.realm.view.row("invitations", invitation.id);
     const state = row === undefined ? "unknown" : standing(request.realm.view, row);
@@ -185,13 +186,13 @@ function refusedPage(
   if (refused.code !== "BAD_REQUEST") return unavailable();
   const isName = refused.msg.startsWith("Unique names");
   const problem: Problem = isName
-    ? { field: "full_name", text: "Somebody here has this name already. Choose another one." }
+    ? { field: "full_name", text: "Another user already has this name. Choose a different one." }
     : { field: "form", text: refused.msg };
   return form(request, invitation, entries, problem);
 }
 
-function unavailable(): Performed {
-  return joinEndPage(503, { title: "This cannot be done now", text: "Try again later." });
+function unavailable(): HttpReply {
+  return joinEndPage(503, { title: "The account cannot be created right now", text: "Try again later." });
 }
 
 async function isOwn(
@@ -206,6 +207,6 @@ async function isOwn(
   return matches === true && holder?.isActive === true;
 }
 
-function welcome({ realm, siteUrl }: PageRequest, email: string): Performed {
+function welcome({ realm, siteUrl }: PageRequest, email: string): HttpReply {
   return joinedPage({ realmName: realm.view.realm.name, email, site: siteUrl });
 }

@@ -1,10 +1,10 @@
-/** Where a login comes from, for the mail about new programs and places (D31). */
+/** Identifies the origin of a login, for the email about logins from new clients and places (D31). */
 import { createHash } from "node:crypto";
-import type { Login } from "../../actors/commands.ts";
+import type { Login } from "../../schemas/authentication.ts";
 
 /**
- * The place is coarse (/24 of IPv4, /48 of IPv6), so that a new address from the same provider is no news.
- * @param address as uWebSockets.js writes it: dotted, or all eight groups of four digits
+ * The place is coarse (/24 of IPv4, /48 of IPv6), so that a new address from the same provider does not count as new.
+ * @param address as the transport formats it: dotted, or all eight groups of four digits
  */
 export function loginFrom(client: string, address: string): Login {
   const dotted = unmapped(address);
@@ -16,7 +16,7 @@ export function loginFrom(client: string, address: string): Login {
   return { fingerprint, client, address: isShort ? dotted : shortened(dotted) };
 }
 
-/** An IPv4 client of a socket that listens on both. */
+/** An IPv4 client of a dual-stack socket. */
 function unmapped(address: string): string {
   const mapped = /^(?:0000:){5}ffff:(\w\w)(\w\w):(\w\w)(\w\w)$/i.exec(address);
   return mapped === null
@@ -27,7 +27,7 @@ function unmapped(address: string): string {
         .join(".");
 }
 
-/** As people write it. */
+/** The address in its usual short form. */
 function shortened(address: string): string {
   const url = `http://[${address}]`;
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address;

@@ -1,6 +1,6 @@
-/** A page that says one thing to a person who followed a link. No script, no outside asset, everything escaped (Eta). */
+/** A page with one message for a user who opened a link. No scripts, no external assets, everything escaped (Eta). */
 import { Eta } from "eta";
-import type { Performed } from "../runtime/calls.ts";
+import type { HttpReply } from "../runtime/calls.ts";
 import { htmlPage } from "./pages.ts";
 
 const eta = new Eta();
@@ -15,6 +15,6 @@ const render = eta.compile(`<!doctype html>
 </html>
 `);
 
-export function messagePage(status: number, said: { readonly title: string; readonly text: string }): Performed {
+export function messagePage(status: number, said: { readonly title: string; readonly text: string }): HttpReply {
   return htmlPage(status, render.call(eta, said));
 }

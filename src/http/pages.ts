@@ -1,10 +1,10 @@
 /**
- * What the server gives outside the API, to anybody: uploaded pictures, and small pages that links in mails lead to. No script,
- * no outside asset; every answer carries headers that keep a browser from guessing or running anything.
+ * Pages outside the API that need no API key: uploaded pictures, and small pages behind links in emails. No scripts, no
+ * external assets; every answer has headers that keep a browser from sniffing types or running anything.
  */
 import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import type { Performed, Submitted } from "../runtime/calls.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { HttpReply, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 
 export interface PageRequest {
@@ -12,44 +12,44 @@ export interface PageRequest {
   /** The decoded path after the route's prefix. */
   readonly rest: string;
   readonly siteUrl: string;
-  /** HEAD changes nothing: mail programs look at links with it. */
+  /** HEAD changes nothing: mail clients check links with it. */
   readonly method: "GET" | "HEAD" | "POST";
-  /** What was sent with POST. */
+  /** The submitted form of a POST. */
   readonly form: () => Submitted | Refusal;
-  /** Where the request came from, for limits; asked for before anything is awaited. */
+  /** Address of the client, for limits. It must be read before the first `await`. */
   readonly address: () => string;
-  /** Headers of these names, "" without. */
+  /** The headers of these names, or "". */
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
-  /** Who asks; null when nobody is logged in, or with credentials that are no good. */
+  /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }
 
 export interface PageRoute {
-  /** Begins with a slash, and ends with one where something may follow. */
+  /** Starts with a slash, and ends with one if a path may follow. */
   readonly prefix: string;
-  /** Its pages have forms, which are sent to their own address. */
+  /** Its pages have forms that are submitted to their own URL. */
   readonly takesForms?: true;
-  /** Served for an organization that is deactivated, too. */
+  /** Also served for a deactivated organization. */
   readonly servesDeactivated?: true;
-  readonly serve: (request: PageRequest) => Performed | Promise<Performed>;
+  readonly serve: (request: PageRequest) => HttpReply | Promise<HttpReply>;
 }
 
-const guards: Performed["headers"] = [
+const guards: HttpReply["headers"] = [
   ["X-Content-Type-Options", "nosniff"],
   ["Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
   ["Referrer-Policy", "no-referrer"],
 ];
 
-/** @param html a whole document, with everything from outside escaped */
-export function htmlPage(status: number, html: string): Performed {
-  const headers: Performed["headers"] = [...guards, ["Cache-Control", "no-store"]];
+/** @param html a complete document, with all external input escaped */
+export function htmlPage(status: number, html: string): HttpReply {
+  const headers: HttpReply["headers"] = [...guards, ["Cache-Control", "no-store"]];
   return { status, body: html, contentType: "text/html; charset=utf-8", headers };
 }
 
-/** A file whose name changes with its content: whoever has it need not ask again. */
-export function filePage(contentType: string, body: Buffer): Performed {
+/** A file whose name changes with its content, so clients may cache it forever. */
+export function filePage(contentType: string, body: Buffer): HttpReply {
   return {
     status: 200,
     body,
@@ -58,18 +58,18 @@ export function filePage(contentType: string, body: Buffer): Performed {
   };
 }
 
-/** Whether the client has what the tag stands for (If-None-Match). */
+/** Whether the client already has the content with this tag (If-None-Match). */
 export function isKnownTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(",").some((tag) => tag.trim() === etag);
 }
 
-/** Elsewhere, for now: whoever asks again asks here. */
-export function redirectPage(location: string): Performed {
-  const headers: Performed["headers"] = [...guards, ["Location", location], ["Cache-Control", "private, no-cache"]];
+/** A temporary redirect: clients must ask here again. */
+export function redirectPage(location: string): HttpReply {
+  const headers: HttpReply["headers"] = [...guards, ["Location", location], ["Cache-Control", "private, no-cache"]];
   return { status: 302, body: "", headers };
 }
 
-/** A refusal in the envelope, as everywhere. */
-export function errorPage(refused: Refusal): Performed {
+/** A rejection in the usual envelope. */
+export function errorPage(refused: Refusal): HttpReply {
   return { status: errorCodes[refused.code].status, body: JSON.stringify(errorBody(refused)), headers: guards };
 }

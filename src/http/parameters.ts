@@ -1,6 +1,7 @@
 /**
- * From form strings to typed parameters (spec 4, behaviour 1.3). Each endpoint is compiled once at boot into a plan: how each
- * name is decoded, then one check of the whole. Nothing is coerced: integers and booleans are JSON, strings are raw.
+ * Turns form strings into typed parameters (spec 4, behaviour 1.3). Each endpoint is compiled at boot into a plan: how
+ * to decode each name, then one check of all values. Nothing is coerced: integers and booleans are JSON, strings are
+ * raw.
  */
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
@@ -11,7 +12,7 @@ import { explain, type JsonSchema } from "./explain.ts";
 
 export interface ParsedParams {
   readonly params: Readonly<Record<string, unknown>>;
-  /** Names that the operation does not know, ascending. */
+  /** Names that the operation does not declare, ascending. */
   readonly ignored: readonly string[];
 }
 
@@ -25,7 +26,7 @@ type Decoded = { readonly value: unknown } | { readonly refusal: Refusal };
 interface Step {
   readonly name: string;
   readonly alias: string | null;
-  /** A variable of the path, not of the form. */
+  /** The parameter is a path variable. */
   readonly isInPath: boolean;
   readonly isRequired: boolean;
   readonly hasDefault: boolean;
@@ -34,7 +35,19 @@ interface Step {
   decode(text: string): Decoded;
 }
 
-export function compileParameters(endpoint: Endpoint): ParameterReader {
+const readers = new WeakMap<Endpoint, ParameterReader>();
+
+/** Compiled once in a process, however many servers it starts. */
+export function parameterReader(endpoint: Endpoint): ParameterReader {
+  let reader = readers.get(endpoint);
+  if (reader === undefined) {
+    reader = compileParameters(endpoint);
+    readers.set(endpoint, reader);
+  }
+  return reader;
+}
+
+function compileParameters(endpoint: Endpoint): ParameterReader {
   const steps = Object.entries(endpoint.params).map(([name, schema]) => stepOf(endpoint, name, schema));
   const known = new Set(steps.flatMap((step) => (step.alias === null ? [step.name] : [step.name, step.alias])));
   const validator = Compile(endpoint.paramsSchema);
@@ -68,10 +81,10 @@ function stepOf(endpoint: Endpoint, name: string, schema: TSchema): Step {
   };
 }
 
-/** A failed JSON.parse costs ten times as much as a look at the first character; names rarely begin like this. */
+/** A failed JSON.parse costs ten times as much as a check of the first character; names rarely start like JSON. */
 const looksLikeJson = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
 
-/** How text becomes a value, by the way a parameter travels. */
+/** How text becomes a value, by the parameter's encoding. */
 const decoders = {
   text:
     () =>
@@ -86,7 +99,7 @@ const decoders = {
 } as const;
 
 function decodeJson(name: string, schema: JsonSchema): (text: string) => Decoded {
-  // The two commonest need no JSON parser.
+  // The two most common types need no JSON parser.
   if (schema.type === "integer") {
     return (text) => (/^-?\d{1,15}$/.test(text) ? { value: Number(text) + 0 } : parsedOrRefused(name, text));
   }
@@ -125,7 +138,9 @@ function readStep(
   return null;
 }
 
-/** The first parameter, in order of declaration, that breaks its schema; one error is reported (behaviour 1.3). */
+/**
+ * The first parameter, in order of declaration, that violates its schema; only one error is reported (behaviour 1.3).
+ */
 function firstViolation(steps: readonly Step[], params: Readonly<Record<string, unknown>>): Refusal {
   for (const step of steps) {
     const value = params[step.name];

@@ -1,8 +1,8 @@
 /**
- * Pictures that people upload: decoded and re-encoded, never kept as they were sent. Four formats are known, by their content;
- * every other loader of the library is switched off before it sees a byte (no SVG, no PDF). Size in pixels, frames, time and
- * how many at once have bounds (S3); work is on the thread pool. Nothing but the pixels survives: no metadata, no trailing
- * bytes. The library is loaded when the first picture comes: it is tens of megabytes.
+ * Decodes and re-encodes uploaded pictures, so that only pixels survive: no metadata, no trailing bytes. Formats are
+ * detected by content, and all loaders of the library but those for the four formats are disabled (no SVG, no PDF).
+ * Pixels, frames, time and concurrency are bounded (S3). The library takes tens of megabytes, so it is loaded with the
+ * first picture.
  */
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -19,11 +19,11 @@ export interface AvatarPicture {
 export interface EmojiPicture {
   readonly image: Buffer;
   readonly format: "png" | "gif" | "webp";
-  /** PNG, the first frame; null when nothing moves. */
+  /** PNG of the first frame; null if the picture is not animated. */
   readonly still: Buffer | null;
 }
 
-/** Of a picture that stays as it was sent. */
+/** Properties of a picture that is stored unchanged. */
 export interface Measured {
   readonly widthPx: number;
   readonly heightPx: number;
@@ -31,12 +31,12 @@ export interface Measured {
   readonly isAnimated: boolean;
 }
 
-/** Reads the first bytes of a file, at most so many. */
+/** Reads up to `bytesMax` bytes from the start of a file. */
 type ReadHead = (bytesMax: number) => Promise<Buffer>;
 
-/** Formats by how a file begins: of any other file, the library is not asked. */
+/** Formats by their first bytes. The library is not called for any other file. */
 const stillStart = /^(?:\x89PNG\r\n|\xff\xd8\xff)/;
-/** Where the frames lie, and a WebP's size, is known only when the whole file is read. */
+/** For these formats the frames, and the size of a WebP, are known only when the whole file was read. */
 const animatedStart = /^(?:GIF8[79]a|RIFF.{4}WEBP)/s;
 
 type Library = (input: Buffer, options: SharpOptions) => Sharp;
@@ -44,7 +44,7 @@ type Library = (input: Buffer, options: SharpOptions) => Sharp;
 const input: SharpOptions = { limitInputPixels: limits.picture_pixels_max, failOn: "error" };
 const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
 
-/** What the library may read, each from memory only. */
+/** The enabled loaders, all from memory. */
 const loaders = [
   "VipsForeignLoadJpegBuffer",
   "VipsForeignLoadPngBuffer",
@@ -58,7 +58,8 @@ function load(): Promise<Library> {
   library ??= import("sharp").then(({ default: sharp }) => {
     sharp.block({ operation: ["VipsForeignLoad"] });
     sharp.unblock({ operation: loaders });
-    // Nobody sends the same picture twice; one thread each, since several may be at work.
+    // Pictures are hardly ever sent twice, so nothing is cached; one thread per picture, because several may be
+    // processed at once.
     sharp.cache(false);
     sharp.concurrency(1);
     return sharp;
@@ -66,14 +67,14 @@ function load(): Promise<Library> {
   return library;
 }
 
-/** Of a picture that is too large in pixels, frames or time. */
+/** For a picture that has too many pixels or frames, or takes too long. */
 const tooLarge = "Image size exceeds limit.";
 const undecodable = "Could not decode image; did you upload an image file?";
 
 export class Pictures {
   readonly #work = new BoundedWork(limits.pictures_concurrent_max, limits.pictures_waiting_max);
 
-  /** Cut to a square around the middle, turned as the camera says. */
+  /** Cropped to a centered square, and rotated by its EXIF orientation. */
   avatar(bytes: Buffer): Promise<AvatarPicture | Refusal> {
     return this.#inTurn(async (sharp) => {
       const size = limits.avatar_medium_size_px;
@@ -83,7 +84,7 @@ export class Pictures {
     });
   }
 
-  /** Fitted into a square whole. What moves goes on moving, and has a still picture beside. */
+  /** Fitted into a square without cropping. An animation is kept, with a still picture in addition. */
   emoji(bytes: Buffer): Promise<EmojiPicture | Refusal> {
     return this.#inTurn(async (sharp) => {
       const { format, pages = 1 } = await sharp(bytes, input).metadata();
@@ -95,7 +96,7 @@ export class Pictures {
     });
   }
 
-  /** PNG, cut to a square around the middle. */
+  /** PNG, cropped to a centered square. */
   realmIcon(bytes: Buffer): Promise<Buffer | Refusal> {
     return this.#inTurn((sharp) => {
       const size = limits.realm_icon_size_px;
@@ -103,7 +104,7 @@ export class Pictures {
     });
   }
 
-  /** PNG, whole; a large one is made smaller. */
+  /** PNG, not cropped; a large picture is scaled down. */
   realmLogo(bytes: Buffer): Promise<Buffer | Refusal> {
     return this.#inTurn((sharp) => {
       const { realm_logo_width_px: width, realm_logo_height_px: height } = limits;
@@ -112,7 +113,7 @@ export class Pictures {
     });
   }
 
-  /** Fits a picture into the size of thumbnails: its first frame, or its first frames when it shall move. */
+  /** Scales a picture to thumbnail size: the first frame, or the first frames if it should be animated. */
   thumbnail(bytes: Buffer, isAnimated: boolean): Promise<Buffer | Refusal> {
     return this.#inTurn(async (sharp) => {
       if (!isAnimated) return bounded(shrunk(sharp(bytes, input).autoOrient()).webp());
@@ -122,7 +123,7 @@ export class Pictures {
     });
   }
 
-  /** What a file shows; null: nothing that a client could show in a message. */
+  /** Measures a picture; null if a client could not show the file in a message. */
   async measure(read: ReadHead): Promise<Measured | Refusal | null> {
     const start = (await read(12)).toString("latin1");
     const mayMove = animatedStart.test(start);
@@ -133,7 +134,7 @@ export class Pictures {
       const head = await read(mayMove ? limits.thumbnail_source_bytes_max : limits.upload_image_header_bytes);
       return { metadata: await metadataOf(sharp(head, options)) };
     });
-    // Not "no picture": the row of the upload would say so for ever.
+    // Must not be reported as "no picture", because the upload's row would keep that forever.
     if (measured === null) return refuse.overloaded();
     const { metadata } = measured;
     if (metadata === null || metadata.width * metadata.height > limits.picture_pixels_max) return null;
@@ -149,7 +150,7 @@ export class Pictures {
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
     const done = await this.#work.run(async () => {
       const sharp = await load();
-      // The library throws at once where there are no bytes at all: inside a promise, whatever the work looks like.
+      // The library throws synchronously for an empty buffer, so the call runs inside an async function.
       return (async () => work(sharp))().catch(refusalOf);
     });
     return done ?? refuse.overloaded();
@@ -174,7 +175,7 @@ function bounded(picture: Sharp): Promise<Buffer> {
   return picture.timeout({ seconds: limits.picture_seconds_max }).toBuffer();
 }
 
-/** Whatever the decoder did not like, the picture is at fault: it is refused, and the text names no library. */
+/** Any decoder error is the picture's fault: reject it with a text that does not name the library. */
 function refusalOf(error: unknown): Refusal {
   const isTooLarge = /exceeds pixel limit|timeout/.test(String(error));
   return refuse.badRequest(isTooLarge ? tooLarge : undecodable);

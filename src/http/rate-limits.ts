@@ -1,6 +1,6 @@
 /**
- * Request limits (D28): token buckets per person, per address for failed logins and anonymous calls. Bounded in number;
- * a bucket that is full again is forgotten. `RATE_LIMITS=off` switches them off.
+ * Request limits (D28): token buckets per user, and per address for failed logins and anonymous calls. Their number is
+ * bounded, least recently used first out. `RATE_LIMITS=off` disables them.
  */
 
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -9,7 +9,7 @@ import { boundedMap } from "../runtime/bounded-map.ts";
 import { clientNetwork } from "../runtime/client-network.ts";
 
 export interface RateRule {
-  /** Tokens that come back per second. */
+  /** Tokens added per second. */
   readonly perSecond: number;
   readonly burst: number;
 }
@@ -25,7 +25,7 @@ export const defaultRates: RateRules = {
 
 export const noRates: RateRules = { api: null, login: null, anonymous: null };
 
-/** Who a person is to the limits: the same for REST and for sockets. */
+/** The key of a user's limits, shared by REST and sockets. */
 export function personName(realmEpoch: string, userId: number): string {
   return `${realmEpoch}:${userId}`;
 }
@@ -35,7 +35,7 @@ export interface RateState {
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetS: number;
-  /** Seconds to wait; 0 when the request may pass. */
+  /** Seconds to wait; 0 if the request may pass. */
   readonly retryAfterS: number;
 }
 
@@ -60,7 +60,7 @@ export class RateLimits {
     return this.#rules[kind] !== null;
   }
 
-  /** Takes `cost` tokens if there are; refused requests take none. null: this kind is not limited. */
+  /** Takes `cost` tokens if available; a rejected request takes none. Returns null if this kind is not limited. */
   take(kind: RateKind, who: string, cost = 1): RateState | null {
     const rule = this.#rules[kind];
     if (rule === null) return null;
@@ -71,7 +71,7 @@ export class RateLimits {
     if (known === undefined) this.#buckets.set(key, bucket);
     bucket.tokens = Math.min(rule.burst, bucket.tokens + ((now - bucket.at) / 1000) * rule.perSecond);
     bucket.at = now;
-    // Whoever waits as long as told passes: the sum of many small returns is not exact.
+    // A client that waits as long as it was told must pass: the sum of many small refills is not exact.
     const isAllowed = bucket.tokens >= cost - roundingError;
     if (isAllowed) bucket.tokens = Math.max(0, bucket.tokens - cost);
     return {
@@ -82,7 +82,7 @@ export class RateLimits {
     };
   }
 
-  /** What was taken in advance turned out not to count. */
+  /** Returns a token taken in advance for an attempt that does not count. */
   giveBack(kind: RateKind, who: string): void {
     const rule = this.#rules[kind];
     const bucket = this.#buckets.get(keyOf(kind, who));
@@ -90,14 +90,14 @@ export class RateLimits {
   }
 }
 
-/** Only people are limited by `api`. */
+/** The `api` limit applies to users; the others apply to networks. */
 function keyOf(kind: RateKind, who: string): string {
   return `${kind}:${kind === "api" ? who : clientNetwork(who)}`;
 }
 
 /**
- * `off`, or rules such as `api=200/60,login=10/60,anonymous=100/60`: count per seconds; the burst is the count.
- * @returns null when it cannot be understood
+ * Parses `off`, or rules such as `api=200/60,login=10/60,anonymous=100/60`: count per seconds; the burst is the count.
+ * @returns null if the text is invalid
  */
 export function parseRates(text: string): RateRules | null {
   if (text === "off") return noRates;
@@ -114,8 +114,8 @@ export function parseRates(text: string): RateRules | null {
 }
 
 /**
- * Counts a wrong key as a failed login of its address, so that keys cannot be guessed by the thousand (D28).
- * @returns the credentials, or the refusal to listen any longer
+ * Counts an invalid key as a failed login of its address, so that keys cannot be guessed in bulk (D28).
+ * @returns the credentials, or a rejection once the limit is reached
  */
 export function countFailedKey<T extends object>(
   rates: RateLimits,

@@ -1,9 +1,9 @@
-/** A refusal as an answer in the envelope, with the headers that its kind demands (D1, D2). */
+/** A rejection as a reply in the envelope, with the headers that its code requires (D1, D2). */
 import type { Refusal } from "../../schemas/errors.ts";
-import type { Performed } from "../runtime/calls.ts";
-import { bodyOf, headersOf, statusOf } from "../runtime/entry.ts";
+import type { HttpReply } from "../runtime/calls.ts";
+import { bodyOf, headersOf, statusOf } from "../runtime/results.ts";
 
-export function refused(refusal: Refusal, headers: Performed["headers"] = []): Performed {
+export function refused(refusal: Refusal, headers: HttpReply["headers"] = []): HttpReply {
   const body = JSON.stringify(bodyOf(refusal));
   return { status: statusOf(refusal), body, headers: [...headers, ...headersOf(refusal)] };
 }

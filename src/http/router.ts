@@ -1,4 +1,7 @@
-/** Finds the operation of a method and a path. Own table: uWS knows no 405, HEAD, OPTIONS or decoding (pitfalls 2.2). */
+/**
+ * Finds the operation of a method and a path. We route ourselves, because uWebSockets.js has no 405, HEAD, OPTIONS or
+ * decoding (pitfalls 2.2).
+ */
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { decodePercent } from "./form.ts";
 
@@ -11,9 +14,9 @@ export type Match<T> =
 interface Segment {
   readonly literal: string | null;
   readonly variable: string | null;
-  /** The variable takes the rest of the path, slashes too. */
+  /** The variable matches the rest of the path, including slashes. */
   readonly isRest: boolean;
-  /** Only digits match: anything else is another path (behaviour 1.3). */
+  /** Matches digits only; anything else is a different path (behaviour 1.3). */
   readonly isInteger: boolean;
 }
 
@@ -24,16 +27,17 @@ interface Pattern<T> {
 
 export class Router<T extends { readonly endpoint: Endpoint }> {
   readonly #literal = new Map<string, Pattern<T>>();
-  readonly #patterns: Pattern<T>[] = [];
+  readonly #patterns: readonly Pattern<T>[];
   /** Patterns by the first segment of a path, so that few are tried. */
   readonly #byStart = new Map<string, readonly Pattern<T>[]>();
-  /** Those that a path with any other beginning can fit. */
+  /** The patterns that can match any other first segment. */
   readonly #openAtStart: readonly Pattern<T>[];
 
   constructor(targets: readonly T[]) {
-    for (const target of targets) this.#add(target);
+    const byShape = new Map<string, Pattern<T>>();
+    for (const target of targets) this.#add(target, byShape);
     // Literal segments win over variables, so that /users/me is not a user id.
-    this.#patterns.sort((a, b) => rank(a).localeCompare(rank(b)));
+    this.#patterns = [...byShape.values()].sort((a, b) => rank(a).localeCompare(rank(b)));
     const startingWith = (start: string | null) =>
       this.#patterns.filter((pattern) => startOf(pattern) === start || startOf(pattern) === null);
     for (const pattern of this.#patterns) {
@@ -43,25 +47,20 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
     this.#openAtStart = startingWith(null);
   }
 
-  #add(target: T): void {
+  #add(target: T, byShape: Map<string, Pattern<T>>): void {
     const { endpoint } = target;
     const segments = segmentsOf(endpoint);
     const isLiteral = segments.every((segment) => segment.variable === null);
-    const existing = isLiteral
-      ? this.#literal.get(endpoint.path)
-      : this.#patterns.find((pattern) => sameShape(pattern.segments, segments));
-    if (existing !== undefined) {
-      existing.targets.set(endpoint.method, target);
-      return;
-    }
-    const pattern: Pattern<T> = { segments, targets: new Map([[endpoint.method, target]]) };
-    if (isLiteral) this.#literal.set(endpoint.path, pattern);
-    else this.#patterns.push(pattern);
+    const patterns = isLiteral ? this.#literal : byShape;
+    const name = isLiteral ? endpoint.path : JSON.stringify(segments);
+    const existing = patterns.get(name);
+    if (existing !== undefined) existing.targets.set(endpoint.method, target);
+    else patterns.set(name, { segments, targets: new Map([[endpoint.method, target]]) });
   }
 
   /** @param path below /api/v1, percent-encoded */
   match(method: string, path: string): Match<T> {
-    // An escaped slash is no slash: what needs decoding is looked up as it came apart.
+    // An escaped slash does not separate segments, so an encoded path is looked up only after it was split and decoded.
     const plain = path.includes("%") ? undefined : this.#literal.get(path);
     if (plain !== undefined) return choose(plain, method, noVariables);
     const parts = decodeSegments(path);
@@ -82,12 +81,12 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
 
 const noVariables = {};
 
-/** null: a variable, which anything fits. */
+/** Returns null if the first segment is a variable. */
 function startOf({ segments }: Pattern<unknown>): string | null {
   return segments[1]?.literal ?? null;
 }
 
-/** Each segment is decoded once, so that an escaped letter is that letter and an escaped slash stays inside its segment. */
+/** Each segment is decoded once: an escaped letter equals the letter, and an escaped slash stays inside its segment. */
 function decodeSegments(path: string): string[] | null {
   const parts = cut(path);
   if (!path.includes("%")) return parts;
@@ -95,7 +94,7 @@ function decodeSegments(path: string): string[] | null {
   return decoded.includes(null) ? null : (decoded as string[]);
 }
 
-/** As `split("/")`, which for a text that is new costs 0.3 us instead of 0.1. */
+/** Same as `split("/")`, which takes 0.3 us for a new string instead of 0.1. */
 function cut(path: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -107,7 +106,7 @@ function cut(path: string): string[] {
   return parts;
 }
 
-/** HEAD goes with GET, OPTIONS with everything. */
+/** HEAD is allowed with GET, and OPTIONS always. */
 function allowedMethods(methods: Iterable<string>): string[] {
   const all = new Set([...methods, "OPTIONS"]);
   if (all.has("GET")) all.add("HEAD");
@@ -122,10 +121,6 @@ function segmentsOf(endpoint: Endpoint): Segment[] {
     const schema = endpoint.params[variable] as { type?: string } | undefined;
     return { literal: null, variable, isRest: name[2] === "*", isInteger: schema?.type === "integer" };
   });
-}
-
-function sameShape(a: readonly Segment[], b: readonly Segment[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function rank(pattern: Pattern<unknown>): string {

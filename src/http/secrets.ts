@@ -1,4 +1,4 @@
-/** API keys and keys in links: 32 characters of 62, that is 190 random bits (S2). Stored by hash only. */
+/** API keys and keys in links: 32 characters out of 62, which is 190 random bits (S2). Only their hashes are stored. */
 import { randomInt } from "node:crypto";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -1,94 +1,55 @@
 /**
- * The one wrapper around uWebSockets.js HTTP (pitfalls 2). Every request: abort handler first, everything copied out of the
- * request before the callback returns, body counted while it comes, one corked answer, nothing touched after an abort.
+ * The only wrapper around the transport's HTTP (pitfalls 2). It sets the abort handler first, copies the request before
+ * the callback returns, counts the body as it arrives, sends one corked answer, and touches nothing after an abort.
  */
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  SSLApp,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from "uWebSockets.js";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { isForgeable } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
-import type { Performed, Submitted } from "../runtime/calls.ts";
+import { arrivedCall, type HttpReply, type Submitted } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
+import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import { authenticate } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
-import { Exchange } from "./exchange.ts";
 import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
-import { apiPrefix, type Incoming, readIncoming } from "./incoming.ts";
+import { HttpResponder } from "./http-responder.ts";
+import type { OperationExecutor } from "./operation-executor.ts";
 import { errorPage, type PageRoute } from "./pages.ts";
-import type { Performer } from "./performer.ts";
 import { personName } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
-import { type BodyAllowance, ordinaryBody, strangersBody, UploadBudget } from "./uploads.ts";
-
-export interface TlsOptions {
-  readonly keyFile: string;
-  readonly certFile: string;
-}
-
-/** What HTTP and WebSocket are mounted on. */
-export type WebApp = TemplatedApp;
-
-/** The uWS app, plain or with TLS. null: the key or the certificate cannot be used. */
-export function createApp(tls: TlsOptions | null): TemplatedApp | null {
-  if (tls === null) return App();
-  try {
-    return SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
-  } catch {
-    return null;
-  }
-}
+import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
+import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./uploads.ts";
 
 export interface HttpServerOptions {
-  readonly app: TemplatedApp;
-  readonly performer: Performer;
+  readonly app: WebApp;
+  readonly operationExecutor: OperationExecutor;
   readonly pages: readonly PageRoute[];
-  /** The realm that a Host header names (D4). */
+  /** Selects the realm of a Host header (D4). */
   readonly realmOf: (host: string) => Realm;
-  /** Whether the app speaks TLS itself. */
+  /** Whether the app itself terminates TLS. */
   readonly isSecure: boolean;
   readonly readForwarded: ReadForwarded;
-  /** Who asks for a page; null: nobody, or with credentials that are no good, which count as elsewhere (D28). */
+  /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly clock: Clock;
-  /** What clients have not taken yet of their answers, and what they sent that is not answered yet. */
+  /** Bytes of answers that clients have not read yet, and of requests that are not answered yet. */
   readonly unsent: UnsentBytes;
   readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
-/** The form of `listen` that the library has and its typings lack (pitfalls 0). */
-type ListenOnHost = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (socket: us_listen_socket | false) => void,
-) => void;
-
-/** Exported by the library, missing in its typings: a second listener on the port is refused. */
-const LIBUS_LISTEN_EXCLUSIVE_PORT = 1;
-
-/** A body as it came, or what was read of it while it came. */
+/** A body as received, or the result of parsing it while it arrived. */
 type Body = Buffer | Submitted | Refusal | null;
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #uploads = new UploadBudget();
-  #listenSocket: us_listen_socket | null = null;
   #isDraining = false;
   #pending = 0;
   #onQuiet: (() => void)[] = [];
@@ -97,63 +58,51 @@ export class HttpServer {
     this.#options = options;
   }
 
-  /** @returns the port, which differs from the one asked for when that is 0; null when it cannot be had */
+  /** @returns the port, which differs from the requested one if that is 0; null if it is not available */
   listen(host: string, port: number): Promise<number | null> {
-    this.#options.app.any("/*", (response, request) => this.#serve(response, request));
-    return new Promise((resolve) => {
-      const { app } = this.#options;
-      // Without the option the kernel would let a second process share the port. The typings know it only without a host.
-      const listen = app.listen.bind(app) as unknown as ListenOnHost;
-      listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-        if (!socket) {
-          resolve(null);
-          return;
-        }
-        this.#listenSocket = socket;
-        resolve(us_socket_local_port(socket));
-      });
-    });
+    const { app } = this.#options;
+    app.onRequest((response, request) => this.#serve(response, request));
+    return app.listen(host, port);
   }
 
-  /** New connections and new requests are refused; resolves when what was in flight is answered. */
+  /** Rejects new connections and requests; resolves when all pending requests are answered. */
   drain(): Promise<void> {
     this.#isDraining = true;
-    if (this.#listenSocket !== null) us_listen_socket_close(this.#listenSocket);
-    this.#listenSocket = null;
+    this.#options.app.stopListening();
     if (this.#pending === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onQuiet.push(resolve));
   }
 
-  /** Drops every connection. */
+  /** Closes every connection. */
   close(): void {
     this.#options.app.close();
   }
 
-  #serve(response: HttpResponse, request: HttpRequest): void {
-    const exchange = new Exchange(response, this.#options);
+  #serve(response: TransportResponse, request: TransportRequest): void {
+    const responder = new HttpResponder(response, this.#options);
     try {
-      const incoming = readIncoming(request, this.#options.readForwarded);
+      const head = readRequestHead(request, this.#options.readForwarded);
       if (this.#isDraining) {
-        exchange.answer({ ...refused(refuse.shuttingDown()), closesConnection: true }, incoming);
+        responder.answer({ ...refused(refuse.shuttingDown()), closesConnection: true }, head);
         return;
       }
       this.#pending++;
-      exchange.onEnd(this.#ended);
-      const { framingFault } = incoming;
-      // Chunks that are framed wrong are not reported: what follows them on the connection is never believed.
-      if (framingFault !== null || incoming.isChunked) exchange.endConnection();
-      if (framingFault !== null) exchange.answer(refused(refuse.badRequest(framingFault)), incoming);
-      else if (isForged(incoming))
-        exchange.answer({ ...refused(refuse.crossSite()), closesConnection: true }, incoming);
-      else if (incoming.hasBody) this.#receive(exchange, response, incoming);
-      else void this.#handle(exchange, incoming, null);
+      responder.onEnd(this.#ended);
+      const { framingFault } = head;
+      // Unless the transport rejects malformed chunks, nothing after a chunked body on the connection is trusted.
+      const isUncertain = head.isChunked && !this.#options.app.checksChunks;
+      if (framingFault !== null || isUncertain) responder.endConnection();
+      if (framingFault !== null) responder.answer(refused(refuse.badRequest(framingFault)), head);
+      else if (isForged(head)) responder.answer({ ...refused(refuse.crossSite()), closesConnection: true }, head);
+      else if (head.hasBody) this.#receive(responder, response, head);
+      else void this.#handle(responder, head, null);
     } catch (error) {
       this.#options.reportBug(error, "http");
-      exchange.answer(refused(refuse.internalError()), null);
+      responder.answer(refused(refuse.internalError()), null);
     }
   }
 
-  /** One function for all exchanges. */
+  /** One function for all requests. */
   readonly #ended = (): void => {
     this.#pending--;
     if (this.#pending > 0) return;
@@ -162,221 +111,223 @@ export class HttpServer {
     for (const waiter of waiters) waiter();
   };
 
-  #receive(exchange: Exchange, response: HttpResponse, incoming: Incoming): void {
-    const allowance = this.#allowanceOf(incoming);
+  #receive(responder: HttpResponder, response: TransportResponse, head: RequestHead): void {
+    const allowance = this.#allowance(head);
     if ("kind" in allowance) {
-      exchange.answer({ ...refused(allowance), closesConnection: true }, incoming);
+      responder.answer({ ...refused(allowance), closesConnection: true }, head);
       return;
     }
     let release: () => void = () => undefined;
-    exchange.onEnd(() => {
+    responder.onEnd(() => {
       allowance.release();
       release();
       this.#ended();
     });
-    const { draftsIn } = allowance;
-    if (draftsIn === undefined) release = this.#readBody(exchange, response, incoming, allowance);
-    else if (draftsIn.files.acceptsWrites) this.#draftFile(exchange, response, incoming, { ...allowance, draftsIn });
-    else exchange.answer({ ...refused(refuse.storeRefusesWrites()), closesConnection: true }, incoming);
+    const { stagingRealm } = allowance;
+    if (stagingRealm === undefined) release = this.#readBody(responder, response, head, allowance);
+    else if (stagingRealm.files.acceptsWrites)
+      this.#stageFile(responder, response, head, { ...allowance, stagingRealm });
+    else responder.answer({ ...refused(refuse.storeRefusesWrites()), closesConnection: true }, head);
   }
 
-  /** How much may come: known before the first byte is read. Only who is known may send much. */
-  #allowanceOf({ method, path, host, contentType, contentLength, authorization }: Incoming): BodyAllowance | Refusal {
+  /** Size limit of the body, known before the first byte is read. Only authenticated callers may send large bodies. */
+  #allowance({ method, path, host, contentType, contentLength, authorization }: RequestHead): BodyAllowance | Refusal {
     const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
-    const upload = isMultipart ? this.#options.performer.uploadOf(method, path.slice(apiPrefix.length)) : null;
+    const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
     if (upload === null) return ordinaryBody;
     const realm = this.#options.realmOf(host);
     const credentials = authenticate(realm.view, authorization);
-    if (!("caller" in credentials)) return strangersBody;
+    if (!("caller" in credentials)) return unauthenticatedBody;
     const person = personName(realm.epoch, credentials.caller.id);
-    return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isDrafted ? realm : undefined);
+    return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
   }
 
-  /** @returns what is to be called when the request is over */
+  /** @returns a function to call when the request is over */
   #readBody(
-    exchange: Exchange,
-    response: HttpResponse,
-    incoming: Incoming,
+    responder: HttpResponder,
+    response: TransportResponse,
+    head: RequestHead,
     { bytesMax, tooLarge }: BodyAllowance,
   ): () => void {
     return readBody({
       response,
-      exchange,
+      responder,
       bytesMax,
       budget: this.#options.inFlight,
-      sender: () => incoming.forwarded.address ?? exchange.address(),
-      onBody: (body) => void this.#handle(exchange, incoming, body),
+      sender: () => head.forwarded.address ?? responder.address(),
+      onBody: (body) => void this.#handle(responder, head, body),
       onTooLarge: () => {
-        exchange.endConnection();
-        if (tooLarge === null) void this.#handle(exchange, incoming, null);
-        else exchange.answer(refused(tooLarge), incoming);
+        responder.endConnection();
+        if (tooLarge === null) void this.#handle(responder, head, null);
+        else responder.answer(refused(tooLarge), head);
       },
       onNoRoom: () => {
-        exchange.endConnection();
-        exchange.answer(refused(refuse.overloaded()), incoming);
+        responder.endConnection();
+        responder.answer(refused(refuse.overloaded()), head);
       },
     });
   }
 
-  /** The socket is paused while the disk is busy: little of the body is in memory at a time (S3). */
-  #draftFile(
-    exchange: Exchange,
-    response: HttpResponse,
-    incoming: Incoming,
-    { bytesMax, tooLarge, draftsIn }: BodyAllowance & { readonly draftsIn: Realm },
+  /** The socket is paused while the disk is busy, so little of the body is in memory at a time (S3). */
+  #stageFile(
+    responder: HttpResponder,
+    response: TransportResponse,
+    head: RequestHead,
+    { bytesMax, tooLarge, stagingRealm }: BodyAllowance & { readonly stagingRealm: Realm },
   ): void {
     let size = 0;
     let isPaused = false;
-    // A whole upload is carried out though the client has hung up since: who that was must be known by then.
-    exchange.address();
+    // A complete upload is processed even if the client disconnects, so its address must be read now.
+    responder.address();
     const flow = () => {
-      if (isPaused && !exchange.isOver) response.resume();
+      if (isPaused && !responder.isOver) response.resume();
       isPaused = false;
     };
     const receiver = new FileReceiver({
-      realm: draftsIn,
-      contentType: incoming.contentType,
-      query: incoming.query,
+      realm: stagingRealm,
+      contentType: head.contentType,
+      query: head.query,
       bytesMax: bytesMax - limits.upload_margin_bytes,
       onDrain: flow,
-      reportBug: (error) => this.#options.reportBug(error, incoming.path),
+      reportBug: (error) => this.#options.reportBug(error, head.path),
       onRefused(refusal) {
-        exchange.endConnection();
-        exchange.answer(refused(refusal), incoming);
+        responder.endConnection();
+        responder.answer(refused(refusal), head);
         close();
       },
     });
     const close = () => {
-      void receiver.close().catch((error: unknown) => this.#options.reportBug(error, incoming.path));
+      void receiver.close().catch((error: unknown) => this.#options.reportBug(error, head.path));
     };
     let isWhole = false;
-    exchange.onAbort(() => {
-      // What is carried out must keep its file: it is closed at the end.
+    responder.onAbort(() => {
+      // An upload that is processed needs its file; it is closed at the end.
       if (!isWhole) close();
     });
     response.onData((chunk, isLast) => {
-      if (exchange.isOver) return;
+      if (responder.isOver) return;
       size += chunk.byteLength;
       if (size > bytesMax) {
-        exchange.endConnection();
-        exchange.answer(refused(tooLarge ?? refuse.bodyTooLarge(bytesMax)), incoming);
+        responder.endConnection();
+        responder.answer(refused(tooLarge ?? refuse.bodyTooLarge(bytesMax)), head);
         close();
         return;
       }
       const hasRoom = receiver.write(Buffer.from(chunk.slice(0)));
       if (isLast) {
         isWhole = true;
-        // The parser says nothing more, and the next request must be heard.
+        // The parser emits no more events, and the next request on the connection must be read.
         flow();
-        const performed = receiver.end().then((form) => this.#handle(exchange, incoming, form));
-        performed.catch((error: unknown) => this.#fail(exchange, incoming, error)).finally(close);
-      } else if (!hasRoom && !exchange.isOver) {
+        const reply = receiver.end().then((form) => this.#handle(responder, head, form));
+        reply.catch((error: unknown) => this.#fail(responder, head, error)).finally(close);
+      } else if (!hasRoom && !responder.isOver) {
         isPaused = true;
         response.pause();
       }
     });
   }
 
-  #fail(exchange: Exchange, incoming: Incoming, error: unknown): void {
-    this.#options.reportBug(error, incoming.path);
-    exchange.answer(refused(refuse.internalError()), incoming);
+  #fail(responder: HttpResponder, head: RequestHead, error: unknown): void {
+    this.#options.reportBug(error, head.path);
+    responder.answer(refused(refuse.internalError()), head);
   }
 
-  /** @returns when it is answered */
-  #handle(exchange: Exchange, incoming: Incoming, body: Body): Promise<void> | undefined {
+  /** @returns a promise for the end of the answer, if it is not synchronous */
+  #handle(responder: HttpResponder, head: RequestHead, body: Body): Promise<void> | undefined {
     try {
-      const performed = this.#perform(exchange, incoming, body);
-      if (!(performed instanceof Promise)) return this.#answer(exchange, incoming, performed);
-      return performed.then(
-        (later) => this.#answer(exchange, incoming, later),
-        (error) => this.#fail(exchange, incoming, error),
+      const reply = this.#execute(responder, head, body);
+      if (!(reply instanceof Promise)) return this.#answer(responder, head, reply);
+      return reply.then(
+        (later) => this.#answer(responder, head, later),
+        (error) => this.#fail(responder, head, error),
       );
     } catch (error) {
-      this.#fail(exchange, incoming, error);
+      this.#fail(responder, head, error);
     }
     return undefined;
   }
 
-  #answer(exchange: Exchange, incoming: Incoming, performed: Performed): undefined {
+  #answer(responder: HttpResponder, head: RequestHead, reply: HttpReply): undefined {
     try {
-      exchange.answer(performed, incoming);
+      responder.answer(reply, head);
     } catch (error) {
-      this.#fail(exchange, incoming, error);
+      this.#fail(responder, head, error);
     }
   }
 
-  #perform(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
-    const { query, contentType } = incoming;
-    if (incoming.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
+  #execute(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
+    const { query, contentType } = head;
+    if (head.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
       return refused(refuse.badRequest("The request line is too long"));
     }
-    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(exchange, incoming, body);
-    const path = incoming.path.slice(apiPrefix.length);
-    if (incoming.method === "OPTIONS") return this.#allowedMethods(path);
-    const realm = this.#options.realmOf(incoming.host);
-    const credentials = authenticate(realm.view, incoming.authorization);
-    const address = () => incoming.forwarded.address ?? exchange.address();
-    if ("caller" in credentials) {
-      const { id } = credentials.caller;
-      exchange.belongsTo(() => personName(realm.epoch, id));
-    } else exchange.belongsTo(address);
-    return this.#options.performer.perform({
+    if (!head.path.startsWith(`${apiPrefix}/`)) return this.#page(responder, head, body);
+    const path = head.path.slice(apiPrefix.length);
+    if (head.method === "OPTIONS") return this.#allowedMethods(path);
+    const realm = this.#options.realmOf(head.host);
+    const credentials = authenticate(realm.view, head.authorization);
+    const address = () => head.forwarded.address ?? responder.address();
+    const known = "caller" in credentials ? credentials : null;
+    responder.belongsTo(known === null ? address : () => personName(realm.epoch, known.caller.id));
+    const call = arrivedCall({
       realm,
-      method: incoming.method,
+      method: head.method,
       path,
       readParams: (takesFiles) =>
         body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
-      hasCredentials: incoming.authorization !== "",
-      credentials,
-      client: clientName(incoming.userAgent),
-      siteUrl: this.#siteUrl(incoming),
-      userAgent: incoming.userAgent,
+      hasCredentials: head.authorization !== "",
+      unauthorized: "caller" in credentials ? null : credentials,
+      caller: known?.caller ?? null,
+      keyHash: known?.keyHash ?? null,
+      client: clientName(head.userAgent),
+      siteUrl: this.#siteUrl(head),
+      userAgent: head.userAgent,
       address,
-      idempotencyKey: incoming.idempotencyKey,
-      ifNoneMatch: incoming.method === "GET" ? incoming.ifNoneMatch : "",
-      onAbort: (callback) => exchange.onAbort(callback),
+      idempotencyHeader: head.idempotencyHeader,
+      ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
+      onAbort: (callback) => responder.onAbort(callback),
     });
+    return this.#options.operationExecutor.execute(call);
   }
 
-  #siteUrl(incoming: Incoming): string {
-    const isSecure = incoming.forwarded.isSecure ?? this.#options.isSecure;
-    return `${isSecure ? "https" : "http"}://${incoming.host}`;
+  #siteUrl(head: RequestHead): string {
+    const isSecure = head.forwarded.isSecure ?? this.#options.isSecure;
+    return `${isSecure ? "https" : "http"}://${head.host}`;
   }
 
-  /** What is outside the API: pictures, and the pages that links in mails lead to. */
-  #page(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
-    const path = decodePercent(incoming.path);
+  /** Requests outside the API: pictures, and the pages behind links in emails. */
+  #page(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
+    const path = decodePercent(head.path);
     if (path === null) return errorPage(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
     if (route === undefined) return errorPage(refuse.notFound());
-    const { method, contentType } = incoming;
+    const { method, contentType } = head;
     const isSent = method === "POST" && route.takesForms === true;
     if (method !== "GET" && method !== "HEAD" && !isSent) {
       const allowed = route.takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
       const refused = errorPage(refuse.methodNotAllowed(allowed));
       return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
     }
-    const address = () => incoming.forwarded.address ?? exchange.address();
-    const realm = this.#options.realmOf(incoming.host);
+    const address = () => head.forwarded.address ?? responder.address();
+    const realm = this.#options.realmOf(head.host);
     const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
     if (isClosed) return errorPage(refuse.realmDeactivated());
     return route.serve({
       realm,
       rest: path.slice(route.prefix.length),
-      siteUrl: this.#siteUrl(incoming),
+      siteUrl: this.#siteUrl(head),
       method,
-      ifNoneMatch: incoming.ifNoneMatch,
-      range: incoming.range,
-      ifRange: incoming.ifRange,
+      ifNoneMatch: head.ifNoneMatch,
+      range: head.range,
+      ifRange: head.ifRange,
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
-      viewer: () => this.#options.viewerOf(realm, incoming.authorization, address()),
+      viewer: () => this.#options.viewerOf(realm, head.authorization, address()),
     });
   }
 
-  /** OPTIONS, for browsers' preflights and for the curious. */
-  #allowedMethods(path: string): Performed {
-    const methods = this.#options.performer.methodsOf(path);
+  /** OPTIONS, for browser preflights and for debugging. */
+  #allowedMethods(path: string): HttpReply {
+    const methods = this.#options.operationExecutor.methodsOf(path);
     if (methods === null) return refused(refuse.notFound());
     const allowed = methods.join(", ");
     return {
@@ -392,7 +343,7 @@ export class HttpServer {
   }
 }
 
-/** A change with credentials that a page elsewhere made a browser send. */
-function isForged(incoming: Incoming): boolean {
-  return incoming.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(incoming.method) && isForgeable(incoming);
+/** A write with credentials that a page of another site made a browser send. */
+function isForged(head: RequestHead): boolean {
+  return head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method) && isForgeable(head);
 }

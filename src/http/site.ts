@@ -1,6 +1,9 @@
-/** What clients call this server: their word, so that links are made of a scheme and a host and nothing else. */
+/**
+ * The server's address as the client wrote it. It is not trusted, so links consist of a scheme and a host and nothing
+ * else.
+ */
 
-/** @returns null where it is more than scheme and host */
+/** @returns null if the URL has more than a scheme and a host */
 export function originOf(siteUrl: string): string | null {
   if (!URL.canParse(siteUrl)) return null;
   const { href, origin } = new URL(siteUrl);

@@ -1,4 +1,4 @@
-/** Closes the connection of a client that takes too little of its answer in a time (S3, E3). */
+/** Closes the connection of a client that reads too little of its answer in a given time (S3, E3). */
 import type { Clock } from "../runtime/clock.ts";
 
 export class StallWatch {
@@ -14,7 +14,7 @@ export class StallWatch {
     this.#cancel = clock.after(milliseconds, onStall);
   }
 
-  /** The client has taken something: the time begins anew. */
+  /** The client has read something: restart the time-out. */
   restart(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(this.#milliseconds, this.#onStall);

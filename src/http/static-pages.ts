@@ -1,10 +1,10 @@
-/** Files that are the same for everybody and in every organization: the emoji that clients know, and the picture of the extra one. */
+/** Files that are the same for every organization: the known emoji, and the picture of the extra emoji. */
 import { createHash } from "node:crypto";
 import { refuse } from "../../schemas/errors.ts";
 import { emojiData } from "../domain/emoji/emoji-data.ts";
 import { EXTRA_EMOJI } from "../domain/emoji/emoji-table.ts";
 import { extraEmojiPicture } from "../domain/emoji/extra-emoji.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { HttpReply } from "../runtime/calls.ts";
 import { errorPage, filePage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 
 const prefix = "/static/";
@@ -29,12 +29,12 @@ function fileOf(contentType: string, body: Buffer): StaticFile {
   return { contentType, body, etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"` };
 }
 
-function serve({ rest, ifNoneMatch }: PageRequest): Performed {
+function serve({ rest, ifNoneMatch }: PageRequest): HttpReply {
   files ??= load();
   const file = files.get(prefix + rest);
   if (file === undefined) return errorPage(refuse.notFound());
   const page = filePage(file.contentType, file.body);
-  const headers: Performed["headers"] = [...page.headers, ["ETag", file.etag]];
+  const headers: HttpReply["headers"] = [...page.headers, ["ETag", file.etag]];
   return isKnownTag(ifNoneMatch, file.etag) ? { status: 304, body: "", headers } : { ...page, headers };
 }
 

@@ -1,10 +1,11 @@
 /**
- * Addresses under which anybody gets one file for a short time (public API: get-file-temporary-url): the file's id and a moment,
- * signed. The key is the process's own and stands nowhere: after a restart a client asks for another address.
+ * URLs under which anyone can get one file for a short time (public API: get-file-temporary-url): the file's id and an
+ * expiry time, signed. The key is generated per process and not stored, so after a restart a client must request
+ * another URL.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord } from "../../schemas/records.ts";
 import type { Realm } from "../runtime/realm.ts";
 
 export const temporaryPrefix = "temporary/";
@@ -14,14 +15,14 @@ const shape = /^temporary\/(\d{1,15})-(\d{1,15})-([A-Za-z0-9_-]{43})\/[^/]+$/;
 export class TemporaryUrls {
   readonly #key = randomBytes(32);
 
-  /** @returns what follows `uploadsPath` */
+  /** @returns the part of the URL after `uploadsPath` */
   make(realm: Realm, { id, pathName }: AttachmentRecord): string {
     const until = realm.view.now + limits.temporary_url_ms;
     const signature = this.#sign(realm, id, until).toString("base64url");
     return `${temporaryPrefix}${id}-${until}-${signature}/${encodeURIComponent(pathName)}`;
   }
 
-  /** The file that a path below `uploadsPath` opens now; undefined: none. */
+  /** The file that a path below `uploadsPath` gives access to now, or undefined. */
   open(realm: Realm, path: string): AttachmentRecord | undefined {
     const [, id, until, signature = ""] = shape.exec(path) ?? [];
     const shown = Buffer.from(signature, "base64url");

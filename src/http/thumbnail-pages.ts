@@ -1,12 +1,12 @@
 /**
- * Thumbnails of uploaded pictures, outside the API: to everybody who may see the picture itself at that moment. A client that asks
- * for a format that the server does not make gets the nearest one (public API, message formatting).
+ * Serves thumbnails of uploaded pictures outside the API, to users who may see the picture itself at that moment. A
+ * request for a format that the server does not make gets the nearest one (public API, message formatting).
  */
 import { refuse } from "../../schemas/errors.ts";
 import { thumbnailsPath, uploadName } from "../../schemas/files.ts";
 import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
 import { hasThumbnail } from "../domain/attachments.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { HttpReply } from "../runtime/calls.ts";
 import { fileGuards, visibleAt } from "./file-pages.ts";
 import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import type { Thumbnails } from "./thumbnails.ts";
@@ -15,14 +15,14 @@ import type { Thumbnails } from "./thumbnails.ts";
 const shape = /^(.+)\/\d{1,5}x\d{1,5}(-anim)?\.[a-z]{3,4}$/s;
 
 export function thumbnailPages(thumbnails: Thumbnails): readonly PageRoute[] {
-  async function serve(request: PageRequest): Promise<Performed> {
+  async function serve(request: PageRequest): Promise<HttpReply> {
     const [, path = "", suffix] = shape.exec(request.rest) ?? [];
     const attachment = await visibleAt(request, path);
     if (attachment === undefined || !hasThumbnail(attachment)) return errorPage(refuse.notFound("File not found"));
     const { file, image } = attachment;
     const format = suffix !== undefined && image?.isAnimated === true ? animatedFormat : stillFormat;
     const etag = `"${file}-${format.name}"`;
-    const headers: Performed["headers"] = [...fileGuards, ["ETag", etag]];
+    const headers: HttpReply["headers"] = [...fileGuards, ["ETag", etag]];
     if (isKnownTag(request.ifNoneMatch, etag)) return { status: 304, body: "", headers };
     const read = () => request.realm.files.read(uploadName(file));
     const made = await thumbnails.get(file, format.animated, read);

@@ -1,7 +1,7 @@
 /**
- * Thumbnails of uploaded pictures: made when somebody asks for one, one after the other, and kept in memory up to a bound (S3).
- * They are derived from files that never change, so a restart or an eviction costs only that they are made again. A picture that
- * cannot be decoded is remembered, too: nobody makes the server try it again and again.
+ * Thumbnails of uploaded pictures, made on request one at a time and cached in memory up to a bound (S3). They derive
+ * from immutable files, so after a restart or an eviction they are simply made again. A picture that cannot be decoded
+ * is cached as such, so that it is not tried again and again.
  */
 import { LRUCache } from "lru-cache";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -9,7 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { BoundedWork } from "./bounded-work.ts";
 import type { Pictures } from "./pictures.ts";
 
-/** Reads a whole file; null: it is gone. */
+/** Reads a whole file; null if it was removed. */
 export type ReadFile = () => Promise<Buffer | null>;
 
 export interface ThumbnailBounds {
@@ -22,16 +22,16 @@ const defaultBounds: ThumbnailBounds = {
   animationBytesMax: limits.thumbnail_animation_bytes_max,
 };
 
-/** What an entry counts as on top of its bytes. */
+/** Overhead that is counted per entry. */
 const entryBytes = 512;
 
 export class Thumbnails {
   readonly #pictures: Pictures;
   readonly #animationBytesMax: number;
   readonly #kept: LRUCache<string, Buffer | Refusal>;
-  /** Everybody who asks for a thumbnail that is being made gets that one. */
+  /** Concurrent requests for the same thumbnail share one job. */
   readonly #making = new Map<string, Promise<Buffer | Refusal>>();
-  /** The library's own bound is shared with avatars, which must not wait behind every thumbnail of a channel. */
+  /** `Pictures` has its own bound, shared with avatars; they must not wait behind all thumbnails of a channel. */
   readonly #queue = new BoundedWork(1, limits.thumbnails_waiting_max);
 
   constructor(pictures: Pictures, { cachedBytesMax, animationBytesMax }: ThumbnailBounds = defaultBounds) {
@@ -40,7 +40,10 @@ export class Thumbnails {
     this.#kept = new LRUCache({ maxSize: cachedBytesMax, sizeCalculation: weightOf });
   }
 
-  /** WebP. @param file the name of the upload: it changes with the content */
+  /**
+   * Returns WebP.
+   * @param file the stored name of the upload, which changes with its content
+   */
   get(file: string, isAnimated: boolean, read: ReadFile): Promise<Buffer | Refusal> {
     const key = `${file}${isAnimated ? "-anim" : ""}`;
     const kept = this.#kept.get(key);

@@ -1,24 +1,24 @@
 /**
- * Files that come over HTTP: how large a body may be is known before it is read, only callers may send a large one, and all of
- * them together have a bound (S3). What is kept of a file is written before the turn that claims it (architecture, Files).
+ * File uploads over HTTP: the size limit is known before a body is read, only authenticated callers may send large
+ * ones, and all uploads together are bounded (S3). A file is on disk before the turn that claims it.
  */
 import { randomBytes } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { shortened } from "../domain/attachments.ts";
 import { codePoints } from "../domain/text.ts";
-import type { DraftedFile, UploadedFile } from "../runtime/calls.ts";
-import type { AskResult } from "../runtime/entry.ts";
+import type { StagedFile, UploadedFile } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { Reply } from "../runtime/results.ts";
 
-/** What may come as a body, and what is said of one that is larger. */
+/** The size limit of a body, and the answer to a larger one. */
 export interface BodyAllowance {
   readonly bytesMax: number;
-  /** null: what the operation says to a request without a body (that nobody is logged in). */
+  /** null: answer as the operation would without a body (the caller is not logged in). */
   readonly tooLarge: Refusal | null;
-  /** The one file in it goes to disk as it comes. */
-  readonly draftsIn?: Realm;
-  /** To be called once, when the request is over. */
+  /** The realm for whose files the upload is streamed to disk. */
+  readonly stagingRealm?: Realm;
+  /** Must be called once, when the request is over. */
   release(): void;
 }
 
@@ -28,22 +28,22 @@ export const ordinaryBody: BodyAllowance = {
   release: () => undefined,
 };
 
-/** A caller who is not known sends no more than to any other operation. */
-export const strangersBody: BodyAllowance = { ...ordinaryBody, tooLarge: null };
+/** An unauthenticated client may send no more than to any other operation. */
+export const unauthenticatedBody: BodyAllowance = { ...ordinaryBody, tooLarge: null };
 
-/** Memory that uploads may take, together and by person. */
+/** Memory used by uploads, in total and per user. */
 export class UploadBudget {
   #bytes = 0;
   readonly #byPerson = new Map<string, number>();
 
   /**
-   * @param person names the caller over all realms
-   * @param announced length of the body, where it was said
-   * @param draftsIn whose files it is one of, when it goes to disk as it comes: then little of it is in memory
+   * @param person identifies the caller across all realms
+   * @param announced the Content-Length, if there is one
+   * @param stagingRealm the realm, if the file is streamed to disk and little of it is in memory
    */
-  take(person: string, bytesMax: number, announced: number | null, draftsIn?: Realm): BodyAllowance | Refusal {
+  take(person: string, bytesMax: number, announced: number | null, stagingRealm?: Realm): BodyAllowance | Refusal {
     const bound = bytesMax + limits.upload_margin_bytes;
-    const bytes = Math.min(announced ?? bound, draftsIn === undefined ? bound : limits.upload_buffer_bytes);
+    const bytes = Math.min(announced ?? bound, stagingRealm === undefined ? bound : limits.upload_buffer_bytes);
     const own = this.#byPerson.get(person) ?? 0;
     const hasRoom = this.#bytes + bytes <= limits.upload_bytes_in_flight_max && own < limits.uploads_per_user_max;
     if (!hasRoom) return refuse.overloaded();
@@ -56,13 +56,13 @@ export class UploadBudget {
       else this.#byPerson.delete(person);
     };
     const allowance = { bytesMax: bound, tooLarge: refuse.fileTooLarge(bytesMax), release };
-    return draftsIn === undefined ? allowance : { ...allowance, draftsIn };
+    return stagingRealm === undefined ? allowance : { ...allowance, stagingRealm };
   }
 }
 
 /**
- * The last part of what the client calls the file, without characters that could turn what is read around: a label for people,
- * never a path, a header or a file's name here. A long one keeps its ending.
+ * The last part of the client's file name, without characters that could reverse the reading direction. It is a label
+ * for users, never a path, a header or a stored file name. A long name keeps its extension.
  */
 export function fileLabel(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? "";
@@ -70,31 +70,34 @@ export function fileLabel(filename: string): string {
   return shortened(plain, limits.file_name_code_points_max, codePoints);
 }
 
-/** @param otherwise what is said when there is none, or more than one */
+/** @param otherwise the error if there is no file, or more than one */
 export function onlyFile(files: readonly UploadedFile[], otherwise: string): UploadedFile | Refusal {
   const [only] = files;
   return only === undefined || files.length > 1 ? refuse.badRequest(otherwise) : only;
 }
 
-/** What a file is called here: random, so that nobody finds it who was not told (128 bits). */
+/** A random stored name, so that nobody can guess it (128 bits). */
 export function newFileId(): string {
   return randomBytes(16).toString("hex");
 }
 
-export interface Claim {
-  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array | DraftedFile["draft"] }[];
-  readonly ask: () => Promise<AskResult>;
-  /** After the turn: whether a row has them. It has not when the turn refused, or gave the kept answer of an earlier one. */
-  readonly isClaimed: () => boolean;
+export interface FileStorage<A> {
+  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array | StagedFile["upload"] }[];
+  readonly ask: () => Promise<Reply<A>>;
+  /**
+   * Whether a row claims the files after the turn. None does if the turn rejected the request, or returned the stored
+   * answer of an earlier one.
+   */
+  readonly isReferenced: () => boolean;
 }
 
-/** Files first, then the turn that claims them; what it did not claim is removed. */
-export async function claimFiles({ files: store }: Realm, claim: Claim): Promise<AskResult> {
-  const names = claim.files.map(({ name }) => name);
-  if (!(await store.write(claim.files))) return refuse.storeRefusesWrites();
+/** Writes the files, then runs the turn that claims them, and removes those that were not claimed. */
+export async function storeFiles<A>({ files: store }: Realm, upload: FileStorage<A>): Promise<Reply<A>> {
+  const names = upload.files.map(({ name }) => name);
+  if (!(await store.write(upload.files))) return refuse.storeRefusesWrites();
   try {
-    return await claim.ask();
+    return await upload.ask();
   } finally {
-    store.settle(names, claim.isClaimed());
+    store.settle(names, upload.isReferenced());
   }
 }

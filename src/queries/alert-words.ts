@@ -1,5 +1,5 @@
-/** A person's alert words as they are read (public API: get-alert-words, register). */
-import type { UserRecord } from "../../schemas/records.ts";
+/** Reads a user's alert words (public API: get-alert-words, register). */
+import type { UserRecord } from "../../schemas/users.ts";
 import { alertWordsOf } from "../domain/alert-words.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
@@ -8,4 +8,4 @@ export function listAlertWords(view: View, user: UserRecord): string[] {
   return [...alertWordsOf(view, user.id).values()];
 }
 
-export const alertWordsState: Section = (view, user) => ({ alert_words: listAlertWords(view, user) });
+export const alertWordsState: Section<"alert_words"> = (view, user) => ({ alert_words: listAlertWords(view, user) });

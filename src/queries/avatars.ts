@@ -1,7 +1,9 @@
-/** GET /avatar/{user id or address} (public API): where somebody's picture is, without telling a stranger who is here. */
+/**
+ * GET /avatar/{user id or address} (public API): the URL of a user's avatar. It must not reveal which accounts exist.
+ */
 
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
   apiEmail,
   avatarForSpectator,
@@ -18,8 +20,9 @@ import type { View } from "../domain/view.ts";
 const firstVersion = 1;
 
 /**
- * Who is not known, or may not be known to the viewer, has the picture that anybody's address would have.
- * @param viewer null: nobody is logged in; @returns null when `who` is neither an id nor an address
+ * If the user does not exist or the viewer may not see them, returns the avatar that any such address would have.
+ * @param viewer null: not logged in
+ * @returns null if `who` is neither an id nor an address
  */
 export function avatarAddress(view: View, viewer: UserRecord | null, who: string, isMedium: boolean): string | null {
   const isId = /^\d{1,15}$/.test(who);
@@ -33,14 +36,15 @@ export function avatarAddress(view: View, viewer: UserRecord | null, who: string
   ) {
     return uploadedAvatar(user, isMedium) ?? computedAvatar(apiEmail(user), user.avatarVersion, isMedium);
   }
-  // By id, a spectator sees what GET /users would show; by address, nothing that says whether there is such an account (S1).
+  // By id, spectators get what GET /users would show. By address, they get nothing that reveals whether the account
+  // exists (S1).
   if (isId && user !== undefined && viewer === null && realmSetting(view, "enable_spectator_access")) {
     return avatarForSpectator(user, isMedium);
   }
   return computedAvatar(isId ? `user${who}@` : who, firstVersion, isMedium);
 }
 
-/** Whether an address is one of those under which the viewer knows the person: a hidden one is nobody's (S1). */
+/** Whether the viewer may know the user under this address; a hidden address is treated as unknown (S1). */
 function knows(viewer: UserRecord, user: UserRecord, address: string): boolean {
   const own = [apiEmail(user), deliveryEmail(user, viewer)];
   return own.some((known) => known?.toLowerCase() === address.toLowerCase());

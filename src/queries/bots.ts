@@ -1,15 +1,16 @@
 /**
- * Bots as their owner and administrators see them: GET /bots, `realm_bots` of POST /register, `realm_bot` events. A key is
- * shown when it is made, never again (S2): `api_key` is "" here, for clients that insist on a string.
+ * Bots as seen by their owners and administrators: GET /bots, `realm_bots` of POST /register, `realm_bot` events. A key
+ * is shown only when it is created (S2), so `api_key` is "" here, for clients that require a string.
  */
-import type { UserRecord } from "../../schemas/records.ts";
+import { botTypes } from "../../schemas/bots.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { shownDefaults } from "../domain/bots.ts";
 import { avatarUrl } from "../domain/people.ts";
 import { isAdministrator } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-/** The record of a bot (OpenAPI, Bot). */
+/** The bot object (OpenAPI, Bot). */
 export function botBody(view: View, bot: UserRecord, viewer: UserRecord) {
   const service = view.row("botServices", bot.id);
   return {
@@ -18,7 +19,7 @@ export function botBody(view: View, bot: UserRecord, viewer: UserRecord) {
     full_name: bot.fullName,
     bot_type: bot.botType,
     is_active: bot.isActive,
-    api_key: "",
+    api_key: "" as const,
     avatar_url: avatarUrl(bot, false),
     owner_id: bot.botOwnerId,
     ...shownDefaults(view, view.row("bots", bot.id), viewer),
@@ -33,7 +34,7 @@ function botsById(view: View, ids: Iterable<number>): UserRecord[] {
   return [...ids].sort((a, b) => a - b).flatMap((id) => view.users.get(id) ?? []);
 }
 
-/** GET /bots: the caller's own, active ones. */
+/** GET /bots: the caller's active bots. */
 export function ownBots(view: View, caller: UserRecord) {
   return botsById(view, view.bots.ofOwner(caller.id))
     .filter((bot) => bot.isActive)
@@ -41,15 +42,15 @@ export function ownBots(view: View, caller: UserRecord) {
       user_id: bot.id,
       username: bot.email,
       full_name: bot.fullName,
-      bot_type: bot.botType,
-      api_key: "",
+      bot_type: bot.botType ?? botTypes.generic,
+      api_key: "" as const,
       avatar_url: avatarUrl(bot, false),
       ...shownDefaults(view, view.row("bots", bot.id), caller),
     }));
 }
 
-/** `realm_bots`: every bot for administrators, one's own for the others; deactivated ones, too. */
-export const botsState: Section = (view, user) => {
+/** `realm_bots`: all bots for administrators, the user's own for others; deactivated ones included. */
+export const botsState: Section<"realm_bot"> = (view, user) => {
   const ids = isAdministrator(user) ? view.bots.all() : view.bots.ofOwner(user.id);
   return { realm_bots: botsById(view, ids).map((bot) => botBody(view, bot, user)) };
 };

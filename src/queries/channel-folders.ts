@@ -1,4 +1,4 @@
-/** Channel folders as they are read (public API: get-channel-folders, register). */
+/** Reads channel folders (public API: get-channel-folders, register). */
 import { channelFolderBody, channelFolders } from "../domain/channel-folders.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
@@ -9,5 +9,7 @@ export function listChannelFolders(view: View, includesArchived: boolean) {
     .map(channelFolderBody);
 }
 
-/** Archived ones, too (behaviour 2.5). */
-export const channelFoldersState: Section = (view) => ({ channel_folders: listChannelFolders(view, true) });
+/** Includes archived folders (behaviour 2.5). */
+export const channelFoldersState: Section<"channel_folders"> = (view) => ({
+  channel_folders: listChannelFolders(view, true),
+});

@@ -1,19 +1,21 @@
-/** The topics of a channel that somebody can read (public API: get-stream-topics). */
+/** The topics of a channel that a user can read (public API: get-stream-topics). */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
-import { newestReadable } from "../domain/topic-sight.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { newestReadable } from "../domain/topic-visibility.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 
 export interface TopicBody {
   readonly name: string;
-  /** The newest message in it that the reader can read. */
+  /** The newest message in it that the user can read. */
   readonly max_id: number;
 }
 
 /**
- * Newest first. In slices: a channel may have any number of topics, and nobody waits for all of them at once.
- * @param most of more, the first by name
+ * Newest first. Works in slices, because a channel may have any number of topics.
+ * @param most if there are more, the first ones by name
  */
 export async function channelTopics(
   view: View,

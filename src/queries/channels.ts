@@ -1,18 +1,24 @@
-/** Channel and subscription records as reads and events give them (spec 2.4; behaviour 2.3). */
+/** Channel and subscription objects for reads and events (spec 2.4; behaviour 2.3). */
+import type { ChannelBody, ChannelRecord } from "../../schemas/channels.ts";
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
-import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
+import {
+  type SubscriptionBody,
+  type SubscriptionRecord,
+  subscriptionNotificationNames,
+} from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { isRecentlyActive } from "../domain/channels.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
-import { channelGroupId, hasContentAccess, hasMetadataAccess } from "../domain/permissions.ts";
+import { channelGroupId, hasContentAccess, hasMetadataAccess, isGuest } from "../domain/permissions.ts";
 import { isAnnouncementOnly, postPolicy } from "../domain/post-policy.ts";
 import { seconds } from "../domain/presence.ts";
 import { compareText } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
+import type { Section } from "./state-section.ts";
 import { type SubscriberLists, subscriberField } from "./subscriptions.ts";
 
-export function channelBody(view: View, channel: ChannelRecord): Record<string, unknown> {
+export function channelBody(view: View, channel: ChannelRecord): ChannelBody {
   const policy = postPolicy(view, channelGroupId(view, channel, "can_send_message_group"));
   const body: Record<string, unknown> = {
     stream_id: channel.id,
@@ -36,16 +42,20 @@ export function channelBody(view: View, channel: ChannelRecord): Record<string, 
     topics_policy: channel.topicsPolicy,
   };
   for (const name of channelGroupSettingNames) body[name] = shownGroupValue(view, channelGroupId(view, channel, name));
-  return body;
+  // The loop has set every permission.
+  return body as ChannelBody;
 }
 
-/** Which lists of subscribers a client asked for; null values inherit the person's setting. */
+/**
+ * The subscriber lists that a client requested, and whether it accepts null for notification settings that inherit the
+ * user's.
+ */
 export interface SubscriptionOptions {
   readonly subscriberLists: SubscriberLists;
   readonly allowsNullNotifications: boolean;
 }
 
-/** The personal setting that a null stands for (spec 2.3). */
+/** The user setting that a null inherits (spec 2.3). */
 const inherited = {
   desktop_notifications: "enable_stream_desktop_notifications",
   audible_notifications: "enable_stream_audible_notifications",
@@ -59,8 +69,8 @@ export function subscriptionBody(
   subscription: SubscriptionRecord,
   channel: ChannelRecord,
   options: SubscriptionOptions,
-): Record<string, unknown> {
-  const body = channelBody(view, channel);
+): SubscriptionBody {
+  const body: Record<string, unknown> = channelBody(view, channel);
   body["color"] = subscription.color;
   body["is_muted"] = subscription.isMuted;
   body["in_home_view"] = !subscription.isMuted;
@@ -70,15 +80,16 @@ export function subscriptionBody(
     const own = subscription.notifications[index] ?? null;
     body[name] = own ?? (options.allowsNullNotifications ? null : userSetting(user, inherited[name]));
   });
-  return Object.assign(body, subscriberField(view, channel.id, options.subscriberLists));
+  // The loop has set every notification.
+  return Object.assign(body as SubscriptionBody, subscriberField(view, channel.id, options.subscriberLists));
 }
 
-/** The caller's channels, by name. */
+/** The channels that the user is subscribed to, by name. */
 export function subscribedChannels(view: View, user: UserRecord) {
   return channelsOf(view, user, true);
 }
 
-/** Channels that the caller has left and may still see, by name. */
+/** Channels that the user has unsubscribed from and can still see, by name. */
 export function leftChannels(view: View, user: UserRecord) {
   return channelsOf(view, user, false).filter(({ channel }) => hasMetadataAccess(view, user, channel));
 }
@@ -96,12 +107,12 @@ export function byName(a: ChannelRecord, b: ChannelRecord): number {
   return compareText(a.name, b.name);
 }
 
-/** Channels that the person may know of, by name. */
+/** Channels that the user can see, by name. */
 export function visibleChannels(view: View, user: UserRecord): ChannelRecord[] {
   return [...view.channels.all()].filter((channel) => hasMetadataAccess(view, user, channel)).sort(byName);
 }
 
-/** Which channels GET /streams is asked for (OpenAPI, get-streams). */
+/** The channels that GET /streams requests (OpenAPI, get-streams). */
 export interface ChannelChoice {
   readonly include_public: boolean;
   readonly include_web_public: boolean;
@@ -114,7 +125,7 @@ export interface ChannelChoice {
   readonly exclude_archived: boolean;
 }
 
-/** By name. What a bot's owner is subscribed to, the bot may ask for; all else is what the person may know of. */
+/** By name. A bot may request its owner's subscriptions; all other channels must be visible to the caller. */
 export function chosenChannels(view: View, user: UserRecord, choice: ChannelChoice): ChannelRecord[] {
   const ownerId = choice.include_owner_subscribed ? user.botOwnerId : null;
   const isOwners = ({ id }: ChannelRecord) => ownerId !== null && view.subscriptions.isSubscribed(ownerId, id);
@@ -132,10 +143,40 @@ export function chosenChannels(view: View, user: UserRecord, choice: ChannelChoi
     .sort(byName);
 }
 
-/** Channels that new people join, ascending. */
+/** Ids of default channels, ascending. */
 export function defaultChannelIds(view: View): number[] {
   return [...view.channels.all()]
     .filter((channel) => channel.isDefault && !channel.isArchived)
     .map((channel) => channel.id)
     .sort((a, b) => a - b);
 }
+
+export const subscriptionsState: Section<"subscription"> = (view, user, request) => {
+  const options = {
+    subscriberLists: request.subscriberLists,
+    allowsNullNotifications: request.allowsNullNotifications,
+  };
+  const isShown = ({ channel }: { channel: ChannelRecord }) => request.showsArchived || !channel.isArchived;
+  const subscribed = subscribedChannels(view, user).filter(isShown);
+  const left = leftChannels(view, user).filter(isShown);
+  const own = new Set([...subscribed, ...left].map(({ channel }) => channel.id));
+  return {
+    subscriptions: subscribed.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
+    unsubscribed: left.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
+    never_subscribed: visibleChannels(view, user)
+      .filter((channel) => !own.has(channel.id) && isShown({ channel }))
+      .map((channel) => ({
+        ...channelBody(view, channel),
+        ...subscriberField(view, channel.id, request.subscriberLists),
+      })),
+  };
+};
+
+export const channelsState: Section<"stream"> = (view, user, { showsArchived }) => {
+  const shown = visibleChannels(view, user).filter((channel) => showsArchived || !channel.isArchived);
+  return { streams: shown.map((channel) => channelBody(view, channel)) };
+};
+
+export const defaultChannelsState: Section<"default_streams"> = (view, user) => ({
+  realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view),
+});

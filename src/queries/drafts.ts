@@ -1,13 +1,13 @@
-/** A person's drafts as they are read (public API: get-drafts, register): none for who does not want them kept. */
+/** Reads a user's drafts (public API: get-drafts, register); none if the user does not keep drafts on the server. */
 
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { draftBody, draftsOf, keepsDrafts } from "../domain/drafts.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-/** The last edited first. */
+/** Most recently edited first. */
 export function listDrafts(view: View, user: UserRecord) {
   return keepsDrafts(user) ? draftsOf(view, user.id).map(draftBody) : [];
 }
 
-export const draftsState: Section = (view, user) => ({ drafts: listDrafts(view, user) });
+export const draftsState: Section<"drafts"> = (view, user) => ({ drafts: listDrafts(view, user) });

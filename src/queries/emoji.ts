@@ -1,5 +1,5 @@
-/** Custom emoji as clients know them (public API: get-custom-emoji; /register and events have the same objects). */
-import { emojiUrl } from "../domain/emoji/custom-emoji.ts";
+/** Custom emoji objects (public API: get-custom-emoji; /register and events use the same objects). */
+import { emojiUrl } from "../domain/custom-emoji.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
@@ -7,13 +7,13 @@ export interface EmojiBody {
   readonly id: string;
   readonly name: string;
   readonly source_url: string;
-  /** The first frame of an animated one; null when nothing moves. */
+  /** First frame of an animated emoji; null if it is not animated. */
   readonly still_url: string | null;
   readonly deactivated: boolean;
   readonly author_id: number;
 }
 
-/** All of them by id, the deactivated ones too. */
+/** All by id, deactivated ones included. */
 export function customEmoji(view: View): Record<string, EmojiBody> {
   const all: Record<string, EmojiBody> = {};
   for (const { id, name, file, stillFile, isActive, authorId } of view.realmEmoji.all()) {
@@ -29,4 +29,4 @@ export function customEmoji(view: View): Record<string, EmojiBody> {
   return all;
 }
 
-export const realmEmojiState: Section = (view) => ({ realm_emoji: customEmoji(view) });
+export const realmEmojiState: Section<"realm_emoji"> = (view) => ({ realm_emoji: customEmoji(view) });

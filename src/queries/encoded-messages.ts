@@ -1,17 +1,20 @@
 /**
- * Messages as JSON, for readers who may know everybody. What does not depend on the reader is encoded once and kept with the
- * message's row, which is another object as soon as anything in it changes (runtime/row-cache.ts); of what lies in other rows it
- * keeps which ones they were, and holds only while they are the same. Bounded with the rows: one form each.
+ * Messages encoded as JSON for readers who may see all users. The part that does not depend on the reader is encoded
+ * once and cached by the message's row, which is replaced whenever it changes (runtime/row-cache.ts). An entry is valid
+ * while the other rows that it used are the same.
  */
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { ChannelRecord, ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import type { ReadState } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 
-/** What a message's JSON was made of, beside its row. */
+/** What a message's JSON depends on besides its row. */
 interface Sources {
   readonly topic: string;
   readonly channel: ChannelRecord;
@@ -21,18 +24,20 @@ interface Sources {
   readonly options: MessageOptions;
 }
 
-/** Beside its sources, not together with them: a copy of them with a field more has a hidden class of its own, 300 bytes each. */
+/**
+ * `sources` is a field of its own: a copy of it with one more field would have its own hidden class, 300 bytes each.
+ */
 interface Encoded {
   readonly sources: Sources;
-  /** An object without its end: `{...,`. */
+  /** A JSON object without its end: `{...,`. */
   readonly start: string;
 }
 
 const encodedByRow = new WeakMap<MessageRecord, Encoded>();
 
 /**
- * @param state of the reader, the same for all messages of an answer
- * @returns undefined when the message's conversation is gone
+ * @param state the reader's state, the same for all messages of an answer
+ * @returns undefined if the message's conversation no longer exists
  */
 export function messageJson(
   view: View,
@@ -44,13 +49,13 @@ export function messageJson(
   const start = startOf(view, reader, message, options);
   if (start === undefined) return undefined;
   const flags = flagsOf(view, reader, message, state);
-  // Names of flags need no escapes.
+  // Flag names need no escaping.
   return flags.length === 0 ? `${start}"flags":[]}` : `${start}"flags":["${flags.join('","')}"]}`;
 }
 
 const rawByRow = new WeakMap<MessageRecord, string>();
 
-/** What was typed, as a JSON string; it is kept with the row, too. */
+/** The message's source text as a JSON string, also cached by the row. */
 export function rawContentJson(message: MessageRecord): string {
   const known = rawByRow.get(message);
   if (known !== undefined) return known;
@@ -69,13 +74,16 @@ function startOf(view: View, reader: UserRecord, message: MessageRecord, options
   return start;
 }
 
-/** Of the reader only what they may know of former places counts, and what was moved is never kept. */
+/**
+ * The encoding depends on the reader only for messages that moved (former channels the reader may not see), and these
+ * are never cached.
+ */
 function encode(view: View, reader: UserRecord, message: MessageRecord, options: MessageOptions): string | undefined {
   const body = messageBody(view, message, options, hiddenOrigins(view, reader, message));
   return body === undefined ? undefined : `${JSON.stringify(body).slice(0, -1)},`;
 }
 
-/** null: more rows speak of it than could be compared. */
+/** null: the encoding depends on more rows than can be compared. */
 function sourcesOf(view: View, message: MessageRecord, options: MessageOptions): Sources | null {
   const conversation = view.row("conversations", message.conversationId);
   const channel = view.channels.get(conversation?.channelId ?? 0);
@@ -85,11 +93,11 @@ function sourcesOf(view: View, message: MessageRecord, options: MessageOptions):
   if (isChanged(message, conversation) || hasTrait(traits, "hasReactions") || hasTrait(traits, "hasSubmessages")) {
     return null;
   }
-  // The conversation's row is another one with every post: of it only the topic is shown.
+  // The conversation's row changes with every post, but only its topic is shown.
   return { topic: conversation.topic, channel, sender, realm: view.realm, linkifiers: view.linkifiers, options };
 }
 
-/** Its history lies in other tables. */
+/** Its history is in other tables. */
 function isChanged(message: MessageRecord, conversation: ConversationRecord): boolean {
   return message.editedAt !== null || message.moves.length > 0 || conversation.renames > 0;
 }

@@ -1,16 +1,16 @@
 /**
- * The answer of GET /users as bytes (spec 4.15), one for all who see people alike, kept until somebody changes: 10,000 people
- * cost no encoding per request. A list is made of pieces of neighbouring ids; after a change only theirs is encoded
- * again. Bounded by `encoded_users_bytes_max`, least recently used out first.
+ * The answer of GET /users as bytes (spec 4.15), cached and shared by all viewers with the same visibility. A list
+ * consists of pieces of adjacent ids, and a change re-encodes only its piece. Bounded by `encoded_users_bytes_max`; the
+ * least recently used list is evicted first.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { isHiddenFromPeers, sightOf, stranger } from "../domain/people.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { isHiddenFromPeers, uninvolvedViewer, visibilityOf } from "../domain/people.ts";
 import type { View } from "../domain/view.ts";
 import { type MemberOptions, memberBody } from "./users.ts";
 
-/** Bytes of an answer and the name of their content within this life of the process. */
+/** Bytes of an answer, and a name for this content that is unique within this process. */
 export interface EncodedList {
   readonly body: Buffer;
   readonly name: string;
@@ -23,7 +23,7 @@ interface Piece {
 
 interface Kept {
   readonly version: number;
-  /** Empty ones are of ids that nobody has. They share the memory of `body`. */
+  /** A piece is empty if no user has its ids. The pieces share the memory of `body`. */
   readonly pieces: readonly Piece[];
   readonly body: Buffer;
 }
@@ -32,7 +32,7 @@ const head = Buffer.from('{"result":"success","msg":"","members":[');
 const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
 
-/** Of one realm. */
+/** For one realm. */
 export class EncodedUsers {
   readonly #view: View;
   readonly #kept: LRUCache<string, Kept>;
@@ -43,7 +43,7 @@ export class EncodedUsers {
   }
 
   list(viewer: UserRecord | null, options: MemberOptions): EncodedList {
-    const variant = [sightOf(viewer), Number(options.clientGravatar), Number(options.includesProfile)].join(".");
+    const variant = [visibilityOf(viewer), Number(options.clientGravatar), Number(options.includesProfile)].join(".");
     const kept = this.#upToDate(variant, viewer, options);
     const name = `${variant}.${kept.version}`;
     if (viewer === null || !isHiddenFromPeers(viewer)) return { body: kept.body, name };
@@ -54,7 +54,7 @@ export class EncodedUsers {
     const known = this.#kept.get(variant);
     const { peopleVersions } = this.#view;
     if (known !== undefined && known.version === peopleVersions.latest) return known;
-    const kept = this.#assemble(viewer === null ? null : stranger(viewer), options, known?.pieces ?? []);
+    const kept = this.#assemble(viewer === null ? null : uninvolvedViewer(viewer), options, known?.pieces ?? []);
     this.#kept.set(variant, kept);
     return kept;
   }
@@ -82,19 +82,19 @@ export class EncodedUsers {
     return Buffer.from(members.join(","));
   }
 
-  /** One's own address is in one's own list, wherever else it is hidden. */
+  /** A user's own list contains their own address even if it is hidden from others. */
   #withOwn(kept: Kept, viewer: UserRecord, options: MemberOptions): Buffer {
-    const shown = JSON.stringify(memberBody(this.#view, viewer, stranger(viewer), options));
+    const shown = JSON.stringify(memberBody(this.#view, viewer, uninvolvedViewer(viewer), options));
     const own = JSON.stringify(memberBody(this.#view, viewer, viewer, options));
     const piece = kept.pieces[Math.floor(viewer.id / limits.encoded_users_per_piece)]?.bytes ?? head;
-    // Quotes are escaped inside of texts: an entry's beginning is found nowhere else.
+    // Quotes are escaped within strings, so the beginning of an entry occurs nowhere else.
     const at = piece.byteOffset - kept.body.byteOffset + piece.indexOf(`{"user_id":${viewer.id},`);
     const rest = kept.body.subarray(at + Buffer.byteLength(shown));
     return Buffer.concat([kept.body.subarray(0, at), Buffer.from(own), rest]);
   }
 }
 
-/** One run of bytes, and the pieces as parts of it. */
+/** Concatenates the pieces and returns them as slices of the result. */
 function joined(pieces: readonly Piece[]): { body: Buffer; pieces: Piece[] } {
   const parts: Buffer[] = [head];
   for (const { bytes } of pieces) {
@@ -115,7 +115,7 @@ function joined(pieces: readonly Piece[]): { body: Buffer; pieces: Piece[] } {
 
 const ofRealms = new WeakMap<View, EncodedUsers>();
 
-/** Everybody, as the viewer sees them; null is a spectator. For viewers who may know of everybody. */
+/** All users as the viewer sees them; null: a spectator. Only for viewers who may see everybody. */
 export function encodedUsers(view: View, viewer: UserRecord | null, options: MemberOptions): EncodedList {
   let own = ofRealms.get(view);
   if (own === undefined) {

@@ -1,13 +1,13 @@
 /**
- * Where reading goes on (behaviour 5.4, anchor `first_unread`): the oldest match that is unread and not muted. It is looked for above
- * floors only, in the place of the narrow, and in passes like every walk.
+ * The anchor `first_unread` (behaviour 5.4): the oldest unread match that is not muted. Searches only above watermarks,
+ * within the narrow, and in passes like every walk.
  */
-import type { UserRecord } from "../../schemas/records.ts";
-import { type Narrowed, unreadOf } from "../domain/narrow.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Narrowed, unreadOf } from "../domain/narrow/narrow.ts";
 import type { View } from "../domain/view.ts";
 import { MessageWalk } from "./message-fetch.ts";
 
-/** @returns null: there is none */
+/** @returns null if there is none */
 export async function firstUnread(
   view: View,
   reader: UserRecord,

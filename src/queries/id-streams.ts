@@ -1,20 +1,24 @@
 /**
- * Message ids in one direction, as a walk over several indexes needs them: `seek` gives the first id at or beyond a point. Streams keep
- * what they have read of an index, never a cursor; a walk that goes on in a later pass of the loop makes new ones.
+ * Streams of message ids in one direction, for walks over several indexes: `seek` returns the first id at or beyond a
+ * point. Streams hold ids they have read, never a cursor; a walk that continues in a later pass of the event loop
+ * creates new ones.
  */
 
-/** 1: to newer messages; -1: to older ones. */
+/** 1: toward newer messages; -1: toward older ones. */
 export type Step = 1 | -1;
 
 export interface IdStream {
-  /** The first id at or beyond `from`, which never goes back; null: there is none. */
+  /** Returns the first id at or beyond `from`, which never decreases in walking direction; null: there is none. */
   seek(from: number): number | null;
 }
 
 const blockIds_min = 8;
 const blockIds_max = 256;
 
-/** An index whose keys end in a message id. It reads ahead more while it is read in order, and little where it is skipped through. */
+/**
+ * An index whose keys end in a message id. It reads larger blocks while ids are read in sequence, and smaller ones when
+ * they are skipped.
+ */
 export class KeyStream implements IdStream {
   readonly #step: Step;
   readonly #read: (from: number, limit: number) => readonly number[];
@@ -23,7 +27,7 @@ export class KeyStream implements IdStream {
   #size = blockIds_min;
   #isLast = false;
 
-  /** @param read ids from a point on, in order of `step`; fewer than `limit`: there are no more */
+  /** @param read ids from a point on, in the order of `step`; fewer than `limit`: no more follow */
   constructor(step: Step, read: (from: number, limit: number) => readonly number[]) {
     this.#step = step;
     this.#read = read;
@@ -48,27 +52,27 @@ export class KeyStream implements IdStream {
   }
 }
 
-/** A walk's budget, told what a look at entries of an index costs. */
+/** Charges a walk's budget for index entries read. */
 export type Spend = (entries: number) => void;
 
 const entriesPerBlock = 256;
 const blocksPerSeek_max = 4;
 
 /**
- * An index of which few entries are wanted, told apart without opening messages. Where many in a row are not, a seek ends at one
- * of them: a walk that has spent its budget can go on from there.
+ * An index of which few entries are wanted, filtered without opening messages. After a long run of unwanted entries, a
+ * seek returns one of them, so that a walk whose budget is spent can resume there.
  */
 export class SiftedStream implements IdStream {
   readonly #step: Step;
   readonly #read: (from: number, limit: number) => readonly { readonly id: number; readonly isWanted: boolean }[];
   readonly #spend: Spend;
-  /** Found, in order; what lies before the point that was read up to is known. */
+  /** Wanted ids found so far, in order. */
   #ids: readonly number[] = [];
   #at = 0;
   #next: number | null = null;
   #isLast = false;
 
-  /** @param read entries from a point on, in order of `step`; fewer than `limit`: there are no more */
+  /** @param read entries from a point on, in the order of `step`; fewer than `limit`: no more follow */
   constructor(
     step: Step,
     read: (from: number, limit: number) => readonly { readonly id: number; readonly isWanted: boolean }[],
@@ -99,7 +103,7 @@ export class SiftedStream implements IdStream {
   }
 }
 
-/** A list that is known already. */
+/** A list of known ids. */
 export class ListStream implements IdStream {
   readonly #ids: readonly number[];
   readonly #step: Step;
@@ -119,14 +123,14 @@ export class ListStream implements IdStream {
   }
 }
 
-/** Parts of a stream: only what is inside an interval, ends included. */
+/** The part of a stream that lies within closed intervals. */
 export class ClippedStream implements IdStream {
   readonly #inner: IdStream;
   readonly #step: Step;
   readonly #intervals: readonly (readonly [first: number, last: number])[];
   #at = 0;
 
-  /** @param intervals ascending, not overlapping */
+  /** @param intervals ascending, disjoint */
   constructor(step: Step, inner: IdStream, intervals: readonly (readonly [number, number])[]) {
     this.#inner = inner;
     this.#step = step;
@@ -150,11 +154,11 @@ export class ClippedStream implements IdStream {
   }
 }
 
-/** What is in any of several streams. */
+/** The union of several streams. */
 export class UnionStream implements IdStream {
   readonly #streams: readonly IdStream[];
   readonly #step: Step;
-  /** Of each stream its next id; infinitely far: none. NaN: not asked yet. */
+  /** The next id of each stream; infinite: none; NaN: not read yet. */
   readonly #heads: Float64Array;
 
   constructor(step: Step, streams: readonly IdStream[]) {
@@ -179,7 +183,7 @@ export class UnionStream implements IdStream {
   }
 }
 
-/** One stream for several: the only one itself. */
+/** Combines streams into one; a single stream is returned as is. */
 export function unionOf(step: Step, streams: readonly IdStream[]): IdStream {
   const [only] = streams;
   return only !== undefined && streams.length === 1 ? only : new UnionStream(step, streams);

@@ -1,17 +1,20 @@
-/** Invitations as clients know them (OpenAPI, Invite). */
-import type { Invite } from "../../schemas/invites.ts";
-import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
+/** Invitation objects (OpenAPI, Invite). */
+import type { InvitationRecord, Invite } from "../../schemas/invites.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { kindOf, mayManageInvitation, validInvitations } from "../domain/invites.ts";
 import type { View } from "../domain/view.ts";
 
-/** Those that the caller may manage. @param linkOf the address that a key belongs to */
+/**
+ * Valid invitations that the caller may manage.
+ * @param linkOf returns the URL for a key
+ */
 export function managedInvites(view: View, caller: UserRecord, linkOf: (key: string) => string): Invite[] {
   return validInvitations(view)
     .filter((invitation) => mayManageInvitation(caller, invitation))
-    .map((invitation) => ({ ...common(invitation), ...peculiar(view, invitation, linkOf) }));
+    .map((invitation) => ({ ...commonFields(invitation), ...specificFields(view, invitation, linkOf) }));
 }
 
-function common(invitation: InvitationRecord) {
+function commonFields(invitation: InvitationRecord) {
   const { id, inviterId, createdAt, expiresAt, role, notifiesInviter } = invitation;
   return {
     id,
@@ -24,7 +27,7 @@ function common(invitation: InvitationRecord) {
   };
 }
 
-function peculiar(view: View, invitation: InvitationRecord, linkOf: (key: string) => string) {
+function specificFields(view: View, invitation: InvitationRecord, linkOf: (key: string) => string) {
   if (kindOf(invitation) === "mail") return { email: invitation.email };
   return { link_url: linkOf(view.row("invitationLinks", invitation.id)?.key ?? "") };
 }

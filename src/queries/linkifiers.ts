@@ -1,4 +1,4 @@
-/** Linkifiers as clients know them (public API: get-linkifiers). */
+/** Linkifier objects (public API: get-linkifiers). */
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
@@ -6,7 +6,7 @@ export function linkifierBodies(view: View) {
   return view.linkifiers.map(({ id, pattern, urlTemplate }) => ({ id, pattern, url_template: urlTemplate }));
 }
 
-/** Clients that cannot expand URL templates get none (behaviour 4.3). */
-export const linkifiersState: Section = (view, _user, { takesUrlTemplates }) => ({
+/** Clients that cannot expand URL templates receive none (behaviour 4.3). */
+export const linkifiersState: Section<"realm_linkifiers"> = (view, _user, { takesUrlTemplates }) => ({
   realm_linkifiers: takesUrlTemplates ? linkifierBodies(view) : [],
 });

@@ -1,6 +1,6 @@
 /**
- * Answers that take more than one pass to make. Their finished parts are in memory meanwhile, so one of them is made at a time (S3);
- * while it waits, an answer holds ids only.
+ * Answers that take more than one pass to build. Their finished parts are in memory meanwhile, so only one is built at
+ * a time (S3); a waiting answer holds only ids.
  */
 import { RoundRobin } from "./round-robin.ts";
 
@@ -8,7 +8,7 @@ export class LongAnswers {
   #isBusy = false;
   readonly #waiting = new RoundRobin();
 
-  /** null: the answer may be made at once. Call `leave` when it is made. */
+  /** null: the answer may be built at once. Call `leave` when it is finished. */
   enter(reader: string): Promise<void> | null {
     if (this.#isBusy) return this.#waiting.wait(reader);
     this.#isBusy = true;
@@ -16,9 +16,9 @@ export class LongAnswers {
   }
 
   leave(): void {
-    this.#isBusy = this.#waiting.letIn();
+    this.#isBusy = this.#waiting.admitNext();
   }
 }
 
-/** All organizations share the memory. */
+/** All organizations share the memory, so there is one instance. */
 export const longAnswers = new LongAnswers();

@@ -1,13 +1,14 @@
 /**
- * GET /messages (behaviour 5.4): walks the indexes of a narrow from the anchor both ways. A long walk has a budget and goes on in
- * a later pass of the loop by seeking again, so that it delays nobody; it ends with the indexes, or when the caller hangs up.
- * Others who read take turns with it (passes.ts). It sees messages up to the one that was the newest when it began: what comes meanwhile comes as an event. What was found in an
- * earlier pass is looked at again when the answer is made: it may be gone, changed, or not be the reader's to see any more (S1, E2).
+ * GET /messages (behaviour 5.4): walks the indexes of a narrow from the anchor in both directions, up to the newest
+ * message at its start. A walk has a budget per pass of the event loop, shared by all reads (passes.ts), and resumes in
+ * a later pass by seeking again. Messages found in earlier passes are rechecked when the answer is built, because they
+ * may have been deleted, changed or hidden from the reader (S1, E2).
  */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
-import type { Narrowed } from "../domain/narrow.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Narrowed } from "../domain/narrow/narrow.ts";
 import { canReadMessage } from "../domain/permissions.ts";
 import { isReceived } from "../domain/read-state.ts";
 import type { StaleMessages, View } from "../domain/view.ts";
@@ -26,7 +27,7 @@ export interface FetchRange {
 }
 
 export interface Fetched {
-  /** Ascending. Some may lack their texts: `MessageWalk.shown` reads them again. */
+  /** Ascending. Some may lack their texts, which `MessageWalk.shown` reads again. */
   readonly messages: readonly MessageRecord[];
   readonly foundAnchor: boolean;
   readonly foundOldest: boolean;
@@ -48,32 +49,32 @@ export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promi
 
 export interface Collected {
   readonly messages: MessageRecord[];
-  /** Nothing more lies in that direction. */
+  /** There are no more messages in that direction. */
   readonly isExhausted: boolean;
 }
 
 /**
- * Makes a part of an answer of a message; undefined: the message is left out. `characters` is what it costs, as characters of JSON
- * that is written.
+ * Builds a message's part of the answer; undefined omits the message. `characters` is its cost, in characters of JSON
+ * written.
  */
 export type Maker<T> = (message: MessageRecord) => { readonly value: T; readonly characters: number } | undefined;
 
-/** @param isLong the answer takes more than one pass to make */
+/** @param isLong the answer takes more than one pass to build */
 export type Begin<T> = (reader: UserRecord, isLong: boolean) => Maker<T>;
 
 interface Part<T> {
   readonly id: number;
   conversationId: number;
-  /** Of its conversation, when it was made. */
+  /** State of its conversation when the part was built. */
   place: string | null;
   value: T | undefined;
 }
 
-/** As sent and as shown, with its submessages. */
+/** Source and rendered text, and submessages. */
 function charactersOf(view: View, { id, content, rendered, traits }: MessageRecord): number {
   const own = content.length + rendered.length;
   const widget = hasTrait(traits, "hasSubmessages") ? view.row("widgets", id) : undefined;
-  return widget === undefined ? own : own + widget.characters + widget.count * limits.submessage_characters_beside;
+  return widget === undefined ? own : own + widget.characters + widget.count * limits.submessage_overhead_characters;
 }
 
 function withoutTexts(message: MessageRecord): MessageRecord {
@@ -84,11 +85,11 @@ export class MessageWalk {
   readonly #view: View;
   #reader: UserRecord;
   readonly #narrowed: Narrowed;
-  /** Whether whoever asked has hung up. */
+  /** Whether the client has disconnected. */
   readonly isAbandoned: () => boolean;
   readonly #newest: number;
   #plan: PlanKind = "dense";
-  /** Messages that the dense plan looked at. */
+  /** Number of messages examined by the dense plan. */
   #looked = 0;
   readonly #searched: SearchedWords;
   #budget = new PassBudget();
@@ -104,7 +105,7 @@ export class MessageWalk {
     this.#searched = new SearchedWords(view, narrowed.search);
   }
 
-  /** The message with exactly this id, if it matches and the reader is shown it. */
+  /** Returns the message with this id if it matches and the reader may see it. */
   at(id: number): MessageRecord | null {
     const budget = this.#budget;
     budget.rows++;
@@ -114,7 +115,7 @@ export class MessageWalk {
     budget.readCharacters += charactersOf(view, message);
     const conversation = view.row("conversations", message.conversationId);
     if (conversation === undefined) return null;
-    // What the reader may not see is not compared: it costs nothing, and its cost tells nothing (S1).
+    // Messages that the reader may not see are not compared, so that the cost reveals nothing about them (S1).
     if (!canReadMessage(view, this.#reader, message)) return null;
     if (!this.#narrowed.includesHistory && !isReceived(view, this.#reader, message)) return null;
     const spend = (characters: number) => {
@@ -123,41 +124,42 @@ export class MessageWalk {
     return this.#narrowed.matches({ message, conversation }, spend) ? message : null;
   }
 
-  /** null: this read may use the loop at once. */
+  /** null: this read may proceed at once. */
   #enter(): Promise<void> | null {
     const turn = passes.enter(this.#readerName);
     return turn === null ? null : this.#resumeAfter(turn);
   }
 
-  /** The pass is over: others have their turn. */
+  /** Ends this pass and waits for the next turn. */
   async #pause(): Promise<void> {
     this.#leave();
     await this.#resumeAfter(passes.next(this.#readerName));
   }
 
-  /** No more of this pass is used. */
+  /** Leaves this pass and reports the share of it that was used. */
   #leave(): void {
     passes.leave(this.#budget.share);
     this.#budget = new PassBudget();
   }
 
-  /** Whatever happened meanwhile: the reader may be another one. */
+  /** The reader's record may have changed in the meantime. */
   async #resumeAfter(turn: Promise<void>): Promise<void> {
     await turn;
     this.#hasPaused = true;
     this.#reader = this.#view.users.get(this.#reader.id) ?? this.#reader;
   }
 
-  /** Realms share the loop: each of their people is somebody else. */
+  /** All realms share the event loop, so a reader is identified by realm and id. */
   get #readerName(): string {
     return `${this.#view.realm.label}:${this.#reader.id}`;
   }
 
   /**
-   * Makes something of each message that the reader is shown, in as many passes as it takes. At the moment when it resolves, each part
-   * is as if it were made then: what changed between passes was made again, and what is gone or hidden since is left out (S1, E2).
-   * @param begin is called in each pass; what it returns is used in that pass only
-   * @returns null when the caller hung up
+   * Builds a part for each message that the reader may see, in as many passes as necessary. When the promise resolves,
+   * each part is current: parts that became stale between passes were rebuilt, and messages deleted or hidden since are
+   * left out (S1, E2).
+   * @param begin called in each pass; its result is used in that pass only
+   * @returns null if the client disconnected
    */
   async shown<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
     const turn = this.#enter();
@@ -167,7 +169,7 @@ export class MessageWalk {
     return values ?? (await this.#shownInPasses(found.map(withoutTexts), begin));
   }
 
-  /** @returns null when it takes more than a pass */
+  /** @returns null if it takes more than one pass */
   #shownAtOnce<T>(found: readonly MessageRecord[], begin: Begin<T>): T[] | null {
     const make = begin(this.#reader, false);
     const values: T[] = [];
@@ -191,7 +193,7 @@ export class MessageWalk {
       await this.#resumeAfter(passes.next(this.#readerName));
       let stale: readonly Part<T>[] = parts;
       for (let round = 0; stale.length > 0; round++) {
-        // While very much changes, the last round runs in one pass: an answer must end.
+        // If changes keep making parts stale, the last round runs in one pass, so that the answer ends.
         const isLast = round === limits.fetch_rounds_max;
         if (!(await this.#make(stale, begin, isLast))) return null;
         stale = this.#staleOf(parts, watch.take());
@@ -204,7 +206,7 @@ export class MessageWalk {
     }
   }
 
-  /** @returns false when the caller hung up */
+  /** @returns false if the client disconnected */
   async #make<T>(parts: readonly Part<T>[], begin: Begin<T>, isInOnePass: boolean): Promise<boolean> {
     let make = begin(this.#reader, true);
     for (const part of parts) {
@@ -232,7 +234,7 @@ export class MessageWalk {
     );
   }
 
-  /** What a message shows of its conversation. */
+  /** What a message shows of its conversation, as a comparable key. */
   #placeOf(conversationId: number): string | null {
     const conversation = this.#view.row("conversations", conversationId);
     if (conversation === undefined) return null;
@@ -240,7 +242,7 @@ export class MessageWalk {
     return `${channelId}:${renames}:${movingId}:${topic}`;
   }
 
-  /** Of these messages those that match, for `shown`; null: their texts are longer than an answer may be. */
+  /** Those of the given messages that match, for `shown`; null: their texts exceed the limit of an answer. */
   async these(ids: readonly number[]): Promise<readonly MessageRecord[] | null> {
     const messages: MessageRecord[] = [];
     let characters = 0;
@@ -263,7 +265,7 @@ export class MessageWalk {
     return characters > limits.fetch_characters_max ? null : messages;
   }
 
-  /** Up to `count` matches from `start` on, in the direction of `step`; fewer where their texts are very long. */
+  /** Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
@@ -276,7 +278,8 @@ export class MessageWalk {
       if (this.isAbandoned()) return { messages, isExhausted: false };
     }
     let light = 0;
-    // Exactly enough: is there any more? The public API calls it exhausted only when there were fewer than asked for.
+    // Exactly `count` matches do not count as exhausted: the public API reports it only if there were fewer than
+    // requested.
     for (;;) {
       const end = this.#pass(messages, next, step, count);
       if (end === null || messages.length === count || this.#charactersLeft <= 0) {
@@ -284,14 +287,17 @@ export class MessageWalk {
         return { messages, isExhausted: end === null };
       }
       next = end;
-      // `shown` reads them again: the texts of many walks at a time would not fit into memory (S3).
+      // `shown` reads the texts again: those of many concurrent walks would not fit into memory (S3).
       for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
       await this.#pause();
       if (this.isAbandoned()) return { messages, isExhausted: false };
     }
   }
 
-  /** Adds matches until there are enough or the pass's budget is spent. @returns where to go on; null: there is no more */
+  /**
+   * Adds matches until there are enough or the pass's budget is spent.
+   * @returns where to resume; null: there are no more
+   */
   #pass(messages: MessageRecord[], start: number, step: Step, count: number): number | null {
     let plan = this.#planOf(step);
     let next = start;
@@ -320,7 +326,7 @@ export class MessageWalk {
     return planOf(this.#view, walker, this.#plan);
   }
 
-  /** The next id that all streams have, each moves the others forward; or how far they came when the budget was spent. */
+  /** The next id that all streams contain, each advancing the others; or how far they got when the budget was spent. */
   #agreed({ streams }: Plan, from: number): { readonly id: number; readonly isAgreed: boolean } | null {
     let at = from;
     let agreeing = 0;
@@ -337,7 +343,9 @@ export class MessageWalk {
     return { id: at, isAgreed: false };
   }
 
-  /** The newest messages hold little of what is wanted: the places are merged instead. */
+  /**
+   * Switches to the sparse plan when the newest messages contain few matches: merges the indexes of the places instead.
+   */
   #reconsidered(plan: Plan, step: Step): Plan {
     if (plan.patience === null || this.#plan === "sparse") return plan;
     this.#looked++;

@@ -1,9 +1,12 @@
 /**
- * What became of a message (spec 2.9, edit history; behaviour 5.6): changes of its content, moves of its own, and the names that
- * its topics got while it was in them. A rename is one row of the topic, so a message's history is put together when it is read.
+ * A message's history (spec 2.9, edit history; behaviour 5.6): content edits, moves of the message, and renames of its
+ * topics while it was in them. A rename is one row of the topic, so a message's history is assembled on read.
  */
+import type { ResultOf } from "../../schemas/endpoint.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ConversationRecord, MessageRecord, TopicRenameRecord, UserRecord } from "../../schemas/records.ts";
+import type { getMessageHistory, TopicRenameRecord } from "../../schemas/message-changes.ts";
+import type { ConversationRecord, MessageBody, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { topicToggle } from "../domain/message-rules.ts";
 import { mayKnowOrigin } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
@@ -11,20 +14,20 @@ import { realmSetting } from "../domain/realm-settings.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 
-/** One request's changes. What did not change is null. */
+/** The changes of one request; null: unchanged. */
 interface Change {
   readonly userId: number;
   readonly at: number;
-  /** Of the move or rename; null for a change of content alone. */
+  /** Id of the move or rename; null for a content edit alone. */
   readonly moveId: number | null;
-  /** Of a change of content: the newest move or rename before it, where that is known. */
+  /** For a content edit: the newest move or rename before it, if known. */
   readonly afterMoveId: number | null;
   readonly content: { readonly prevContent: string; readonly prevRendered: string } | null;
   readonly topic: { readonly before: string; readonly after: string } | null;
   readonly channel: { readonly before: number; readonly after: number } | null;
 }
 
-/** Newest first, all that is kept. */
+/** All stored changes, newest first. */
 function changesOf(view: View, message: MessageRecord, conversation: ConversationRecord): readonly Change[] {
   const isUntouched = message.editedAt === null && message.moves.length === 0 && conversation.renames === 0;
   if (isUntouched) return [];
@@ -37,12 +40,15 @@ function changesOf(view: View, message: MessageRecord, conversation: Conversatio
   return merged(alone, joined);
 }
 
-/** As many as are shown. */
+/** The changes that are shown; their number is bounded. */
 function newestOf(changes: readonly Change[]): readonly Change[] {
   return changes.slice(0, limits.message_history_entries_max);
 }
 
-/** Both newest first. In the order in which they were decided, which times do not tell: several may have the same. */
+/**
+ * Merges two lists, both newest first, in the order of decisions. Times do not determine it, because several changes
+ * may have the same time.
+ */
 function merged(edits: readonly Change[], places: readonly Change[]): Change[] {
   const behind = new Map(
     edits.map((edit) => [edit, places.findLastIndex((place) => !isNewer(edit, place)) + 1] as const),
@@ -71,7 +77,7 @@ function editsOf(view: View, messageId: number): Change[] {
   }));
 }
 
-/** Walks back from where the message is now, by the moves that brought it there. Newest first. */
+/** Follows the message's moves back from its current conversation; newest first. */
 function placesOf(view: View, message: MessageRecord, conversation: ConversationRecord): Change[] {
   const changes: Change[] = [];
   let names = conversation.renames === 0 ? [] : namesOf(view, conversation);
@@ -93,17 +99,19 @@ function placesOf(view: View, message: MessageRecord, conversation: Conversation
     names = readNames(view, move.fromId);
     until = moveId;
   }
-  // It was written there: the names before that never were its own.
+  // The message was posted in this conversation; renames after which it was posted do not apply to it.
   const own = names.filter((name) => name.moveId < until && message.id <= name.row.upToId);
   return [...changes, ...own.map(renamed)];
 }
 
-/** Channels in which a reader may not know a message, by id. */
+/** Ids of channels in which a reader may not know of a message. */
 export type HiddenChannels = ReadonlySet<number>;
 
 const nothingHidden: HiddenChannels = new Set();
 
-/** Of the channels that a message came from, those where its reader may not know it (S1): nearly always none, without a look. */
+/**
+ * The former channels of a message in which the reader may not know of it (S1). Nearly always none, without a lookup.
+ */
 export function hiddenOrigins(view: View, reader: UserRecord, message: MessageRecord): HiddenChannels {
   if (message.moves.length === 0) return nothingHidden;
   const hidden = message.moves.flatMap((moveId) => {
@@ -115,13 +123,14 @@ export function hiddenOrigins(view: View, reader: UserRecord, message: MessageRe
 }
 
 /**
- * As a reader is told it, newest first. Behind a channel that they may not know nothing is told of places, neither its id nor its
- * topics (S1): the message was always called as it arrived. Changes of content are told: they are the message's own.
+ * The history as the reader may see it, newest first. While the message was in a channel that the reader may not see,
+ * its channel and topics are hidden (S1), as if it had always been where it arrived. Content edits are shown, because
+ * they belong to the message.
  */
-function told(changes: readonly Change[], hidden: HiddenChannels): readonly Change[] {
+function visibleChanges(changes: readonly Change[], hidden: HiddenChannels): readonly Change[] {
   if (hidden.size === 0) return changes;
   const first = changes.findIndex(({ channel }) => channel !== null && hidden.has(channel.before));
-  // Older than all that is kept of the message's history.
+  // The move is older than the stored history.
   if (first < 0) return changes;
   const behind = changes.slice(first).filter(({ content }) => content !== null);
   return [...changes.slice(0, first), ...behind.map((change) => ({ ...change, topic: null, channel: null }))];
@@ -144,7 +153,9 @@ function renamed({ moveId, row: { userId, at, prevTopic, topic } }: Name): Chang
   };
 }
 
-/** By the conversation's row, which changes with every rename: a page of messages reads its topic's names once. */
+/**
+ * Keyed by the conversation's row, which changes with every rename: a page of messages reads its topic's names once.
+ */
 const namesByRow = new WeakMap<ConversationRecord, readonly Name[]>();
 
 function namesOf(view: View, conversation: ConversationRecord): readonly Name[] {
@@ -161,24 +172,24 @@ function readNames(view: View, conversationId: number): readonly Name[] {
   return rows.reverse().map(({ key, row }) => ({ moveId: key[1], row }));
 }
 
-/** A resolved topic is where it was (spec 2.9, last_moved_timestamp). */
+/** Resolving a topic does not count as a move (spec 2.9, last_moved_timestamp). */
 function isElsewhere({ topic, channel }: Change): boolean {
   if (channel !== null) return true;
   return topic !== null && topicToggle(topic.before, topic.after) === "none";
 }
 
-/** Fields of the message object that are absent where nothing was changed. */
+/** Fields of the message object that are absent if nothing was changed. */
 export function changeFields(
   view: View,
   message: MessageRecord,
   conversation: ConversationRecord,
   allowsEmptyTopic: boolean,
   hidden: HiddenChannels,
-): Record<string, unknown> {
+): Pick<MessageBody, "last_edit_timestamp" | "last_moved_timestamp" | "edit_history"> {
   const changes = changesOf(view, message, conversation);
   if (changes.length === 0) return {};
   const moved = changes.find(isElsewhere);
-  const shown = told(newestOf(changes), hidden).filter((change) => isShown(view, change));
+  const shown = visibleChanges(newestOf(changes), hidden).filter((change) => isShown(view, change));
   return {
     ...(message.editedAt === null ? {} : { last_edit_timestamp: seconds(message.editedAt) }),
     ...(moved === undefined ? {} : { last_moved_timestamp: seconds(moved.at) }),
@@ -188,13 +199,13 @@ export function changeFields(
   };
 }
 
-/** The organization's policy: everything, moves without contents, or nothing. */
+/** The organization's policy: everything, only moves without content, or nothing. */
 function isShown(view: View, change: Change): boolean {
   const policy = realmSetting(view, "message_edit_history_visibility_policy");
   return policy === "all" || (policy === "moves" && (change.topic !== null || change.channel !== null));
 }
 
-function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean): Record<string, unknown> {
+function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean) {
   const { userId, at, content, topic, channel } = change;
   return {
     user_id: userId,
@@ -212,16 +223,12 @@ function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean): Re
   };
 }
 
-/** How a message was after one change. */
-export interface MessageSnapshot {
-  readonly [field: string]: unknown;
-  readonly rendered_content: string;
-  /** Only where the content changed. */
-  readonly prev_rendered_content?: string;
-  readonly content_html_diff?: string;
-}
+/** The message after one change. */
+export type MessageSnapshot = ResultOf<typeof getMessageHistory>["message_history"][number];
 
-/** GET /messages/{id}/history, for one reader: how the message was after each change, oldest first, beginning with what was sent. */
+/**
+ * GET /messages/{id}/history for one reader: the message after each change, oldest first, starting with the original.
+ */
 export function messageHistory(
   view: View,
   message: MessageRecord,
@@ -233,7 +240,7 @@ export function messageHistory(
   let { topic } = conversation;
   const name = (text: string) => (conversation.userIds === null ? shownTopic(view, text, allowsEmptyTopic) : "");
   const snapshots: MessageSnapshot[] = [];
-  for (const change of told(newestOf(changesOf(view, message, conversation)), hidden)) {
+  for (const change of visibleChanges(newestOf(changesOf(view, message, conversation)), hidden)) {
     if (isShown(view, change)) {
       snapshots.push({
         ...historyEntry(view, change, allowsEmptyTopic),

@@ -1,16 +1,18 @@
 /**
- * Which indexes a narrow is walked by (architecture, Feeds over many channels): streams of ids that hold every match, all of which a
- * match is in. A feed over many places has two plans: dense, the newest messages with a filter, and sparse, the indexes of the
- * places merged; whoever walks begins with the dense one and changes over when it finds little.
+ * Chooses the indexes for walking a narrow (architecture, Feeds over many channels): a set of id streams, each of which
+ * contains every match. A feed over many places has two plans: dense, the newest messages with a filter, and sparse,
+ * the merged indexes of the places. A walk begins dense and switches to sparse when it finds few matches.
  */
 
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { personalFlags } from "../../schemas/records/read-state.ts";
-import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
-import type { Narrowed } from "../domain/narrow.ts";
-import { ReadState, type Seen } from "../domain/read-state.ts";
-import { topicPolicies } from "../domain/user-topics.ts";
+import { personalFlags } from "../../schemas/message-flags.ts";
+import type { Seen } from "../../schemas/read-state.ts";
+import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
+import { topicPolicies } from "../../schemas/user-topics.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Narrowed } from "../domain/narrow/narrow.ts";
+import { ReadState } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
 import {
   ClippedStream,
@@ -26,7 +28,7 @@ import {
   channelStream,
   conversationStream,
   indexEntries,
-  type MessagePlace,
+  type MessageIndexRef,
   messageStream,
   SearchStreams,
 } from "./search-streams.ts";
@@ -35,21 +37,24 @@ import type { WalkedWord } from "./searched-words.ts";
 export type PlanKind = "dense" | "sparse";
 
 export interface Plan {
-  /** A match is in all of them; never empty. */
+  /** Every match is in all of them; never empty. */
   readonly streams: readonly IdStream[];
-  /** Only of the dense plan: how many messages may be looked at before the sparse one is better; null: there is no other. */
+  /**
+   * For the dense plan only: number of messages to examine before switching to the sparse plan; null: there is no other
+   * plan.
+   */
   readonly patience: number | null;
 }
 
-/** How many messages are looked at for the price of one more index to be merged. */
+/** Number of messages that can be examined for the cost of merging one more index. */
 const rowsPerPlace = 4;
 const patience_min = 500;
 
-/** Who walks: the plan's streams tell `spend` what they look at beyond a seek. */
+/** The walk; the plan's streams charge `spend` for reads beyond a seek. */
 export interface Walker {
   readonly reader: UserRecord;
   readonly narrowed: Narrowed;
-  /** Words that every match has. */
+  /** Words that every match contains. */
   readonly words: readonly WalkedWord[];
   readonly step: Step;
   readonly spend: Spend;
@@ -113,7 +118,7 @@ function placeOf(view: View, reader: UserRecord, narrowed: Narrowed, step: Step,
       return source satisfies never;
   }
 
-  /** Where the places are too many to be merged, the dense plan is the only one. */
+  /** If there are too many places to merge, the dense plan is the only one. */
   function alternative<P>(asked: PlanKind, places: readonly P[], open: (place: P) => IdStream): Plan {
     const isMergeable = places.length <= limits.feed_places_max;
     if (asked === "sparse" && isMergeable) return only(unionOf(step, places.map(open)));
@@ -124,13 +129,15 @@ function placeOf(view: View, reader: UserRecord, narrowed: Narrowed, step: Step,
 const isPublic = (channel: { readonly isPrivate: boolean }) => !channel.isPrivate;
 const isWebPublic = (channel: { readonly isWebPublic: boolean }) => channel.isWebPublic;
 
-/** What was received of a channel. */
-function receivedStream(view: View, step: Step, { channelId, stays }: SubscriptionRecord): IdStream {
-  const intervals = stays.map((stay) => [stay.joinedAfterId + 1, stay.leftAtId ?? Number.MAX_SAFE_INTEGER] as const);
+/** The messages of a channel that the user received. */
+function receivedStream(view: View, step: Step, { channelId, periods }: SubscriptionRecord): IdStream {
+  const intervals = periods.map(
+    (period) => [period.joinedAfterId + 1, period.leftAtId ?? Number.MAX_SAFE_INTEGER] as const,
+  );
   return new ClippedStream(step, channelStream(view, step, channelId), intervals);
 }
 
-/** Topics of this name in channels that the reader is or was in. */
+/** Topics of this name in channels that the reader is or was subscribed to. */
 function topicIds(view: View, reader: UserRecord, topic: string): number[] {
   const folded = fold(topic);
   return [...view.subscriptions.ofUser(reader.id)].flatMap(
@@ -146,7 +153,7 @@ function followedIds(view: View, reader: UserRecord): number[] {
     .flatMap(({ key: [, channelId, folded] }) => view.row("topicNames", [channelId, folded])?.id ?? []);
 }
 
-/** The reader's direct conversations; with somebody, or with anybody. One more than can be merged at most. */
+/** The reader's direct conversations, with a given user or with anybody. At most one more than can be merged. */
 function directIds(view: View, reader: UserRecord, withUserId: number | null): number[] {
   const range = { start: [reader.id], end: [reader.id + 1], limit: limits.feed_places_max + 1 };
   const ids = view.keys("directConversations", range).map(([, id]) => id);
@@ -155,19 +162,20 @@ function directIds(view: View, reader: UserRecord, withUserId: number | null): n
 }
 
 /**
- * What may be unread: what lies above the floors of its place, and what was marked unread again. The sparse plan looks at the floors
- * of single topics, too: somebody who reads topic by topic leaves the channel's floor where it was.
+ * Candidates for unread messages: those above the watermarks of their place, and those marked unread again. The sparse
+ * plan also uses watermarks of single topics, because a user who reads topic by topic leaves the channel's watermark
+ * unchanged.
  */
 function unreadStream(view: View, { reader, narrowed: { source }, step, spend }: Walker, kind: PlanKind): IdStream {
   const state = new ReadState(view, reader.id);
-  const above = (floor: number, stream: IdStream) =>
-    new ClippedStream(step, stream, [[floor + 1, Number.MAX_SAFE_INTEGER]]);
-  // Exceptions are not asked for: what one makes unread is in the last stream.
+  const above = (watermark: number, stream: IdStream) =>
+    new ClippedStream(step, stream, [[watermark + 1, Number.MAX_SAFE_INTEGER]]);
+  // Exceptions are ignored here: the last stream contains the messages they make unread.
   const isWanted = (seen: Seen, conversationId: number) => {
     const conversation = view.row("conversations", conversationId);
     return conversation !== undefined && !state.isReadAnyway(seen, conversation);
   };
-  const sifted = (place: MessagePlace) =>
+  const sifted = (place: MessageIndexRef) =>
     new SiftedStream(
       step,
       (from, limit) =>
@@ -178,9 +186,9 @@ function unreadStream(view: View, { reader, narrowed: { source }, step, spend }:
       spend,
     );
   const conversation = (id: number, channelId: number | null): IdStream[] => {
-    const floor = state.floorOf({ channelId, conversationId: id });
-    if ((view.row("conversations", id)?.lastMessageId ?? 0) <= floor) return [];
-    return [above(floor, sifted({ table: "conversationMessages", id }))];
+    const watermark = state.watermarkOf({ channelId, conversationId: id });
+    if ((view.row("conversations", id)?.lastMessageId ?? 0) <= watermark) return [];
+    return [above(watermark, sifted({ table: "conversationMessages", id }))];
   };
   const channel = (id: number): IdStream[] => {
     const range = { start: [id], end: [id + 1], limit: limits.feed_places_max };
@@ -188,8 +196,8 @@ function unreadStream(view: View, { reader, narrowed: { source }, step, spend }:
     if (topics.length > 0 && topics.length < limits.feed_places_max) {
       return topics.flatMap(({ row }) => conversation(row.id, id));
     }
-    const floor = state.floorOf({ channelId: id, conversationId: null });
-    return [above(floor, sifted({ table: "channelMessages", id }))];
+    const watermark = state.watermarkOf({ channelId: id, conversationId: null });
+    return [above(watermark, sifted({ table: "channelMessages", id }))];
   };
   const again = exceptionStream(view, step, reader.id);
   if (source.kind === "channel") return unionOf(step, [...channel(source.channelId), again]);
@@ -208,7 +216,7 @@ function unreadStream(view: View, { reader, narrowed: { source }, step, spend }:
   ]);
 }
 
-/** Messages that are otherwise than floors and rules say. */
+/** Messages that deviate from watermarks and rules. */
 function exceptionStream(view: View, step: Step, userId: number): IdStream {
   return new KeyStream(step, (from, limit) => {
     const end = step === 1 ? Number.MAX_VALUE : -1;

@@ -1,35 +1,44 @@
-/** A message as one reader is shown it: with their flags, and its sender as they know them. */
-import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
+/** A message for one reader, with the reader's flags, and the sender as the reader may see them. */
+
+import type { MessageFlag } from "../../schemas/message-flags.ts";
+import { MessageBody, type MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../domain/people.ts";
 import { canAccessAllUsers } from "../domain/permissions.ts";
+import { planFor } from "../domain/redaction-plan.ts";
 import { isSpectator } from "../domain/spectator.ts";
 import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 
-/** undefined when its conversation is gone. */
+/** undefined if its conversation no longer exists. */
 export function messageForReader(
   view: View,
   reader: UserRecord,
   message: MessageRecord,
   options: MessageOptions,
-): Record<string, unknown> | undefined {
+): MessageForReader | undefined {
   const body = messageBody(view, message, options, hiddenOrigins(view, reader, message));
   if (body === undefined) return undefined;
-  // The object is this call's own: a page of messages is not copied twice.
-  Object.assign(body, senderFor(view, reader, message.senderId));
-  body["flags"] = flagsOf(view, reader, message);
-  return body;
+  // The object belongs to this call, so it can be modified instead of copied.
+  const flags = { flags: flagsOf(view, reader, message) };
+  return Object.assign(body, senderFor(view, reader, message.senderId), flags);
 }
 
-const asItIs: Readonly<Record<string, unknown>> = {};
+/** What of a message is redacted for a restricted guest. */
+export const messagePlan = planFor(MessageBody);
+
+type MessageForReader = MessageBody & { readonly flags: readonly MessageFlag[] };
+type SenderFields = Partial<Pick<MessageBody, "sender_full_name" | "sender_email" | "avatar_url">>;
+
+const asItIs: SenderFields = {};
 
 /**
- * What differs in the sender's fields for this reader: for restricted guests, people of whom they may not know (D34); for
- * spectators every address (D27).
+ * Sender fields that differ for this reader: for restricted guests, users they may not see (D34); for spectators, all
+ * addresses (D27).
  */
-export function senderFor(view: View, reader: UserRecord, senderId: number): Readonly<Record<string, unknown>> {
+export function senderFor(view: View, reader: UserRecord, senderId: number): SenderFields {
   const sender = view.users.get(senderId);
   if (isSpectator(reader) && sender !== undefined) {
     return { sender_email: userBody(sender, null, false).email, avatar_url: avatarForSpectator(sender, false) };

@@ -1,7 +1,9 @@
 /** The message object (spec 2.9) in its variants. */
+
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageBody, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { apiEmail, avatarUrl } from "../domain/people.ts";
@@ -10,39 +12,39 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { changeFields, type HiddenChannels } from "./message-history.ts";
 import { reactionBodies } from "./reactions.ts";
-import { submessageBodies } from "./submessages.ts";
+import type { Section } from "./state-section.ts";
 
-/** What shapes a message for a client. Two clients with equal options get equal bytes. */
+/** Options that determine a client's version of a message. Clients with equal options receive equal bytes. */
 export interface MessageOptions {
   readonly applyMarkdown: boolean;
   readonly clientGravatar: boolean;
   readonly allowEmptyTopicName: boolean;
-  /** What the client calls the extra emoji's type in reactions. */
+  /** The client's name for the type of the extra emoji in reactions. */
   readonly extraEmojiType: ExtraType;
 }
 
 /**
- * Without `flags`, which are the reader's. undefined when its conversation is gone.
- * @param hidden of the channels that it came from, those that its readers may not know
+ * Without `flags`, which depend on the reader. undefined if its conversation no longer exists.
+ * @param hidden the former channels that the reader may not see
  */
 export function messageBody(
   view: View,
   message: MessageRecord,
   options: MessageOptions,
   hidden: HiddenChannels,
-): Record<string, unknown> | undefined {
+): MessageBody | undefined {
   const conversation = view.row("conversations", message.conversationId);
   return conversation === undefined ? undefined : messageIn(view, conversation, message, options, hidden);
 }
 
-/** The same for a message and a conversation that are not on disk, too. */
+/** The same for a message and a conversation that need not be stored. */
 export function messageIn(
   view: View,
   conversation: ConversationRecord,
   message: MessageRecord,
   options: MessageOptions,
   hidden: HiddenChannels,
-): Record<string, unknown> | undefined {
+): MessageBody | undefined {
   const sender = view.users.get(message.senderId);
   if (sender === undefined) return undefined;
   const place =
@@ -52,7 +54,7 @@ export function messageIn(
     id: message.id,
     sender_id: sender.id,
     content: options.applyMarkdown ? message.rendered : message.content,
-    content_type: options.applyMarkdown ? "text/html" : "text/x-markdown",
+    content_type: options.applyMarkdown ? ("text/html" as const) : ("text/x-markdown" as const),
     timestamp: seconds(message.sentAt),
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
@@ -71,7 +73,7 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
   const channel = view.channels.get(conversation.channelId ?? 0);
   if (channel === undefined) return undefined;
   return {
-    type: "stream",
+    type: "stream" as const,
     stream_id: channel.id,
     display_recipient: channel.name,
     recipient_id: channel.recipientId,
@@ -83,8 +85,8 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
 type TopicLinks = ReturnType<typeof renderTopicLinks>;
 
 /**
- * By the list of linkifiers and the conversation's row, which change when what they say changes: a page of messages looks for
- * links in their topic once.
+ * Keyed by the list of linkifiers and the conversation's row, which are replaced when they change: a page of messages
+ * computes its topic's links once.
  */
 const knownLinks = new WeakMap<View["linkifiers"], WeakMap<ConversationRecord, TopicLinks>>();
 
@@ -96,7 +98,7 @@ function topicLinks({ linkifiers }: View, conversation: ConversationRecord): Top
   return links;
 }
 
-/** Both directions of a conversation share its id (spec 2.9, since level 327). */
+/** Both directions of a direct conversation share its id (spec 2.9, since level 327). */
 function directPlace(view: View, conversation: ConversationRecord) {
   const people = (conversation.userIds ?? []).flatMap((id) => view.users.get(id) ?? []);
   const recipients = people.map((user) => ({
@@ -106,7 +108,7 @@ function directPlace(view: View, conversation: ConversationRecord) {
     is_mirror_dummy: false,
   }));
   return {
-    type: "private",
+    type: "private" as const,
     display_recipient: recipients.sort((a, b) => (a.email < b.email ? -1 : 1)),
     recipient_id: conversation.id,
     subject: "",
@@ -114,14 +116,14 @@ function directPlace(view: View, conversation: ConversationRecord) {
   };
 }
 
-/** The newest message that the person received (OpenAPI, register): one look per channel and conversation; -1: none. */
+/** The newest message that the user received (OpenAPI, register): one lookup per channel and conversation; -1: none. */
 export function newestReceived(view: View, reader: UserRecord): number {
   let newest = -1;
-  for (const { channelId, stays } of view.subscriptions.ofUser(reader.id)) {
-    const stay = stays.at(-1);
-    if (stay === undefined) continue;
-    const start = [channelId, stay.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
-    const end = [channelId, stay.joinedAfterId] as const;
+  for (const { channelId, periods } of view.subscriptions.ofUser(reader.id)) {
+    const period = periods.at(-1);
+    if (period === undefined) continue;
+    const start = [channelId, period.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
+    const end = [channelId, period.joinedAfterId] as const;
     const [last] = view.keys("channelMessages", { start, end, reverse: true, limit: 1 });
     newest = Math.max(newest, last?.[1] ?? -1);
   }
@@ -131,4 +133,38 @@ export function newestReceived(view: View, reader: UserRecord): number {
     newest = Math.max(newest, view.row("conversations", id)?.lastMessageId ?? -1);
   }
   return newest;
+}
+
+/**
+ * The caller's direct conversations, newest message first (behaviour 4.1). If there are very many, those started last.
+ */
+export const recentDirectConversationsState: Section<"recent_private_conversations"> = (view, user) => {
+  const keys = view.keys("directConversations", {
+    start: [user.id + 1],
+    end: [user.id],
+    reverse: true,
+    limit: limits.recent_direct_conversations_max,
+  });
+  const recent = keys.flatMap(([, id]) => {
+    const conversation = view.row("conversations", id);
+    if (conversation === undefined) return [];
+    const others = (conversation.userIds ?? []).filter((participant) => participant !== user.id);
+    return [{ max_message_id: conversation.lastMessageId, user_ids: others }];
+  });
+  return { recent_private_conversations: recent.sort((a, b) => b.max_message_id - a.max_message_id) };
+};
+
+export const newestMessageState: Section<"message"> = (view, user) => ({ max_message_id: newestReceived(view, user) });
+
+/** Submessages, oldest first. Costs nothing if there are none, because the message's row records it. */
+function submessageBodies(view: View, message: MessageRecord) {
+  if (!hasTrait(message.traits, "hasSubmessages")) return [];
+  const range = { start: [message.id], end: [message.id + 1], limit: limits.submessages_per_message_max };
+  return view.rows("submessages", range).map(({ key: [messageId, id], row }) => ({
+    id,
+    message_id: messageId,
+    sender_id: row.senderId,
+    msg_type: row.msgType,
+    content: row.content,
+  }));
 }

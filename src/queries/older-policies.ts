@@ -1,6 +1,6 @@
 /**
- * Permissions as numbers, for older clients (OpenAPI register-queue, deprecated): where no number says exactly who holds one, the
- * smallest wider circle that has one.
+ * Permissions as numbers, for older clients (OpenAPI register-queue, deprecated). If no number denotes the exact
+ * holders, the next wider group with a number is used.
  */
 import { type RealmGroupSettingName, type SystemGroupName, systemGroupNames } from "../../schemas/group-settings.ts";
 import { realmGroupId } from "../domain/permissions.ts";
@@ -15,7 +15,7 @@ const creation: Numbers = {
   "role:members": 1,
 };
 
-const policies: readonly (readonly [field: string, setting: RealmGroupSettingName, numbers: Numbers])[] = [
+const policies = [
   ["realm_create_public_stream_policy", "can_create_public_channel_group", creation],
   ["realm_create_private_stream_policy", "can_create_private_channel_group", creation],
   [
@@ -35,15 +35,17 @@ const policies: readonly (readonly [field: string, setting: RealmGroupSettingNam
       "role:everyone": 1,
     },
   ],
-];
+] as const satisfies readonly (readonly [field: string, setting: RealmGroupSettingName, numbers: Numbers])[];
 
-export function olderPolicies(view: View): Readonly<Record<string, number>> {
+type Policies = Readonly<Record<(typeof policies)[number][0], number>>;
+
+export function olderPolicies(view: View): Policies {
   return Object.fromEntries(
     policies.map(([field, setting, numbers]) => [field, policyOf(view, realmGroupId(view, setting), numbers)]),
-  );
+  ) as Policies;
 }
 
-/** A group that is not the system's may hold anybody: the widest number stands for it. */
+/** A group that is not a system group may contain anybody, so the widest number is used. */
 function policyOf(view: View, groupId: number, numbers: Numbers): number {
   const at = systemGroupNames.indexOf(view.groups.get(groupId)?.name as SystemGroupName);
   const wider = at < 0 ? undefined : systemGroupNames.slice(at).find((name) => numbers[name] !== undefined);

@@ -1,15 +1,15 @@
-/** What one read looked at in one pass of the event loop, against what it may (S3). */
+/** The work done by one read in one pass of the event loop, relative to its limit (S3). */
 import { limits } from "../../schemas/limits.ts";
 import type { Share } from "./passes.ts";
 
-/** A seek costs a fraction of a message that is looked at. */
+/** Seeks that cost as much as examining one message. */
 const seeksPerRow = 4;
-/** And so does an entry of an index. */
+/** Index entries that cost as much as examining one message. */
 const entriesPerRow = 8;
-/** Reading a character from the disk costs a fraction of folding it. */
+/** Characters read from disk that cost as much as folding one. */
 const readCharactersPerFold = 8;
 
-/** Writing a character as JSON costs a fraction of folding it. */
+/** Characters written as JSON that cost as much as folding one. */
 const encodedCharactersPerFold = 8;
 
 export class PassBudget {
@@ -18,9 +18,9 @@ export class PassBudget {
   entries = 0;
   /** Folded or compared. */
   characters = 0;
-  /** Of rows that were read. */
+  /** In rows that were read. */
   readCharacters = 0;
-  /** Of JSON that was written. */
+  /** In JSON that was written. */
   encodedCharacters = 0;
 
   get share(): Share {

@@ -1,25 +1,27 @@
 /**
- * Long reads take turns (S3). In one pass of the event loop all of them together look at no more than one pass may, whoever asks, so
- * that a hundred searches delay a post no longer than one search does. People are let in round robin: somebody with many requests
- * waits for others with one.
+ * Schedules long reads (S3). In one pass of the event loop, all reads together do at most the work of one pass, so a
+ * hundred searches delay a post no longer than one does. Users take turns (round robin): a user with many requests
+ * waits for users with one.
  */
 import { RoundRobin } from "./round-robin.ts";
 
-/** Of a pass: 1 is all that one may look at. */
+/** Fraction of a pass; 1 is a whole pass. */
 export type Share = number;
 
 export class Passes {
-  /** What was used in this pass of the loop. */
+  /** Used in this pass of the event loop. */
   #used: Share = 0;
   #isResetDue = false;
   readonly #waiting = new RoundRobin();
 
-  /** Resolves when there is room, in this pass of the loop if possible. Work until the next `leave` without awaiting. */
+  /**
+   * Resolves when there is room, in this pass if possible; null: at once. Work until the next `leave` without awaiting.
+   */
   enter(reader: string): Promise<void> | null {
     return this.#used < 1 && this.#waiting.isEmpty ? null : this.next(reader);
   }
 
-  /** Resolves in a later pass of the loop. */
+  /** Resolves in a later pass of the event loop. */
   next(reader: string): Promise<void> {
     this.#expectReset();
     return this.#waiting.wait(reader);
@@ -28,7 +30,7 @@ export class Passes {
   leave(share: Share): void {
     this.#used += share;
     this.#expectReset();
-    if (this.#used < 1) this.#letIn();
+    if (this.#used < 1) this.#admitNext();
   }
 
   #expectReset(): void {
@@ -37,14 +39,14 @@ export class Passes {
     setImmediate(() => {
       this.#isResetDue = false;
       this.#used = 0;
-      this.#letIn();
+      this.#admitNext();
     });
   }
 
-  #letIn(): void {
-    if (this.#waiting.letIn() && !this.#waiting.isEmpty) this.#expectReset();
+  #admitNext(): void {
+    if (this.#waiting.admitNext() && !this.#waiting.isEmpty) this.#expectReset();
   }
 }
 
-/** All organizations share the loop. */
+/** All organizations share the event loop, so there is one instance. */
 export const passes = new Passes();

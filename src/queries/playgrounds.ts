@@ -1,4 +1,4 @@
-/** Code playgrounds as clients know them (spec 2.10; OpenAPI, RealmPlayground). */
+/** Code playground objects (spec 2.10; OpenAPI, RealmPlayground). */
 import { playgroundsOf } from "../domain/playgrounds.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
@@ -12,4 +12,4 @@ export function playgroundBodies(view: View) {
   }));
 }
 
-export const playgroundsState: Section = (view) => ({ realm_playgrounds: playgroundBodies(view) });
+export const playgroundsState: Section<"realm_playgrounds"> = (view) => ({ realm_playgrounds: playgroundBodies(view) });

@@ -1,8 +1,9 @@
-/** Everybody's presence for a caller (spec 4.7, 2.8). */
+/** Presence of all users for a caller (spec 4.7, 2.8). */
 
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { accountAt, addressFor, canAccessUser } from "../domain/people.ts";
 import {
   type LegacyPresence,
@@ -12,15 +13,10 @@ import {
   onePresence,
 } from "../domain/presence.ts";
 import type { View } from "../domain/view.ts";
-
-/** Who was seen, as the realm remembers it. */
-export interface PresenceSource {
-  all(): Iterable<PresenceRecord>;
-  newerThan(updateId: number): Iterable<PresenceRecord>;
-}
+import type { PresenceSource, Section } from "./state-section.ts";
 
 export interface PresenceQuery {
-  /** null: none was sent. */
+  /** null: not passed. */
   readonly lastUpdateId: number | null;
   /** Not applied when `lastUpdateId` is positive. */
   readonly historyDays: number;
@@ -28,8 +24,8 @@ export interface PresenceQuery {
   readonly limitsToAccessible: boolean;
 }
 
-export interface PresenceState {
-  readonly presences: Record<string, ModernPresence | LegacyPair>;
+export interface PresenceState<P = ModernPresence | LegacyPair> {
+  readonly presences: Record<string, P>;
   readonly presence_last_update_id: number;
   readonly server_timestamp: number;
 }
@@ -41,7 +37,19 @@ interface LegacyPair {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** @param rows everybody's, or those that are newer than `lastUpdateId` */
+/** Presence of all users, or of those newer than `lastUpdateId`. */
+export function presenceState(
+  view: View,
+  source: PresenceSource,
+  caller: UserRecord,
+  query: PresenceQuery & { readonly isModern: false },
+): PresenceState<LegacyPair>;
+export function presenceState(
+  view: View,
+  source: PresenceSource,
+  caller: UserRecord,
+  query: PresenceQuery,
+): PresenceState;
 export function presenceState(
   view: View,
   source: PresenceSource,
@@ -51,7 +59,7 @@ export function presenceState(
   const presences: Record<string, ModernPresence | LegacyPair> = {};
   let newest = query.lastUpdateId ?? -1;
   const isIncremental = query.lastUpdateId !== null && query.lastUpdateId > 0;
-  // D21: zero days means only who is active in this second.
+  // D21: zero days means only users who were active within the last second.
   const since = query.historyDays === 0 ? view.now - 1000 : view.now - query.historyDays * dayMs;
   for (const row of query.lastUpdateId === null ? source.all() : source.newerThan(query.lastUpdateId)) {
     if (!isIncremental && row.connectedAt < since) continue;
@@ -65,15 +73,16 @@ export function presenceState(
 }
 
 /**
- * One person's presence, for whoever may know them: who may not is told what a stranger's name would give (S1).
- * @param name an id or an address; @param host what the caller calls this server
+ * The presence of one user. A user whom the caller may not see is answered like one who does not exist (S1).
+ * @param name an id or an address
+ * @param host the host name used in the request
  */
 export function presenceOf(
   view: View,
   caller: UserRecord,
   name: string,
   host: string,
-): Refusal | { readonly presence: unknown } {
+): Refusal | { readonly presence: ReturnType<typeof onePresence> } {
   const user = /^\d{1,15}$/.test(name) ? view.users.get(Number(name)) : accountAt(view, caller, name, host);
   if (user === undefined || !user.isActive || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
   if (user.botType !== null) return refuse.badRequest("Presence is not supported for bot users.");
@@ -93,3 +102,13 @@ export function legacyPair(row: PresenceRecord): LegacyPair {
   const legacy = legacyPresence(row);
   return { aggregated: legacy, website: { ...legacy, pushable: false } };
 }
+
+export const presenceSection: Section<"presence"> = (view, user, request) => {
+  const state = presenceState(view, request.presences, user, {
+    lastUpdateId: null,
+    historyDays: request.presenceHistoryDays,
+    isModern: request.slimPresence,
+    limitsToAccessible: request.limitsPresence,
+  });
+  return { ...state };
+};

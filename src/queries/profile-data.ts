@@ -1,16 +1,16 @@
-/** Values of custom profile fields of a person, as user objects show them (spec 2.6). */
-import type { UserRecord } from "../../schemas/records.ts";
+/** Values of a user's custom profile fields, for user objects (spec 2.6). */
+import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
 
 export interface ProfileDatumBody {
   readonly value: string;
-  /** HTML, for fields whose text is Markdown. */
+  /** HTML, for fields with Markdown. */
   readonly rendered_value?: string;
 }
 
 /**
- * By the field's id as text; only fields with a value (behaviour 2.15). Values of a field that was removed a moment ago are
- * on their way out and are not shown.
+ * By field id as text; only fields with a value (behaviour 2.15). Values of a deleted field are hidden until their rows
+ * are removed.
  */
 export function profileData(view: View, user: UserRecord): Record<string, ProfileDatumBody> {
   const data: Record<string, ProfileDatumBody> = {};

@@ -1,9 +1,9 @@
-/** GET /realm/profile_fields, and the section of POST /register that says which fields and which types of fields there are. */
+/** GET /realm/profile_fields, and the section of POST /register with the fields and field types. */
 import { profileFieldTypes } from "../../schemas/profile-fields.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import type { Section } from "./state-section.ts";
 
-export const profileFieldsState: Section = (view) => ({
+export const profileFieldsState: Section<"custom_profile_fields"> = (view) => ({
   custom_profile_fields: profileFieldBodies(view),
   custom_profile_field_types: profileFieldTypes,
 });

@@ -1,21 +1,22 @@
-/** Reactions as the message object has them (spec 2.9), in the order in which they came. */
+/** Reactions for the message object (spec 2.9), in chronological order. */
+
+import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { MessageRecord } from "../../schemas/records.ts";
-import { reactionTypes } from "../../schemas/status.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
 import { type ExtraType, shownType } from "../domain/emoji/extra-type.ts";
 import type { View } from "../domain/view.ts";
 
 export interface ReactionBody {
   readonly emoji_name: string;
   readonly emoji_code: string;
-  readonly reaction_type: string;
+  readonly reaction_type: ReactionType | ExtraType;
   readonly user_id: number;
 }
 
 /**
- * Costs nothing where there are none: the message's row says so.
- * @param extraType what the reader's client calls the extra emoji's type (D22)
+ * Costs nothing if there are none, because the message's row records it.
+ * @param extraType the client's name for the type of the extra emoji (D22)
  */
 export function reactionBodies(view: View, message: MessageRecord, extraType: ExtraType): readonly ReactionBody[] {
   const rows = reactionRows(view, message).sort((a, b) => a.row.position - b.row.position);
@@ -27,7 +28,7 @@ export function reactionBodies(view: View, message: MessageRecord, extraType: Ex
   }));
 }
 
-/** Whether clients are shown the message's reactions differently. */
+/** Whether the message's reactions depend on the client. */
 export function hasExtraReaction(view: View, message: MessageRecord): boolean {
   return reactionRows(view, message).some(({ row }) => row.reactionType === reactionTypes.extra);
 }

@@ -1,17 +1,21 @@
 /**
- * Who has read a message (public API: get-read-receipts): computed from what people have read, in slices, so that a channel
- * with many subscribers delays nobody.
+ * The users who have read a message (public API: get-read-receipts): computed from read state in slices, so that a
+ * channel with many subscribers delays no other request.
  */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { canAccessUser } from "../domain/people.ts";
 import { hasReceived } from "../domain/permissions.ts";
 import { isReceived, ReadState } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
 
-/** Ascending ids: never the sender's, nor of anybody who does not share it, or who has muted the caller or is muted by them. */
+/**
+ * Ids ascending; without the sender, users who do not share receipts, and users who have muted the caller or whom the
+ * caller has muted.
+ */
 export async function readReceipts(
   view: View,
   caller: UserRecord,
@@ -40,18 +44,21 @@ function isShown(
   if (reader.id === message.senderId || !reader.isActive || !userSetting(reader, "send_read_receipts")) return false;
   if (!isReceived(view, reader, message) || !wasThere(view, reader, message)) return false;
   if (!new ReadState(view, reader.id).isRead(message, conversation)) return false;
-  const areStrangers = isMutedBy(view, caller.id, reader.id) || isMutedBy(view, reader.id, caller.id);
-  return !areStrangers && canAccessUser(view, caller, reader);
+  const isMuted = isMutedBy(view, caller.id, reader.id) || isMutedBy(view, reader.id, caller.id);
+  return !isMuted && canAccessUser(view, caller, reader);
 }
 
-/** What came from another channel is read by rule for whoever was not in that one: they never had it to read. */
+/**
+ * A message from another channel counts as read by rule for users who were not subscribed to that channel; they never
+ * received it.
+ */
 function wasThere(view: View, reader: UserRecord, message: MessageRecord): boolean {
   if (!hasTrait(message.traits, "changedChannel")) return true;
   const moves = message.moves.flatMap((moveId) => view.row("messageMoves", moveId) ?? []);
   const first = moves.find(({ prevChannelId, channelId }) => prevChannelId !== channelId);
-  // Of very many moves the first are forgotten.
+  // If there were very many moves, the first ones are no longer stored.
   if (first === undefined) return true;
-  return hasReceived(view.subscriptions.get(reader.id, first.prevChannelId)?.stays ?? [], message.id);
+  return hasReceived(view.subscriptions.get(reader.id, first.prevChannelId)?.periods ?? [], message.id);
 }
 
 function isMutedBy(view: View, userId: number, mutedUserId: number): boolean {

@@ -1,4 +1,6 @@
-/** The organization's section of POST /register: its settings, its permissions, and the server's limits (spec 8, D5, D8). */
+/** The realm section of POST /register: settings, permissions, and the server's limits (spec 8, D5, D8). */
+
+import type { AnswerOf } from "../../schemas/endpoint.ts";
 import {
   allowsGuests,
   channelGroupSettings,
@@ -10,21 +12,22 @@ import {
 } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
-import { publishedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
+import { exposedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
+import type { rowFields as realmRowFields } from "../../schemas/realm-state.ts";
 import { botDomain } from "../domain/bots.ts";
 import { emojiData } from "../domain/emoji/emoji-data.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
-import { realmPictureFields } from "../domain/realm-pictures.ts";
+import { shownPicture } from "../domain/realm-pictures.ts";
 import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 import { olderPolicies } from "./older-policies.ts";
 import { realmUrls } from "./server-settings.ts";
 import { jitsiServerUrl, serverState } from "./server-state.ts";
-import type { Section } from "./state-section.ts";
+import type { Section, StateRequest } from "./state-section.ts";
 
-/** What may hold each permission, for clients that show settings (behaviour 3.9). */
+/** The groups that may hold each permission, for clients with a settings page (behaviour 3.9). */
 function supportedPermissions() {
   const table = (settings: Readonly<Record<string, GroupSetting>>, creator: string, ofSystemGroups: string | null) =>
     Object.fromEntries(
@@ -37,7 +40,7 @@ function supportedPermissions() {
           allow_everyone_group: allowsGuests(setting),
           default_group_name: setting.default === "creator" ? creator : setting.default,
           default_for_system_groups: ofSystemGroups,
-          allowed_system_groups: isToldByFlags(setting) ? [] : setting.allowedSystemGroups,
+          allowed_system_groups: isImpliedByFlags(setting) ? [] : setting.allowedSystemGroups,
         },
       ]),
     );
@@ -48,8 +51,8 @@ function supportedPermissions() {
   };
 }
 
-/** Clients take an empty list for every system group that the flags do not exclude. */
-function isToldByFlags({ requiresSystemGroup, allowedSystemGroups }: GroupSetting): boolean {
+/** Clients interpret an empty list as every system group that the flags do not exclude. */
+function isImpliedByFlags({ requiresSystemGroup, allowedSystemGroups }: GroupSetting): boolean {
   const byFlags = systemGroupNames.filter(
     (name) =>
       name !== "role:internet" &&
@@ -58,8 +61,8 @@ function isToldByFlags({ requiresSystemGroup, allowedSystemGroups }: GroupSettin
   return !requiresSystemGroup && byFlags.length === allowedSystemGroups.length;
 }
 
-/** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
-const publishedLimits = {
+/** Spec 8: limits that clients learn here (D8), and constants for presence and typing. */
+const exposedLimits = {
   max_stream_name_length: limits.channel_name_code_points_max,
   max_stream_description_length: limits.channel_description_code_points_max,
   max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
@@ -80,36 +83,48 @@ const publishedLimits = {
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
-function realmPictures(view: View): Readonly<Record<string, string>> {
-  const fields = (["icon", "logo", "night_logo"] as const).map((name) =>
-    realmPictureFields(view, name, view.row("realmPictures", name)),
-  );
-  const named = Object.entries(Object.assign({}, ...fields) as Readonly<Record<string, string>>);
-  return Object.fromEntries(named.map(([name, value]) => [`realm_${name}`, value]));
+function realmPictures(view: View): (readonly [name: string, value: string])[] {
+  return (["icon", "logo", "night_logo"] as const).flatMap((name) => {
+    const { url, source } = shownPicture(view, name, view.row("realmPictures", name));
+    return [[`realm_${name}_url`, url] as const, [`realm_${name}_source`, source] as const];
+  });
 }
 
-export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }) => ({
-  max_file_upload_size_mib: uploads.maxFileMib,
-  realm_upload_quota_mib: uploads.quotaMib,
-  ...realmUrls(view, siteUrl),
-  server_emoji_data_url: `${siteUrl}${emojiData().path}`,
-  realm_bot_domain: botDomain(siteUrl),
-  realm_default_external_accounts: externalAccounts,
-  realm_is_zephyr_mirror_realm: false,
-  ...realmPictures(view),
-  jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
-  server_web_public_streams_enabled: webPublicStreamsEnabled,
-  server_generation: seconds(startedAt),
-  realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
-  realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
-  password_min_length: limits.password_code_points_min,
-  realm_date_created: seconds(view.realm.createdAt),
-  realm_presence_disabled: false,
-  ...Object.fromEntries(realmSettingRows.map(([name]) => [publishedAs(name), settingValueOf(view.realm, name)])),
-  ...Object.fromEntries(
-    realmGroupSettingNames.map((name) => [`realm_${name}`, shownGroupValue(view, realmGroupId(view, name))]),
-  ),
+export const realmState: Section<"realm"> = (view, _user, request) => ({
+  ...ownFields(view, request),
   ...olderPolicies(view),
   ...serverState,
-  ...publishedLimits,
+  ...exposedLimits,
+  ...rowFields(view),
 });
+
+/** Settings, permissions and pictures: made from the same rows as their schemas, which the compiler cannot follow. */
+function rowFields(view: View) {
+  return Object.fromEntries([
+    ...realmPictures(view),
+    ...realmSettingRows.map(([name]) => [exposedAs(name), settingValueOf(view.realm, name)] as const),
+    ...realmGroupSettingNames.map(
+      (name) => [`realm_${name}`, shownGroupValue(view, realmGroupId(view, name))] as const,
+    ),
+  ]) as AnswerOf<typeof realmRowFields>;
+}
+
+function ownFields(view: View, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }: StateRequest) {
+  return {
+    max_file_upload_size_mib: uploads.maxFileMib,
+    realm_upload_quota_mib: uploads.quotaMib,
+    ...realmUrls(view, siteUrl),
+    server_emoji_data_url: `${siteUrl}${emojiData().path}`,
+    realm_bot_domain: botDomain(siteUrl),
+    realm_default_external_accounts: externalAccounts,
+    realm_is_zephyr_mirror_realm: false,
+    jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
+    server_web_public_streams_enabled: webPublicStreamsEnabled,
+    server_generation: seconds(startedAt),
+    realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
+    realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
+    password_min_length: limits.password_code_points_min,
+    realm_date_created: seconds(view.realm.createdAt),
+    realm_presence_disabled: false,
+  };
+}

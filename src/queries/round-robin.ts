@@ -1,6 +1,6 @@
-/** Readers that wait, let in round robin: somebody with many requests waits for others with one. */
+/** A queue of waiting readers, admitted round robin: a user with many requests waits for users with one. */
 export class RoundRobin {
-  /** By reader, in the order in which they are let in. */
+  /** By reader, in the order of admission. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   get isEmpty(): boolean {
@@ -15,8 +15,8 @@ export class RoundRobin {
     });
   }
 
-  /** @returns false when nobody waits */
-  letIn(): boolean {
+  /** @returns false if nobody is waiting */
+  admitNext(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
     const [reader, own] = first;

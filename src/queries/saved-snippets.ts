@@ -1,7 +1,7 @@
-/** A person's saved snippets as they are read (public API: get-saved-snippets, register). */
+/** Reads a user's saved snippets (public API: get-saved-snippets, register). */
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { savedSnippetBody } from "../domain/saved-snippets.ts";
+import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
@@ -11,4 +11,6 @@ export function listSavedSnippets(view: View, user: UserRecord) {
   return view.rows("savedSnippets", range).map(({ row }) => savedSnippetBody(row));
 }
 
-export const savedSnippetsState: Section = (view, user) => ({ saved_snippets: listSavedSnippets(view, user) });
+export const savedSnippetsState: Section<"saved_snippets"> = (view, user) => ({
+  saved_snippets: listSavedSnippets(view, user),
+});

@@ -1,27 +1,26 @@
 /**
- * Where a search found what it found: `match_content` and `match_subject` of each message (behaviour 2.9). Marking a long message
- * takes milliseconds, so it is done message by message in passes (S3; MessageWalk.shown).
+ * Highlights search matches: `match_content` and `match_subject` of each message (behaviour 2.9). Highlighting a long
+ * message takes milliseconds, so messages are processed one by one in passes (S3; MessageWalk.shown).
  */
-import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { MatchFields, type MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { escapeAttribute } from "../domain/markdown/escape.ts";
+import { ShownTexts } from "../domain/redaction.ts";
+import { planFor } from "../domain/redaction-plan.ts";
 import { highlight } from "../domain/search/highlight.ts";
 import type { SearchQuery } from "../domain/search/query.ts";
 import { shownTopic } from "../domain/topics.ts";
-import { ShownTexts } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
 
-export interface MatchFields {
-  readonly match_content: string;
-  /** The topic as HTML. */
-  readonly match_subject: string;
-}
+/** What of them is redacted for a restricted guest. */
+export const marksPlan = planFor(MatchFields);
 
-/** Marking a character costs so many times as much as writing it as JSON. */
+/** Cost of highlighting a character, relative to writing it as JSON. */
 const encodedPerMark = 32;
 
 export interface MarksOptions {
   readonly view: View;
-  /** null: nothing is marked. */
+  /** null: nothing is highlighted. */
   readonly search: SearchQuery | null;
   readonly allowsEmptyTopic: boolean;
   readonly reader: UserRecord;
@@ -37,7 +36,7 @@ export class SearchMarks {
     this.#texts = new ShownTexts(options.view, options.reader);
   }
 
-  /** Of a message as it is now. */
+  /** For the message in its current state. */
   of(message: MessageRecord): MatchFields {
     const { search } = this.#options;
     const html = this.#html(message);
@@ -47,13 +46,13 @@ export class SearchMarks {
     };
   }
 
-  /** What it costs to mark a message, in characters of JSON that is written. */
+  /** Cost of highlighting a message, in characters of JSON written. */
   costOf({ rendered }: MessageRecord): number {
     return this.#options.search === null ? 0 : encodedPerMark * rendered.length;
   }
 
   #html(message: MessageRecord): string {
-    // Without a search a text is shown as it is (behaviour 2.9); the answer is looked through on its way out.
+    // Without a search, the text is returned unchanged (behaviour 2.9) and redacted when the answer is sent.
     return this.#options.search === null ? message.rendered : this.#texts.html(message);
   }
 

@@ -1,11 +1,10 @@
 /**
- * Which messages stand under a term of the search index, and which may without it: what is newer than the index, and what was changed
- * since. Nobody misses a message because the index is behind; whoever uses these ids looks at the message itself.
+ * The messages that the search index lists under a term, plus those it cannot know: newer messages, and those changed
+ * since. No message is missed because the index lags behind. Callers check the messages themselves.
  */
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import type { SearchStateRecord } from "../../schemas/records.ts";
-import type { Seen } from "../domain/read-state.ts";
+import type { Seen } from "../../schemas/read-state.ts";
+import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import { indexed } from "../domain/search/words.ts";
 import type { View } from "../domain/view.ts";
 import { decodeIds } from "../store/posting-lists.ts";
@@ -13,7 +12,7 @@ import { searchStateKey, stateOf } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
 import type { WalkedWord } from "./searched-words.ts";
 
-/** The index as it is now, for one pass of a walk. */
+/** The index in its current state, for one pass of a walk. */
 export class SearchStreams {
   readonly #view: View;
   readonly #step: Step;
@@ -26,12 +25,12 @@ export class SearchStreams {
     this.#state = stateOf(view.row("searchState", searchStateKey));
   }
 
-  /** Messages under any of the terms, and those that the index does not know. */
+  /** Messages under any of the terms, and those not yet indexed. */
   filed(terms: readonly string[]): IdStream {
     return unionOf(this.#step, [...this.#postings(terms), ...this.#unfiled()]);
   }
 
-  /** Messages with the word in their content, or in the name of their topic. */
+  /** Messages with the word in their content or in their topic. */
   word({ word, topicIds, topicsUpTo }: WalkedWord): IdStream {
     const limit = limits.search_topics_merged_max;
     const since = this.#view.keys("conversations", { start: topicsUpTo + 1, limit: limit + 1 });
@@ -56,7 +55,7 @@ export class SearchStreams {
     ];
   }
 
-  /** Where too many were changed to be merged, every message is looked at: none is missed. */
+  /** If too many messages were changed to merge them, all messages are examined, so that none is missed. */
   #changedIds(): readonly number[] | "many" {
     if (this.#changed === null) {
       const kind = searchPendingKinds.message;
@@ -68,7 +67,7 @@ export class SearchStreams {
   }
 }
 
-/** The ids of one segment under one term. */
+/** Ids of one segment under one term. */
 class PostingStream implements IdStream {
   readonly #view: View;
   readonly #step: Step;
@@ -89,13 +88,13 @@ class PostingStream implements IdStream {
     if (known !== null || this.#isOver) return known;
     const within = this.#blockAt(from, true)?.seek(from) ?? null;
     if (within !== null) return within;
-    // Blocks begin at their key: of two neighbours the one may end before `from` and the other begin after it.
+    // A block's key is its first id: one of two adjacent blocks may end before `from` and the other begin after it.
     const beyond = this.#step === 1 ? this.#blockAt(from, false) : null;
     if (beyond === null) this.#isOver = true;
     return beyond?.seek(from) ?? null;
   }
 
-  /** The block that begins at or before `from`, or the one that begins after. */
+  /** The block that begins at or before `from`, or the next one after it. */
   #blockAt(from: number, isBefore: boolean): IdStream | null {
     const [segment, term] = [this.#segmentId, this.#term];
     const range = isBefore
@@ -107,7 +106,7 @@ class PostingStream implements IdStream {
   }
 }
 
-/** Every message from an id on. */
+/** All messages from an id on. */
 export function messageStream(view: View, step: Step, first: number): IdStream {
   return new KeyStream(step, (from, limit) => {
     if (step === 1) return view.keys("messages", { start: Math.max(from, first), limit });
@@ -127,8 +126,8 @@ export function channelStream(view: View, step: Step, id: number): IdStream {
   );
 }
 
-/** A conversation or a channel, by its index of messages. */
-export interface MessagePlace {
+/** A conversation or a channel, with its index of messages. */
+export interface MessageIndexRef {
   readonly table: "conversationMessages" | "channelMessages";
   readonly id: number;
 }
@@ -139,10 +138,10 @@ interface IndexWalk {
   readonly limit: number;
 }
 
-/** What the index of a place says of its messages, from one on. */
+/** Index entries of a conversation or channel, from an id on. */
 export function indexEntries(
   view: View,
-  { table, id }: MessagePlace,
+  { table, id }: MessageIndexRef,
   { from, step, limit }: IndexWalk,
 ): readonly (Seen & { readonly conversationId: number })[] {
   const range = placeRange(id, from, step, limit);

@@ -1,9 +1,9 @@
 /**
- * Which words of a search are walked by, and in which topics' names they stand. Found once for a walk, in as many passes as it takes:
- * a search of many words would cost more to begin than to carry out (S3).
+ * Chooses the words of a search to walk by, and finds the topics whose names contain them. Done once per walk, in as
+ * many passes as necessary, because preparing a search with many words may cost more than running it (S3).
  */
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
+import { searchPendingKinds } from "../../schemas/search.ts";
 import type { SearchQuery } from "../domain/search/query.ts";
 import { foldText, indexed, wordsOf } from "../domain/search/words.ts";
 import type { View } from "../domain/view.ts";
@@ -12,19 +12,19 @@ import type { PassBudget } from "./pass-budget.ts";
 
 export interface WalkedWord {
   readonly word: string;
-  /** Conversations whose topic has it. */
+  /** Conversations whose topic contains the word. */
   readonly topicIds: readonly number[];
-  /** Those with higher ids were made since, and were not asked. */
+  /** Conversations with higher ids were created since and have not been checked. */
   readonly topicsUpTo: number;
 }
 
-/** Words with more blocks of ids than this in the index are taken as equally common. */
+/** Words with more blocks of ids than this in the index count as equally common. */
 const blocksCompared_max = 64;
 
 export class SearchedWords {
   readonly #view: View;
   readonly #ranked: { readonly word: string; readonly blocks: number }[] = [];
-  /** Not ranked yet. */
+  /** Words not ranked yet. */
   readonly #unranked: string[];
   #isSorted = false;
   readonly #walked: WalkedWord[] = [];
@@ -37,12 +37,12 @@ export class SearchedWords {
     this.#unranked = query === null ? [] : [...query.words, ...query.characters];
   }
 
-  /** The rarest ones that can be merged; none: every message has to be looked at. */
+  /** The rarest words that can be merged; none: every message must be examined. */
   get walked(): readonly WalkedWord[] {
     return this.#walked;
   }
 
-  /** @returns whether `walked` is complete; false: the budget was spent before */
+  /** @returns whether `walked` is complete; false: the budget is spent */
   prepare(budget: PassBudget): boolean {
     for (let word = this.#unranked.pop(); word !== undefined; word = this.#unranked.pop()) {
       this.#ranked.push({ word, blocks: this.#blocksOf(word, budget) });
@@ -62,7 +62,7 @@ export class SearchedWords {
     return true;
   }
 
-  /** The size of a word's entry in the largest part of the index. */
+  /** Size of a word's entry in the largest segment of the index. */
   #blocksOf(word: string, budget: PassBudget): number {
     const { segments } = stateOf(this.#view.row("searchState", searchStateKey));
     const [largest] = segments.toSorted((a, b) => b.level - a.level);
@@ -83,7 +83,7 @@ export class SearchedWords {
     this.#walked.push({ word, topicIds, topicsUpTo: this.#topicsUpTo });
   }
 
-  /** Conversations whose topic has the word now. */
+  /** Conversations whose topic contains the word now. */
   #topicsWith(word: string, budget: PassBudget): number[] | null {
     const limit = limits.search_topics_merged_max;
     if (this.#latest === null) {
@@ -104,7 +104,7 @@ export class SearchedWords {
   }
 }
 
-/** Topics that the index does not know as they are, and the words of their names. */
+/** Topics that the index does not know in their current form, with the words of their names. */
 type LatestTopics = ReadonlyMap<number, ReadonlySet<string>>;
 
 function latestTopics(view: View, budget: PassBudget): LatestTopics | "many" {
@@ -125,5 +125,5 @@ function wordsOfTopic(view: View, id: number, budget: PassBudget): Set<string> {
   return new Set(topic === "" ? [] : wordsOf(foldText(topic)));
 }
 
-/** A topic is smaller than a message. */
+/** Topics that cost as much as one message, because they are smaller. */
 const topicsPerRow = 4;

@@ -1,10 +1,10 @@
-/** GET /server_settings (behaviour 11) and the addresses of a realm. */
+/** GET /server_settings (behaviour 11), and the URLs of a realm. */
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { realmPictureUrl } from "../domain/realm-pictures.ts";
 import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 
-/** The realm's address as the client called it; `realm_uri` is the older name of the same. */
+/** The realm's URL as used by the client; `realm_uri` is its older name. */
 export function realmUrls(view: View, siteUrl: string) {
   return {
     realm_url: siteUrl,

@@ -1,12 +1,12 @@
 /**
- * What POST /register says of the server rather than of the organization (OpenAPI register-queue, section `realm`): what there
- * is to choose from, and what this server does not have.
+ * The part of POST /register that describes the server, not the organization (OpenAPI register-queue, section `realm`):
+ * available choices, and features that this server does not have.
  */
 import { limits } from "../../schemas/limits.ts";
 import { gifRatings, videoChatProviders } from "../../schemas/realm-settings.ts";
 import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
 
-/** Base of video calls where the organization has no server of its own; clients make the calls, this server none. */
+/** Default server for video calls; clients make the calls, not this server. */
 export const jitsiServerUrl = "https://meet.jit.si";
 
 export const serverState = {
@@ -18,14 +18,14 @@ export const serverState = {
   realm_available_video_chat_providers: videoChatProviders,
   giphy_rating_options: gifRatings,
 
-  // One way to log in.
+  // The only authentication method.
   realm_authentication_methods: { Email: { enabled: true, available: true } },
   realm_email_auth_enabled: true,
   realm_password_auth_enabled: true,
   server_name_changes_disabled: false,
   server_avatar_changes_disabled: false,
 
-  // No plans, no push service, no previews of pages elsewhere, no digests, no summaries.
+  // No plans, push service, URL previews, digests or summaries.
   realm_plan_type: 1,
   zulip_plan_is_not_limited: true,
   upgrade_text_for_wide_organization_logo: "",

@@ -1,15 +1,22 @@
-/** What a section of POST /register's state is: a function of the view, for one person and one request. */
-import type { UserRecord } from "../../schemas/records.ts";
+/** A section of POST /register's state: a function of the view, for one user and one request. */
+import type { PresenceRecord } from "../../schemas/presence.ts";
+import type { SectionName, StateOf } from "../../schemas/register.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import type { View } from "../domain/view.ts";
-import type { PresenceSource } from "./presence.ts";
 import type { SubscriberLists } from "./subscriptions.ts";
 
-/** As the server is configured. */
+/** The realm's presence records. */
+export interface PresenceSource {
+  all(): Iterable<PresenceRecord>;
+  newerThan(updateId: number): Iterable<PresenceRecord>;
+}
+
+/** From the server's configuration. */
 export interface UploadBounds {
-  /** Of one file. */
+  /** Limit for one file. */
   readonly maxFileMib: number;
-  /** Of all files of an organization; null: no bound. */
+  /** Limit for all files of an organization; null: unlimited. */
   readonly quotaMib: number | null;
 }
 
@@ -19,28 +26,31 @@ export interface StateRequest {
   readonly subscriberLists: SubscriberLists;
   readonly presenceHistoryDays: number;
   readonly allowsNullNotifications: boolean;
-  /** The client knows topics without a name (capability `empty_topic_name`). */
+  /** The client supports topics without a name (capability `empty_topic_name`). */
   readonly allowsEmptyTopicName: boolean;
-  /** The client takes its settings as one object (capability `user_settings_object`), not at the top level. */
+  /** The client expects its settings as one object (capability `user_settings_object`), not at the top level. */
   readonly takesSettingsObject: boolean;
-  /** Whether the client can do without people of whom it may not know (public API: user_list_incomplete). */
+  /** The client supports lists without the users it may not see (public API: user_list_incomplete). */
   readonly allowsIncompleteUserList: boolean;
   /** The client can expand URL templates (capability `linkifier_url_template`). */
   readonly takesUrlTemplates: boolean;
-  /** The client knows deactivated user groups as such (capability `include_deactivated_groups`). */
+  /** The client supports deactivated user groups (capability `include_deactivated_groups`). */
   readonly includesDeactivatedGroups: boolean;
-  /** Whether archived channels exist for the client (capability `archived_channels`). */
+  /** The client supports archived channels (capability `archived_channels`). */
   readonly showsArchived: boolean;
-  /** What the client calls the extra emoji's type (D22). */
+  /** The client's name for the type of the extra emoji (D22). */
   readonly extraEmojiType: ExtraType;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
-  /** Server switch of spec 4.3 (D6). */
+  /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
-  /** When this process began to serve; milliseconds. */
+  /** When this process started to serve, in milliseconds. */
   readonly startedAt: number;
   readonly presences: PresenceSource;
 }
 
-export type Section = (view: View, user: UserRecord, request: StateRequest) => Record<string, unknown>;
+export type Section<S extends SectionName> = (view: View, user: UserRecord, request: StateRequest) => StateOf<S>;
+
+/** By event type. */
+export type Sections = { readonly [S in SectionName]: Section<S> };

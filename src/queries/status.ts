@@ -1,14 +1,17 @@
-/** Statuses as they are read (spec 2.7; OpenAPI get-user-status and register): what is not set is absent. */
+/** Reads statuses (spec 2.7; OpenAPI get-user-status and register). Values that are not set are absent. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import { canAccessUser } from "../domain/people.ts";
 import { type StatusBody, statusBody } from "../domain/status.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-/** The status of one person for a viewer (behaviour 2.11): bots have none, and those one may not know do not exist. */
+/**
+ * One user's status for a viewer (behaviour 2.11). Bots have none; users the viewer may not see are treated as
+ * nonexistent.
+ */
 export function readStatus(
   view: View,
   viewer: UserRecord,
@@ -22,10 +25,10 @@ export function readStatus(
 }
 
 /**
- * Everybody's status, by user id as text; who has set nothing is absent. Deactivated people keep theirs: no event takes it
- * away or brings it back, and clients do not show it.
+ * All statuses by user id as text; users with nothing set are absent. Deactivated users keep theirs: no event removes
+ * or restores it, and clients do not show it.
  */
-export const userStatusState: Section = (view, viewer, { extraEmojiType }) => {
+export const userStatusState: Section<"user_status"> = (view, viewer, { extraEmojiType }) => {
   const rows = new Map(
     view.rows("statuses", { limit: limits.users_per_realm_max }).map(({ key, row }) => [key, row] as const),
   );

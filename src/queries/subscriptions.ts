@@ -1,8 +1,10 @@
-/** Who is in a channel, as reads tell it (public API: get-subscribers, get-subscriptions): whole lists, or those who matter now. */
+/**
+ * Subscriber lists for reads (public API: get-subscribers, get-subscriptions): complete, or only recently active users.
+ */
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
 
-/** As the parameter include_subscribers says it. */
+/** Values of the parameter include_subscribers. */
 export type SubscriberLists = "true" | "false" | "partial";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -13,17 +15,17 @@ export function subscriberIds(view: View, channelId: number): number[] {
 }
 
 /**
- * The field of a channel's record that lists its subscribers, where one was asked for: in a large channel, who asked for a
- * part gets the bots and who was here lately.
+ * The field of the channel object with its subscribers, if requested. For a large channel, a partial list contains bots
+ * and recently active users.
  */
-export function subscriberField(view: View, channelId: number, lists: SubscriberLists): Record<string, unknown> {
+export function subscriberField(view: View, channelId: number, lists: SubscriberLists) {
   if (lists === "false") return {};
   const ids = subscriberIds(view, channelId);
   if (lists === "true" || ids.length < limits.whole_subscriber_list_max) return { subscribers: ids };
   return { partial_subscribers: ids.filter((id) => isAround(view, id)) };
 }
 
-/** A bot, or somebody who was active in the last two weeks, is new, or has a client that listens. */
+/** A bot, or a user who was active in the last two weeks, is new, or has an event queue. */
 function isAround(view: View, userId: number): boolean {
   const user = view.users.get(userId);
   if (user === undefined) return false;

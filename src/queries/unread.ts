@@ -1,9 +1,11 @@
-/** What POST /register says of unread and starred messages (behaviour 8; OpenAPI, register: unread_msgs, starred_messages). */
+/** Unread and starred messages in POST /register (behaviour 8; OpenAPI, register: unread_msgs, starred_messages). */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
+import { personalFlags } from "../../schemas/message-flags.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import { personalFlags } from "../../schemas/records/read-state.ts";
-import type { ConversationRecord, UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord } from "../../schemas/messages.ts";
+import type { RegisterState } from "../../schemas/register.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { isMentioned, isWildcardMentioned } from "../domain/message-flags.ts";
 import { compareText } from "../domain/text.ts";
 import { shownTopic } from "../domain/topics.ts";
@@ -12,14 +14,7 @@ import { isTopicMuted } from "../domain/user-topics.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-export interface UnreadMessages {
-  readonly count: number;
-  readonly pms: readonly { readonly other_user_id: number; readonly unread_message_ids: readonly number[] }[];
-  readonly streams: readonly { readonly stream_id: number; readonly topic: string }[];
-  readonly huddles: readonly { readonly user_ids_string: string }[];
-  readonly mentions: readonly number[];
-  readonly old_unreads_missing: boolean;
-}
+type UnreadMessages = NonNullable<RegisterState["unread_msgs"]>;
 
 interface Group {
   readonly conversation: ConversationRecord;
@@ -49,7 +44,7 @@ export function unreadMessages(view: View, user: UserRecord, allowsEmptyTopicNam
 
 type MuteTest = (channelId: number, topic: string) => boolean;
 
-/** Nearly nobody has a policy for a topic: then the channel says it all. */
+/** Few users have topic policies; without them the channel's setting suffices. */
 function muteTest(view: View, userId: number): MuteTest {
   const hasPolicies = view.keys("userTopics", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
   if (hasPolicies) return (channelId, topic) => isTopicMuted(view, userId, channelId, topic);
@@ -65,7 +60,7 @@ function groupOf(groups: Map<number, Group>, conversation: ConversationRecord, t
   return group;
 }
 
-/** By name or as a member of a group always, with all others only where the place is not muted. */
+/** Personal and group mentions always count, wildcard mentions only if the topic is not muted. */
 function calls(view: View, user: UserRecord, { id, traits }: UnreadMessage, isMuted: boolean): boolean {
   const isForAll = hasTrait(traits, "mentionsChannel") || hasTrait(traits, "mentionsTopic");
   if (!isForAll && !hasTrait(traits, "mentionsPeople")) return false;
@@ -92,7 +87,7 @@ function directGroups(user: UserRecord, groups: readonly Group[]) {
   };
 }
 
-/** Of thousands of topics nearly always: loops, which make no list for each. */
+/** There may be thousands of topics, so this uses loops without a list for each. */
 function channelGroups(view: View, groups: readonly Group[], allowsEmptyTopicName: boolean) {
   const byChannel = new Map<number, { readonly folded: string; readonly topic: string; readonly ids: number[] }[]>();
   for (const { conversation, ids } of groups) {
@@ -120,8 +115,8 @@ function byFolded(a: { readonly folded: string }, b: { readonly folded: string }
   return a.folded < b.folded ? -1 : 1;
 }
 
-/** The newest that were starred, ascending. Whoever left its channel knows still that they starred it. */
-export const starredMessagesState: Section = (view, user) => {
+/** The newest starred messages, ascending, including those in channels that the user has left. */
+export const starredMessagesState: Section<"starred_messages"> = (view, user) => {
   const range = {
     start: [user.id, personalFlags.starred + 1],
     end: [user.id, personalFlags.starred],

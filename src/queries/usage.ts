@@ -1,4 +1,4 @@
-/** Usage of one day (D32), in the order of people's ids, so many at a time. */
+/** Usage of one day (D32), ordered by user id, one page at a time. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
@@ -8,24 +8,24 @@ const dayMs = 24 * 60 * 60 * 1000;
 export interface Usage {
   readonly date: string;
   readonly user_input: Readonly<Record<string, number>>;
-  /** Whether nobody comes after these. */
+  /** Whether this is the last page. */
   readonly found_newest: boolean;
 }
 
 export function usageOf(view: View, date: string | undefined, afterUserId: number): Usage | Refusal {
   const day = dayOf(date ?? textOf(Math.floor(view.now / dayMs)));
   if (day === null) return refuse.badRequest("Invalid date");
-  const limit = limits.usage_people_per_answer_max;
+  const limit = limits.usage_users_per_answer_max;
   const rows = view.rows("userInputs", { start: [day, afterUserId + 1], end: [day + 1], limit: limit + 1 });
-  const told = rows.slice(0, limit).map(({ key, row }) => [String(key[1]), row.reports]);
-  return { date: textOf(day), user_input: Object.fromEntries(told), found_newest: rows.length <= limit };
+  const shown = rows.slice(0, limit).map(({ key, row }) => [String(key[1]), row.reports]);
+  return { date: textOf(day), user_input: Object.fromEntries(shown), found_newest: rows.length <= limit };
 }
 
 function textOf(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
-/** null: no date that there is. */
+/** null: not a valid date. */
 function dayOf(date: string): number | null {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
   const day = at / dayMs;

@@ -1,6 +1,7 @@
-/** User groups as clients know them (spec 2.5; behaviour 3.1, 3.6), and who and what is within them. */
-import { userGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+/** User group objects (spec 2.5; behaviour 3.1, 3.6), and their members and subgroups. */
+import { type UserGroupSettingName, userGroupSettingNames } from "../../schemas/group-settings.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
   everybodyWithin,
   isNamed,
@@ -15,11 +16,11 @@ import { directSystemGroups } from "../domain/system-groups.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-export const userGroupsState: Section = (view, _user, { includesDeactivatedGroups }) => ({
+export const userGroupsState: Section<"realm_user_groups"> = (view, _user, { includesDeactivatedGroups }) => ({
   realm_user_groups: userGroups(view, includesDeactivatedGroups),
 });
 
-/** By id; system groups were made first. */
+/** Ordered by id; system groups have the lowest ones. */
 export function userGroups(view: View, includesDeactivated: boolean) {
   const byRole = membersByRole(view);
   return [...view.groups.all()]
@@ -43,9 +44,9 @@ export function groupBody(view: View, group: NamedGroup, members = directMembers
     date_created: group.createdAt === null ? null : seconds(group.createdAt),
     is_system_group: group.isSystem,
     deactivated: !group.isActive,
-    ...Object.fromEntries(
+    ...(Object.fromEntries(
       userGroupSettingNames.map((name) => [name, shownGroupValue(view, userGroupSettingId(view, group, name))]),
-    ),
+    ) as Record<UserGroupSettingName, GroupSettingValue>),
   };
 }
 
@@ -63,7 +64,7 @@ function membersByRole(view: View): ReadonlyMap<string, number[]> {
   return members;
 }
 
-/** Deactivated people keep their place and are not shown (behaviour 2.20). */
+/** Deactivated users stay members but are not shown (behaviour 2.20). */
 function directMembers(view: View, group: NamedGroup): number[] {
   if (group.isSystem) return [...(membersByRole(view).get(group.name) ?? [])];
   return ascending([...view.groups.membersOf(group.id)].filter((id) => view.users.get(id)?.isActive === true));

@@ -1,19 +1,23 @@
-/** What a person thinks of topics, at POST /register (OpenAPI, register): all of it, and for older clients what is muted. */
-import type { UserRecord } from "../../schemas/records.ts";
+/**
+ * A user's topic policies for POST /register (OpenAPI, register): all of them, and the muted topics for older clients.
+ */
+
+import { topicPolicies } from "../../schemas/user-topics.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
-import { topicPolicies, userTopicsOf } from "../domain/user-topics.ts";
+import { userTopicsOf } from "../domain/user-topics.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-export const userTopicsState: Section = (view, user, { allowsEmptyTopicName }) => ({
+export const userTopicsState: Section<"user_topic"> = (view, user, { allowsEmptyTopicName }) => ({
   user_topics: userTopicsOf(view, user.id, allowsEmptyTopicName),
 });
 
-export const mutedTopicsState: Section = (view, user, { allowsEmptyTopicName }) => ({
+export const mutedTopicsState: Section<"muted_topics"> = (view, user, { allowsEmptyTopicName }) => ({
   muted_topics: mutedTopics(view, user, allowsEmptyTopicName),
 });
 
-/** Channel's name, topic, UNIX seconds. Channels that the person may not know any more have no names for them (S1). */
+/** Channel name, topic, UNIX seconds. Channels that the user can no longer see are omitted (S1). */
 export function mutedTopics(view: View, user: UserRecord, allowsEmptyName: boolean) {
   return userTopicsOf(view, user.id, allowsEmptyName).flatMap((entry) => {
     const channel = view.channels.get(entry.stream_id);

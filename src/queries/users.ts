@@ -1,7 +1,7 @@
-/** GET /users and GET /users/{id or email} (spec 2.6, 4.15, D27): those of whom the viewer may know. */
+/** GET /users and GET /users/{id or email} (spec 2.6, 4.15, D27): the users that the viewer may see. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, knownPeople, type UserBody, userBody } from "../domain/people.ts";
+import type { UserBody, UserRecord } from "../../schemas/users.ts";
+import { canAccessUser, userBody, visibleUsers } from "../domain/people.ts";
 import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
@@ -13,7 +13,9 @@ export interface MemberOptions {
 
 export type MemberBody = UserBody & { readonly profile_data?: Record<string, ProfileDatumBody> };
 
-/** The user object (spec 2.6) for a viewer, with the profile where it was asked for: people's, and never for spectators. */
+/**
+ * The user object (spec 2.6) for a viewer, with the profile if requested; bots have none, and spectators never get it.
+ */
 export function memberBody(
   view: View,
   user: UserRecord,
@@ -25,12 +27,12 @@ export function memberBody(
   return hasProfile ? { ...body, profile_data: profileData(view, user) } : body;
 }
 
-/** Whether there is somebody to list for: spectators only where the organization lets them in (D27). */
+/** Spectators may list users only if the organization allows spectators (D27). */
 export function checkSpectator(view: View, viewer: UserRecord | null): Refusal | null {
   return viewer === null && !realmSetting(view, "enable_spectator_access") ? refuse.notLoggedIn() : null;
 }
 
-/** Those with the given ids, ascending; unknown ids, and people of whom the viewer may not know, are left out. */
+/** The users with the given ids, ascending; unknown ids and users the viewer may not see are left out. */
 export function membersWithIds(
   view: View,
   viewer: UserRecord | null,
@@ -44,9 +46,9 @@ export function membersWithIds(
     .map((user) => memberBody(view, user, viewer, options));
 }
 
-/** Everybody of whom a restricted guest may know, ascending; null: that is everybody. */
+/** All users that a restricted guest may see, ascending; null: the viewer may see everybody. */
 export function knownMembers(view: View, viewer: UserRecord, options: MemberOptions): MemberBody[] | null {
-  const known = knownPeople(view, viewer);
+  const known = visibleUsers(view, viewer);
   if (known === null) return null;
   return [...view.users.all()]
     .filter((user) => user.botType !== null || known.has(user.id))

@@ -1,26 +1,30 @@
 /**
- * What the receiver of an outgoing webhook bot is sent (spec 6; behaviour 10): in our own form or in Slack's, made when it is sent,
- * so that it says what is true then. What the bot could not read is not sent (S1).
+ * The request sent to an outgoing webhook's receiver (spec 6; behaviour 10), in our own format or Slack's. It is built
+ * when it is sent, so its content is current. Messages that the bot cannot read are not sent (S1).
  */
-import { botTypes, webhookInterfaces } from "../../schemas/bots.ts";
-import type {
-  BotServiceRecord,
-  ConversationRecord,
-  MessageRecord,
-  UserRecord,
-  WebhookDeliveryRecord,
-} from "../../schemas/records.ts";
-import { reactionTypes } from "../../schemas/status.ts";
-import { type WebhookFailure, type WebhookRequest, webhookTriggers } from "../../schemas/webhooks.ts";
+import { type BotServiceRecord, botTypes, webhookInterfaces } from "../../schemas/bots.ts";
+import type { ResultOf } from "../../schemas/endpoint.ts";
+import { reactionTypes } from "../../schemas/event-values.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import {
+  type serviceOutgoingWebhook,
+  type WebhookDeliveryRecord,
+  type WebhookFailure,
+  WebhookMessage,
+  type WebhookRequest,
+  webhookTriggers,
+} from "../../schemas/webhooks.ts";
 import { botAddress, botDomain } from "../domain/bots.ts";
 import { canReadMessage } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
-import { concealer } from "../domain/unknown-people.ts";
+import { redactor } from "../domain/redaction.ts";
+import { planFor } from "../domain/redaction-plan.ts";
 import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageIn, newestReceived } from "./messages.ts";
 
-/** null: there is nothing to send any more. A failure: there never was. */
+/** null: there is nothing to send any more. A failure: the message can never be sent. */
 export function webhookRequest(view: View, row: WebhookDeliveryRecord): WebhookRequest | WebhookFailure | null {
   const bot = view.users.get(row.botId);
   const service = view.row("botServices", row.botId);
@@ -53,21 +57,26 @@ const shape: MessageOptions = {
   extraEmojiType: reactionTypes.extra,
 };
 
-/** The message object without flags (spec 6), as the bot may be shown it. */
-function messageFor(view: View, { bot, message, conversation }: Called): Readonly<Record<string, unknown>> {
+const plan = planFor(WebhookMessage);
+type PayloadMessage = ResultOf<typeof serviceOutgoingWebhook>["message"];
+
+/** The message object without flags (spec 6), redacted for the bot. */
+function messageFor(view: View, { bot, message, conversation }: Called): PayloadMessage {
   const hidden = hiddenOrigins(view, bot, message);
-  const body = { ...messageIn(view, conversation, message, shape, hidden), rendered_content: message.rendered };
-  return concealer(view, bot)?.conceal(body) ?? body;
+  const found = messageIn(view, conversation, message, shape, hidden);
+  // The sender and the channel of a message always exist.
+  const body = { ...found, rendered_content: message.rendered } as PayloadMessage;
+  return redactor(view, bot)?.follow(body, plan) ?? body;
 }
 
-/** The table of spec 6. */
+/** The payload of spec 6. */
 function payloadOf(view: View, called: Called) {
   const { bot, token, trigger } = called;
   const message = messageFor(view, called);
-  return { bot_email: bot.email, bot_full_name: bot.fullName, data: message["content"], trigger, token, message };
+  return { bot_email: bot.email, bot_full_name: bot.fullName, data: message.content, trigger, token, message };
 }
 
-/** As Slack's outgoing webhooks name things; ids have the letters that tell kinds apart there. */
+/** Fields named as in Slack's outgoing webhooks; ids have Slack's letter prefixes. */
 function slackFields(view: View, called: Called): Record<string, string> {
   const { bot, token, trigger } = called;
   const message = messageFor(view, called);
@@ -76,13 +85,13 @@ function slackFields(view: View, called: Called): Record<string, string> {
     token,
     team_id: `T${view.realm.id}`,
     team_domain: view.realm.label,
-    channel_id: `C${message["stream_id"]}`,
-    channel_name: String(message["display_recipient"]),
+    channel_id: `C${message.stream_id}`,
+    channel_name: String(message.display_recipient),
     thread_ts: sentAt,
     timestamp: sentAt,
     user_id: `U${called.message.senderId}`,
-    user_name: String(message["sender_full_name"]),
-    text: String(message["content"]),
+    user_name: String(message.sender_full_name),
+    text: String(message.content),
     trigger_word: trigger,
     service_id: String(bot.id),
   };
@@ -91,9 +100,9 @@ function slackFields(view: View, called: Called): Record<string, string> {
 const exampleToken = "0".repeat(32);
 
 /**
- * What a webhook would be sent for a message of the caller (spec 4.21; D23): the newest that they received, or one that they
- * might write; from a bot of theirs, or from one that they might have.
- * @param siteUrl how the caller calls this server
+ * Example payload for a message of the caller (spec 4.21; D23): the newest message they received, or an invented one;
+ * from a bot of theirs, or from an invented one.
+ * @param siteUrl the server's URL as used by the caller
  */
 export function representativePayload(view: View, caller: UserRecord, siteUrl: string) {
   const own = ownWebhook(view, caller);
@@ -103,13 +112,13 @@ export function representativePayload(view: View, caller: UserRecord, siteUrl: s
   const isReadable = newest !== undefined && conversation !== undefined && canReadMessage(view, caller, newest);
   const place = isReadable ? { message: newest, conversation } : exampleMessage(view, caller, bot);
   const trigger = place.conversation.userIds === null ? webhookTriggers.mention : webhookTriggers.direct;
-  // The caller is shown no more than what they may see themselves.
+  // The message is redacted for the caller.
   const token = own?.service.token ?? exampleToken;
   const message = messageFor(view, { ...place, bot: caller, token, trigger });
-  return { bot_email: bot.email, bot_full_name: bot.fullName, data: message["content"], trigger, token, message };
+  return { bot_email: bot.email, bot_full_name: bot.fullName, data: message.content, trigger, token, message };
 }
 
-/** The caller, if they are such a bot, else the oldest active one that they own. */
+/** The caller if it is such a bot, otherwise the caller's oldest active one. */
 function ownWebhook(view: View, caller: UserRecord): { bot: UserRecord; service: BotServiceRecord } | null {
   const ids = [caller.id, ...[...view.bots.ofOwner(caller.id)].sort((a, b) => a - b)];
   for (const bot of ids.flatMap((id) => view.users.get(id) ?? [])) {

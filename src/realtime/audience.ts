@@ -1,11 +1,16 @@
-/** Who gets an event (realtime.md): live from who is there now, at replay from who was there then and may still (E2, S1). */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+/**
+ * Decides who gets an event (docs/realtime.md): live, the users who are addressed now; at replay, those who were
+ * addressed then and may still see it (E2, S1).
+ */
+import type { EventType } from "../../schemas/events.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
-import type { LiveQueue } from "./queue.ts";
+import type { RecipientQueue } from "./recipient-queue.ts";
 
 /** Whether a queue's owner was in the audience when the event happened. */
-export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): boolean {
+export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: RecipientQueue): boolean {
   const { audience } = record;
   switch (audience.to) {
     case "realm":
@@ -33,41 +38,64 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
   }
 }
 
-/** Events of what becomes of messages: they concern whoever received one, also when they have left since (behaviour 7). */
-export const changeTypes: ReadonlySet<string> = new Set(["delete_message", "update_message", "reaction", "submessage"]);
+/**
+ * Events about changes to messages. They also concern users who received a message and have left since (behaviour 7).
+ */
+export const changeTypes: ReadonlySet<EventType> = new Set([
+  "delete_message",
+  "update_message",
+  "reaction",
+  "submessage",
+]);
+
+/** The messages that an event changes; null for events of other types. */
+function changedIds(record: EventRecord): readonly number[] | null {
+  switch (record.type) {
+    case "delete_message":
+      return record.body.message_ids;
+    case "update_message":
+      return record.body.is_arrival === true ? null : record.body.message_ids;
+    case "reaction":
+    case "submessage":
+      return [record.body.message_id];
+    default:
+      return null;
+  }
+}
 
 /**
- * Whether a person has left a public channel with one of the messages that are deleted or changed now: a copy that must follow
- * (behaviour 7). In private channels what one could read ends with the subscription.
+ * Whether a user has left a public channel with a copy of one of the messages that are deleted or changed now; clients
+ * must update the copy (behaviour 7). In private channels access to the history ends with the subscription.
  */
 export function holdsCopy(view: View, record: EventRecord, userId: number): boolean {
-  const { audience, body } = record;
-  if (!changeTypes.has(record.type) || audience.to !== "channel" || body["is_arrival"] === true) return false;
+  const { audience } = record;
+  const ids = changedIds(record);
+  if (ids === null || audience.to !== "channel") return false;
   if (view.channels.get(audience.id)?.isPrivate !== false) return false;
-  const stays = view.subscriptions.get(userId, audience.id)?.stays ?? [];
-  const ids = (body["message_ids"] ?? [body["message_id"]]) as readonly number[];
-  return ids.some((id) => hasReceived(stays, id));
+  const periods = view.subscriptions.get(userId, audience.id)?.periods ?? [];
+  return ids.some((id) => hasReceived(periods, id));
 }
 
 /**
- * From which position on somebody has known a channel without a break, by whatever right, where that began while they listened:
- * every way to come to know of one writes it down (actors/realm/channel-sight.ts). By whose right they knew it in between may have
- * changed since, and is not asked.
+ * Position since which a user who was listening has known the channel without a break, by any permission. Every way to
+ * gain access writes it (actors/realm/channel-visibility.ts). Permissions in between may have changed since and are not
+ * checked.
  */
 function knownSince(view: View, userId: number, channelId: number): number {
-  return view.row("channelSights", [channelId, userId])?.sincePosition ?? 0;
+  return view.row("channelVisibility", [channelId, userId])?.sincePosition ?? 0;
 }
 
-/** Stays are half-open in positions (records.ts, Stay). */
+/** Stays are half-open intervals of positions (records.ts, Stay). */
 export function wasSubscribedAt(view: View, userId: number, channelId: number, position: number): boolean {
-  const stays = view.subscriptions.get(userId, channelId)?.stays ?? [];
-  return stays.some(
-    (stay) => stay.joinedAtPosition <= position && (stay.leftAtPosition === null || position < stay.leftAtPosition),
+  const periods = view.subscriptions.get(userId, channelId)?.periods ?? [];
+  return periods.some(
+    (period) =>
+      period.joinedAtPosition <= position && (period.leftAtPosition === null || position < period.leftAtPosition),
   );
 }
 
-/** A queue with all_public_streams gets what is written in any public channel. */
-export function sharesPublic(view: View, channelId: number, user: UserRecord, queue: LiveQueue): boolean {
+/** A queue with all_public_streams gets messages of every public channel. */
+export function sharesPublic(view: View, channelId: number, user: UserRecord, queue: RecipientQueue): boolean {
   const channel = view.channels.get(channelId);
   return queue.options.allPublicStreams && channel?.isPrivate === false && !isGuest(user);
 }

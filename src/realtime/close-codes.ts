@@ -1,4 +1,9 @@
-/** Why a socket is closed and what its client does next (realtime.md). The reason text says the same in words. */
+/**
+ * Why a socket is closed and what its client should do next (docs/realtime.md). The reason text says the same in words.
+ */
+import type { Refusal } from "../../schemas/errors.ts";
+import { ownProperty } from "../domain/own-property.ts";
+
 export const closeCodes = {
   malformed: { code: 4400, reason: "malformed: fix the client" },
   notAuthenticated: { code: 4401, reason: "not authenticated: do not retry with these credentials" },
@@ -12,3 +17,15 @@ export const closeCodes = {
   frameTooLarge: { code: 1009, reason: "frame too large" },
 } as const;
 export type CloseCause = keyof typeof closeCodes;
+
+/** Rejected credentials that tell the client more than that they are wrong. */
+const causes: Readonly<Record<string, CloseCause>> = {
+  USER_DEACTIVATED: "deactivated",
+  REALM_DEACTIVATED: "deactivated",
+  RATE_LIMIT_HIT: "rateLimited",
+};
+
+/** @param refusal why the credentials were rejected: it decides whether the client reconnects */
+export function closeCauseOf({ code }: Refusal): CloseCause {
+  return ownProperty(causes, code) ?? "notAuthenticated";
+}

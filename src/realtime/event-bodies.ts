@@ -1,8 +1,13 @@
 /**
- * From a row of the event log to the objects that clients know (OpenAPI, /events). Rows refer to what they are about; what is
- * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
+ * Turns rows of the event log into the objects that clients know (OpenAPI, /events). Log rows hold references; events
+ * are built from the current rows, so a replay shows the current state.
  */
-import type { EventRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+
+import { type AreaEventType, areaEventTypes, type EventType, type WireEvent } from "../../schemas/events.ts";
+import type { ChangeableFlag, MessageFlag } from "../../schemas/message-flags.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { attachmentBody } from "../domain/attachments.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
@@ -20,6 +25,7 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
+import { linkifierBodies } from "../queries/linkifiers.ts";
 import { hiddenOrigins } from "../queries/message-history.ts";
 import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
@@ -29,39 +35,43 @@ import { mutedTopics } from "../queries/user-topics.ts";
 import { wasSubscribedAt } from "./audience.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
-import { concealing } from "./concealed-events.ts";
-import { type EventBody, type EventKind, extraTypeIn, plain, withShownType } from "./event-kind.ts";
+import { type EventKind, extraTypeIn, plain, withShownType } from "./event-kind.ts";
 import { messageFlags } from "./flag-events.ts";
-import { linkifiers } from "./linkifier-events.ts";
-import type { LiveQueue } from "./queue.ts";
 import { realmUser } from "./realm-user-events.ts";
+import type { RecipientQueue } from "./recipient-queue.ts";
 import { typing, typingEditMessage } from "./typing-events.ts";
 import { reaction, submessage, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
 /**
- * A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). A
- * message that its owner received and that has moved out of sight since keeps its flags: without `read` it would count as unread.
+ * A queue with `all_public_streams` also gets messages that its owner did not receive; those have no flags (OpenAPI,
+ * message event). A message that its owner received and that was moved out of their view since keeps its flags: without
+ * `read` it would count as unread.
  */
-function eventFlags(view: View, record: EventRecord, user: UserRecord, row: MessageRecord): readonly string[] {
+function eventFlags(
+  view: View,
+  record: EventRecord<"message">,
+  user: UserRecord,
+  row: MessageRecord,
+): readonly MessageFlag[] {
   const flags = flagsOf(view, user, row);
   const { audience, position } = record;
   if (!flags.includes("historical") || audience.to !== "channel" || audience.also.includes(user.id)) return flags;
   return wasSubscribedAt(view, user.id, audience.id, position) ? flags : [];
 }
 
-const message: EventKind = {
+const message: EventKind<"message"> = {
   key(view, record, user, queue) {
-    const row = view.row("messages", record.body["message_id"] as number);
+    const row = view.row("messages", record.body.message_id);
     if (row === undefined || !canReadMessage(view, user, row)) return null;
-    const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
-    const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
+    const echo = record.body.queue_id === queue.id ? `:${queue.id}` : "";
+    const senderForm = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":no sender" : "";
     const hidden = [...hiddenOrigins(view, user, row)].join(",");
     const extra = hasExtraReaction(view, row) ? queue.extraEmojiType : "";
-    return `${queue.variant}:${eventFlags(view, record, user, row).join(",")}${stranger}${echo}:${hidden}:${extra}`;
+    return `${queue.variant}:${eventFlags(view, record, user, row).join(",")}${senderForm}${echo}:${hidden}:${extra}`;
   },
   build(view, record, user, queue) {
-    const row = view.row("messages", record.body["message_id"] as number);
+    const row = view.row("messages", record.body.message_id);
     if (row === undefined) return [];
     const options = {
       applyMarkdown: queue.options.applyMarkdown,
@@ -72,86 +82,105 @@ const message: EventKind = {
     const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
     const shown = { ...body, ...senderFor(view, user, row.senderId) };
-    const event = { type: "message", message: shown, flags: eventFlags(view, record, user, row) };
-    const isEcho = record.body["queue_id"] === queue.id;
-    return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
+    const event = { type: "message", message: shown, flags: eventFlags(view, record, user, row) } as const;
+    const { queue_id: senderQueue, local_id: localId } = record.body;
+    return [localId !== undefined && senderQueue === queue.id ? { ...event, local_message_id: localId } : event];
   },
 };
 
 interface Deleted {
-  /** The person could read them now. */
+  /** Deleted messages that the user could read until now. */
   readonly gone: readonly number[];
-  /** They received them, and have left the channel since: clients count them still. */
+  /** Messages that the user could read before leaving the channel; clients still count them. */
   readonly left: readonly number[];
 }
 
-/** Of a private channel, topics and ids that the person never had are not theirs to know (S1). */
-function deletedIds(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): Deleted {
-  const ids = record.body["message_ids"] as readonly number[];
-  const channel = view.channels.get(Number(record.body["stream_id"]));
+/** In a private channel, topics and ids of messages that the user never had are hidden (S1). */
+function deletedIds(
+  view: View,
+  record: EventRecord<"delete_message">,
+  user: UserRecord,
+  queue: RecipientQueue,
+): Deleted {
+  const { body } = record;
+  const ids = body.message_ids;
+  const channel = body.message_type === "stream" ? view.channels.get(body.stream_id) : undefined;
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
   if (channel === undefined || isAddressed || !channel.isPrivate) return { gone: ids, left: [] };
   const gone = ids.filter((id) => canReadChannelMessage(view, user, channel, id));
-  // What was left is told as changes of flags, to who asked for such. Mostly there is nothing: who is told is there.
+  // Messages that the user had before leaving are reported as flag changes to queues that want those. Usually there are
+  // none, because the readers are subscribed.
   const mayHaveLeft = gone.length < ids.length && queue.wantsType("update_message_flags");
   if (!mayHaveLeft || !wasSubscribedAt(view, user.id, channel.id, record.position)) return { gone, left: [] };
-  const stays = view.subscriptions.get(user.id, channel.id)?.stays ?? [];
+  const periods = view.subscriptions.get(user.id, channel.id)?.periods ?? [];
   const readable = new Set(gone);
-  return { gone, left: ids.filter((id) => !readable.has(id) && hasReceived(stays, id)) };
+  // With shared history, older messages as well: one that moved here may be unread.
+  const hadBefore = (id: number) => channel.isHistoryPublic || hasReceived(periods, id);
+  return { gone, left: ids.filter((id) => !readable.has(id) && hadBefore(id)) };
 }
 
-function flagsChanged(op: "add" | "remove", flag: string, messageIds: readonly number[]): EventBody {
+function flagsChanged(op: "add" | "remove", flag: ChangeableFlag, messageIds: readonly number[]): WireEvent {
   return { type: "update_message_flags", op, operation: op, flag, messages: messageIds, all: false };
 }
 
-const deleteMessage: EventKind = {
+const deleteMessage: EventKind<"delete_message"> = {
   key(view, record, user, queue) {
     const { gone, left } = deletedIds(view, record, user, queue);
     return gone.length + left.length === 0 ? null : `${queue.variant}:${gone.join(",")};${left.join(",")}`;
   },
   build(view, record, user, queue) {
-    const { message_ids: _all, ...rest } = record.body;
     const { gone, left } = deletedIds(view, record, user, queue);
-    // Not where they were: that place is not known to them any more.
+    // Without a location: the user may no longer know it.
     const others =
       left.length === 0 ? [] : [flagsChanged("add", "read", left), flagsChanged("remove", "starred", left)];
     if (gone.length === 0) return others;
-    const [whole] = plain.build(view, { ...record, body: rest }, user, queue);
+    const { body } = record;
+    const whole =
+      body.message_type === "private"
+        ? ({ type: "delete_message", message_type: "private" } as const)
+        : ({
+            type: "delete_message",
+            message_type: "stream",
+            stream_id: body.stream_id,
+            topic: shownTopic(view, body.topic, queue.can("empty_topic_name")),
+          } as const);
     if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: gone }, ...others];
     return [...gone.map((id) => ({ ...whole, message_id: id })), ...others];
   },
 };
 
 /** The whole list, as it is now. */
-const profileFields: EventKind = {
+const profileFields: EventKind<"custom_profile_fields"> = {
   key: () => "",
   build: (view) => [{ type: "custom_profile_fields", fields: profileFieldBodies(view) }],
 };
 
-const defaultStreams: EventKind = {
-  // Guests join no channels by default; they are told so when they become guests.
+const defaultStreams: EventKind<"default_streams"> = {
+  // Guests have no default channels. They get an empty list when they become guests.
   key: (_view, record, user) => (isGuest(user) ? (record.audience.to === "users" ? "guest" : null) : ""),
   build: (view, _record, user) => [
     { type: "default_streams", default_streams: isGuest(user) ? [] : defaultChannelIds(view) },
   ],
 };
 
-/** Of the newly online, those whom the viewer may know of, where the server limits it (spec 4.7). */
-function onlineIds(view: View, record: EventRecord, viewer: UserRecord): readonly number[] {
-  const ids = record.body["user_ids"] as readonly number[];
-  if (record.body["is_limited"] !== true) return ids;
-  return ids.filter((id) => {
+/** The newly online users that the viewer may know, if the server limits presence (spec 4.7). */
+function onlineIds(view: View, { body }: EventRecord<"presence">, viewer: UserRecord): readonly number[] {
+  if (body.is_limited !== true) return body.user_ids;
+  return body.user_ids.filter((id) => {
     const user = view.users.get(id);
     return user !== undefined && canAccessUser(view, viewer, user);
   });
 }
 
-/** Newly online people: one event for all in the modern form, one each in the legacy form (hub.ts numbers them). */
-const presence: EventKind = {
+/**
+ * Newly online users: one event for all of them in the modern form, one event each in the legacy form (hub.ts numbers
+ * them).
+ */
+const presence: EventKind<"presence"> = {
   key(view, record, user, queue) {
-    if ((record.body["form"] === "modern") !== queue.can("simplified_presence_events")) return null;
-    // Nearly everybody is told of all of them: no text of so many ids for each.
-    if (record.body["is_limited"] !== true || canAccessAllUsers(view, user)) return queue.variant;
+    if ((record.body.form === "modern") !== queue.can("simplified_presence_events")) return null;
+    // Most viewers see all of them, and then a long list of ids is not needed as the key.
+    if (record.body.is_limited !== true || canAccessAllUsers(view, user)) return queue.variant;
     const ids = onlineIds(view, record, user);
     return ids.length === 0 ? null : `${queue.variant}:${ids.join(",")}`;
   },
@@ -173,7 +202,7 @@ const presence: EventKind = {
       if (row === undefined || user === undefined) return [];
       return [
         {
-          type: "presence",
+          type: "presence" as const,
           user_id: id,
           ...(queue.options.slimPresence ? {} : { email: apiEmail(user) }),
           server_timestamp: record.at / 1000,
@@ -184,16 +213,19 @@ const presence: EventKind = {
   },
 };
 
-/** Told to whoever may know the person (behaviour 2.12); with `user_ids`, to a guest who knows them from now on. */
-const userStatus: EventKind = {
-  key(view, record, viewer, queue) {
-    if ("user_ids" in record.body) return `${viewer.id}:${queue.extraEmojiType}`;
-    const person = view.users.get(record.body["user_id"] as number);
-    return person !== undefined && canAccessUser(view, viewer, person) ? extraTypeIn(record, queue) : null;
+/**
+ * Sent to everyone who may know the user (behaviour 2.12). With `user_ids`, sent to a guest who can see these users
+ * from now on.
+ */
+const userStatus: EventKind<"user_status"> = {
+  key(view, { body }, viewer, queue) {
+    if ("user_ids" in body) return `${viewer.id}:${queue.extraEmojiType}`;
+    const person = view.users.get(body.user_id);
+    return person !== undefined && canAccessUser(view, viewer, person) ? extraTypeIn(body, queue) : null;
   },
-  build(view, record, viewer, queue) {
-    if (!("user_ids" in record.body)) return [{ type: "user_status", ...withShownType(record, queue) }];
-    return (record.body["user_ids"] as readonly number[])
+  build(view, { body }, viewer, queue) {
+    if (!("user_ids" in body)) return [{ type: "user_status", ...withShownType(body, queue) }];
+    return body.user_ids
       .flatMap((id) => view.users.get(id) ?? [])
       .filter((person) => canAccessUser(view, viewer, person))
       .map((person) => ({
@@ -201,79 +233,88 @@ const userStatus: EventKind = {
         ...statusBody(person, view.row("statuses", person.id), queue.extraEmojiType),
       }))
       .filter((status) => Object.keys(status).length > 1)
-      .map((status) => ({ type: "user_status", ...status }));
+      .map((status) => ({ type: "user_status", ...status }) as const);
   },
 };
 
-/** A list of all, as it is now. */
-const realmEmoji: EventKind = {
+/** The whole list, as it is now. */
+const realmEmoji: EventKind<"realm_emoji"> = {
   key: () => "",
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
-/** A file as its owner sees it now; what is told of one that is gone by now follows. */
-const attachment: EventKind = {
+/** A file as its owner sees it now. If it is gone by now, a later event says so. */
+const attachment: EventKind<"attachment"> = {
   key: (_view, _record, user) => String(user.id),
-  build(view, record, user, queue) {
-    const { attachment_id: id, ...rest } = record.body;
-    if (id === undefined) return plain.build(view, record, user, queue);
-    const row = view.row("attachments", id as number);
+  build(view, { body }, user) {
+    if (body.op === "remove") return [{ type: "attachment", ...body }];
+    const { attachment_id: id, ...rest } = body;
+    const row = view.row("attachments", id);
     return row === undefined ? [] : [{ type: "attachment", ...rest, attachment: attachmentBody(view, user, row) }];
   },
 };
 
-/** A list of all, as it is now. */
-const playgrounds: EventKind = {
+/** The whole list, as it is now, for clients that can expand URL templates. */
+const linkifiers: EventKind<"realm_linkifiers"> = {
+  key: (_view, _record, _user, queue) => (queue.can("linkifier_url_template") ? "" : null),
+  build: (view) => [{ type: "realm_linkifiers", realm_linkifiers: linkifierBodies(view) }],
+};
+
+/** The whole list, as it is now. */
+const playgrounds: EventKind<"realm_playgrounds"> = {
   key: () => "",
   build: (view) => [{ type: "realm_playgrounds", realm_playgrounds: playgroundBodies(view) }],
 };
 
-/** Topics without a name have one for clients that do not know that. */
-const userTopic: EventKind = {
-  key: (_view, record, _user, queue) => (record.body["topic_name"] === "" ? queue.variant : ""),
-  build(view, record, _user, queue) {
-    const topic = String(record.body["topic_name"]);
-    return [{ type: "user_topic", ...record.body, topic_name: shownTopic(view, topic, queue.can("empty_topic_name")) }];
+/** For clients without the capability `empty_topic_name`, a topic without a name gets its display name. */
+const userTopic: EventKind<"user_topic"> = {
+  key: (_view, { body }, _user, queue) => (body.topic_name === "" ? queue.variant : ""),
+  build(view, { body }, _user, queue) {
+    const name = shownTopic(view, body.topic_name, queue.can("empty_topic_name"));
+    return [{ type: "user_topic", ...body, topic_name: name }];
   },
 };
 
-/** A person's list, as it is now. */
-const mutedTopicsKind: EventKind = {
+/** The user's list, as it is now. */
+const mutedTopicsKind: EventKind<"muted_topics"> = {
   key: (_view, _record, user, queue) => `${user.id}:${queue.variant}`,
   build: (view, _record, user, queue) => [
     { type: "muted_topics", muted_topics: mutedTopics(view, user, queue.can("empty_topic_name")) },
   ],
 };
 
-const kinds: Readonly<Record<string, EventKind>> = {
+const areaKinds = Object.fromEntries(areaEventTypes.map((type) => [type, plain])) as Readonly<
+  Record<AreaEventType, typeof plain>
+>;
+
+const kinds: { readonly [T in EventType]: EventKind<T> } = {
+  ...areaKinds,
   attachment,
-  message,
+  custom_profile_fields: profileFields,
+  default_streams: defaultStreams,
   delete_message: deleteMessage,
-  update_message: updateMessage,
+  message,
+  muted_topics: mutedTopicsKind,
+  presence,
   reaction,
-  submessage,
-  stream,
-  subscription,
-  realm_user: realmUser,
-  realm_emoji: realmEmoji,
   realm_bot: realmBot,
+  realm_emoji: realmEmoji,
   realm_linkifiers: linkifiers,
   realm_playgrounds: playgrounds,
-  default_streams: defaultStreams,
-  custom_profile_fields: profileFields,
-  presence,
-  update_message_flags: messageFlags,
-  user_status: userStatus,
-  user_topic: userTopic,
-  muted_topics: mutedTopicsKind,
-  user_group: userGroup,
+  realm_user: realmUser,
+  stream,
+  submessage,
+  subscription,
   typing,
   typing_edit_message: typingEditMessage,
+  update_message: updateMessage,
+  update_message_flags: messageFlags,
+  user_group: userGroup,
+  user_status: userStatus,
+  user_topic: userTopic,
 };
 
-const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));
-const concealedPlain = concealing(plain);
-
-export function eventKind(type: string): EventKind {
-  return concealed.get(type) ?? concealedPlain;
+/** The kind of a row's type, which takes rows of this type. */
+export function eventKind<T extends EventType>(type: T): EventKind<T> {
+  return kinds[type];
 }

@@ -1,23 +1,28 @@
 /**
- * The hub of one realm: takes the events of a turn as they are applied, finds their readers at that very moment, and hands
- * them out after the flush (M1). Readers are long-polls, sockets, or nobody; for nobody only the position is noted, the
- * event itself is in the log.
+ * The hub of one realm. It finds the readers of each event of a turn at the moment the event is applied, and delivers
+ * it after the flush (M1). A reader is a long poll or a socket; for a queue without a reader only the position is
+ * noted, because the log has the event.
  */
 
-import { command, type OtherQueues } from "../../actors/commands.ts";
-import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
-import { liveNarrowProblem, termsOf } from "../domain/narrow.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { StoredBody } from "../../schemas/events.ts";
+import type { OtherQueues, QueueRecord } from "../../schemas/queues.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { liveNarrowProblem, termsOf } from "../domain/narrow/narrow.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
-import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { StagedEvent } from "../runtime/stage-effects.ts";
 import { changeTypes, holdsCopy, sharesPublic } from "./audience.ts";
-import { Mailing } from "./bundle.ts";
+import { ConnectionsByApiKey } from "./connections-by-api-key.ts";
 import { EncodedEvent } from "./encoded-event.ts";
-import { KeyHolders } from "./key-holders.ts";
+import { PublishBatch } from "./frame-batch.ts";
 import { NewlyOnline } from "./newly-online.ts";
-import { LiveQueue, noReader, type QueueOptions } from "./queue.ts";
+import { LiveQueue } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
+import type { QueueOptions } from "./recipient-queue.ts";
 
 interface Delivery {
   readonly event: EncodedEvent;
@@ -27,35 +32,37 @@ interface Delivery {
 const collectIdleMs = 60_000;
 
 export interface HubOptions {
-  /** People are told only of those whom they may know (spec 4.7). */
+  /** Presence is sent only for users that the viewer may know (spec 4.7). */
   readonly limitsPresence: boolean;
   readonly reportBug: (error: unknown) => void;
 }
 
 export class Hub implements EventSink {
   readonly realm: Realm;
-  /** Sockets and held polls by the key that opened them. */
-  readonly keyHolders: KeyHolders;
+  /** Sockets and held polls, by the API key that opened them. */
+  readonly connectionsByApiKey: ConnectionsByApiKey;
   readonly #queues: QueueRegistry;
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
   #departed: number[] = [];
   #restart: EventRecord | null = null;
   readonly #newlyOnline: NewlyOnline;
-  /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
+  /**
+   * Called after the flush with a user whose account was deactivated: their sockets without a queue are closed, too.
+   */
   onDeparture: (userId: number) => void = () => undefined;
-  /** Polls that got something in this publication and are answered at its end. */
+  /** Polls that received something in this publication; they are answered at its end. */
   readonly #polled = new Set<LiveQueue>();
 
-  /** Told of an event that cannot be built: a bug, never what somebody did. */
+  /** Reports an event that cannot be built: always a bug, never caused by user input. */
   readonly reportBug: (error: unknown) => void;
 
   constructor(realm: Realm, { limitsPresence, reportBug }: HubOptions) {
     this.realm = realm;
     this.reportBug = reportBug;
     const { view, dispatcher } = realm;
-    this.#newlyOnline = new NewlyOnline(view, dispatcher.wheel, limitsPresence, () => this.#publishOnline());
-    this.keyHolders = new KeyHolders(realm.view);
+    this.#newlyOnline = new NewlyOnline(view, dispatcher.volatileTimers, limitsPresence, () => this.#publishOnline());
+    this.connectionsByApiKey = new ConnectionsByApiKey(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     const kept = [...realm.projections.queues.all()];
     for (const record of kept.filter(canBeMatched)) this.#open(record);
@@ -65,10 +72,10 @@ export class Hub implements EventSink {
   }
 
   /**
-   * Tells queues that survived a restart of it (public API, `restart` events). The event is not logged: it has a position before
-   * everything that happens from now on, so that a reader gets it in order, once for each start.
+   * Announces the restart to queues that survived it (public API, `restart` events). The event is not logged. It has a
+   * position before everything that happens from now on, so a reader gets it in order, once per start.
    */
-  announceRestart(body: EventRecord["body"]): void {
+  announceRestart(body: StoredBody<"restart">): void {
     const queues = [...this.#queues.all()].filter((queue) => queue.wantsType("restart"));
     if (queues.length === 0) return;
     const { view, dispatcher } = this.realm;
@@ -77,7 +84,7 @@ export class Hub implements EventSink {
     for (const queue of queues) queue.firstPending ??= position;
   }
 
-  /** null: no queue was there when the server started. */
+  /** null if no queue wanted the event when the server started. */
   get restart(): EventRecord | null {
     return this.#restart;
   }
@@ -86,12 +93,12 @@ export class Hub implements EventSink {
     return this.#queues.get(id);
   }
 
-  /** The queues of a person in the order in which they may end when there are too many. */
+  /** A user's queues, in the order in which they are removed when there are too many. */
   othersOf(userId: number): OtherQueues {
     const queues = [...this.#queues.ofUser(userId)].sort(
       (a, b) => a.unreadSince - b.unreadSince || a.record.createdAtPosition - b.record.createdAtPosition,
     );
-    const isUnread = ({ reader }: LiveQueue) => reader.kind === "none";
+    const isUnread = ({ state }: LiveQueue) => state.kind === "unread";
     return {
       unread: queues.filter(isUnread).map(({ id }) => id),
       connected: queues.filter((queue) => !isUnread(queue)).map(({ id }) => id),
@@ -110,15 +117,15 @@ export class Hub implements EventSink {
       record,
       user,
       this.realm.view.position,
-      this.realm.dispatcher.wheel.now,
+      this.realm.dispatcher.volatileTimers.now,
     );
     this.#queues.add(queue);
     return queue;
   }
 
   /** Follows the rows that decide who reads what. */
-  changed(delta: Delta): void {
-    this.keyHolders.changed(delta);
+  apply(delta: Delta): void {
+    this.connectionsByApiKey.changed(delta);
     if (delta.table === "queues") {
       const id = delta.key as string;
       const known = this.#queues.get(id);
@@ -134,27 +141,22 @@ export class Hub implements EventSink {
     }
   }
 
-  /** The readers of a queue that ended learn it after the flush, too (M1). */
+  /** A removed queue is closed after the flush, which notifies its reader (M1). */
   #end(queue: LiveQueue): void {
     this.#queues.remove(queue);
-    if (queue.reader.kind !== "none") this.#ended.push(queue);
+    this.#ended.push(queue);
   }
 
-  #dismissEnded(): void {
+  #closeEnded(): void {
     const ended = this.#ended;
     this.#ended = [];
-    for (const queue of ended) {
-      const { reader } = queue;
-      queue.reader = noReader;
-      if (reader.kind === "socket") reader.gone();
-      if (reader.kind === "poll") reader.finish();
-    }
+    for (const queue of ended) queue.close();
   }
 
   stage(staged: StagedEvent): void {
     const { record } = staged;
     if (record.type === "presence") {
-      this.#newlyOnline.note(record.body["user_ids"] as readonly number[]);
+      this.#newlyOnline.note(record.body.user_ids);
       return;
     }
     const queues = this.#addressees(record).filter((queue) => queue.wants(this.realm.view, record));
@@ -162,7 +164,7 @@ export class Hub implements EventSink {
     this.#deliveries.push({ event: new EncodedEvent(this.realm.view, record, staged.replaces), queues });
   }
 
-  /** Who is addressed now, between this command and the next. */
+  /** The queues addressed at this moment, between this command and the next. */
   #addressees(record: EventRecord): LiveQueue[] {
     const { audience } = record;
     const { view } = this.realm;
@@ -198,7 +200,10 @@ export class Hub implements EventSink {
     }
   }
 
-  /** Queues of people who left the channel with a copy of what is deleted; only those that are read here are looked at. */
+  /**
+   * Queues of users who left the channel with a copy of a changed or deleted message. All queues are scanned, but only
+   * if the channel has former subscribers.
+   */
   #copyHolders(record: EventRecord, channelId: number): LiveQueue[] {
     if (!changeTypes.has(record.type)) return [];
     const { view } = this.realm;
@@ -207,63 +212,74 @@ export class Hub implements EventSink {
     return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && holdsCopy(view, record, userId));
   }
 
-  /** Called after the flush: nothing leaves before (M1). */
+  /** Called after the flush: nothing is sent before it (M1). */
   publish(): void {
     if (this.#deliveries.length > 0) this.#deliverAll();
-    for (const queue of this.#polled) {
-      if (queue.reader.kind === "poll") queue.reader.finish();
+    // Before the polls are answered: the poll of a removed queue is rejected, whatever it received.
+    if (this.#ended.length > 0) this.#closeEnded();
+    for (const { state } of this.#polled) {
+      if (state.kind === "poll") state.finish();
     }
     if (this.#polled.size > 0) this.#polled.clear();
-    if (this.#ended.length > 0) this.#dismissEnded();
     if (this.#departed.length > 0) {
       const departed = this.#departed;
       this.#departed = [];
       for (const userId of departed) this.onDeparture(userId);
     }
-    this.keyHolders.publish();
+    this.connectionsByApiKey.endConnections();
   }
 
-  /** Event by event, then socket by socket: each is written to once, however much the turn brought. */
+  /** Collects event by event and then writes once per socket, however many events the turn has. */
   #deliverAll(): void {
     const deliveries = this.#deliveries;
     this.#deliveries = [];
-    const mailing = new Mailing();
+    const batch = new PublishBatch();
     for (const { event, queues } of deliveries) {
       for (const queue of queues) {
         try {
-          this.#deliver(queue, event, mailing);
+          this.#deliver(queue, event, batch);
         } catch (error) {
           this.#notBuilt(queue, event, error);
         }
       }
     }
-    mailing.send();
+    batch.send();
   }
 
-  /** Nobody is left to guess what it was (E2): who would have got it is told of a gap, and everybody else goes on. */
-  #notBuilt({ reader }: LiveQueue, event: EncodedEvent, error: unknown): void {
+  /** If an event cannot be built, its readers get an explicit gap (E2). Other readers are unaffected. */
+  #notBuilt({ state }: LiveQueue, event: EncodedEvent, error: unknown): void {
     this.reportBug(error);
-    if (event.replaces === null && reader.kind !== "none") reader.failed();
+    if (event.replaces === null && (state.kind === "poll" || state.kind === "socket")) state.failed();
   }
 
-  #deliver(queue: LiveQueue, event: EncodedEvent, mailing: Mailing): void {
-    const { reader } = queue;
-    // A queue that was opened in this turn has the event in its state already.
+  #deliver(queue: LiveQueue, event: EncodedEvent, batch: PublishBatch): void {
+    // A queue that was opened in this turn already has the event in its initial state.
     if (event.record.position <= queue.deliveredUpTo) return;
-    if (reader.kind === "none") {
-      if (event.replaces !== null) queue.keepVolatile(event.replaces, event);
-      else queue.firstPending ??= event.record.position;
-      return;
+    const { state } = queue;
+    switch (state.kind) {
+      case "unread":
+        if (event.replaces !== null) queue.keepVolatile(event.replaces, event);
+        else queue.firstPending ??= event.record.position;
+        return;
+      case "poll":
+        state.push(event, batch);
+        this.#polled.add(queue);
+        return;
+      case "socket":
+        state.push(event, batch);
+        return;
+      case "closed":
+        return;
+      default:
+        state satisfies never;
     }
-    reader.push(event, mailing);
-    if (reader.kind === "poll") this.#polled.add(queue);
   }
 
-  /** Newly online people go out together, once per second (realtime.md). */
+  /** Newly online users are sent together, once per second (docs/realtime.md). */
   #publishOnline(): void {
     const { view, dispatcher } = this.realm;
-    const told = this.#newlyOnline.publish([...this.#queues.all()]);
-    for (const { body, replaces, queues } of told) {
+    const notices = this.#newlyOnline.takeNotices([...this.#queues.all()]);
+    for (const { body, replaces, queues } of notices) {
       const position = dispatcher.takePosition();
       const record: EventRecord = { position, at: view.now, type: "presence", audience: { to: "realm" }, body };
       this.#deliveries.push({ event: new EncodedEvent(view, record, replaces), queues });
@@ -271,32 +287,32 @@ export class Hub implements EventSink {
     this.publish();
   }
 
-  /** Queues that nobody has read for their life span end (S3). */
+  /** Removes queues without a reader for longer than their lifespan (S3). */
   #collectIdle(): void {
-    this.realm.dispatcher.wheel.set("queues:collect", collectIdleMs, () => {
-      const { now } = this.realm.dispatcher.wheel;
+    this.realm.dispatcher.volatileTimers.set("queues:collect", collectIdleMs, () => {
+      const { now } = this.realm.dispatcher.volatileTimers;
       for (const queue of this.#queues.all()) {
-        if (queue.reader.kind !== "none" || now - queue.unreadSince < queue.record.lifespanMs) continue;
+        if (queue.state.kind !== "unread" || now - queue.unreadSince < queue.record.lifespanMs) continue;
         this.#discard(queue);
       }
       this.#collectIdle();
     });
   }
 
-  /** Its client is answered BAD_EVENT_QUEUE_ID, and registers again. */
+  /** The client gets BAD_EVENT_QUEUE_ID on its next request and registers again. */
   #discard({ id, userId }: { readonly id: string; readonly userId: number }): void {
-    this.realm.dispatcher.tell(command({ actor: "user", id: userId }, "queue.delete", { queueId: id }, null));
+    this.realm.dispatcher.send(command({ actor: "user", id: userId }, "queue.delete", { queueId: id }, null));
   }
 
-  /** Shutdown: held polls are answered; their clients come back and resume. */
+  /** At a shutdown held polls are answered; their clients reconnect and resume. */
   dismissPolls(): void {
-    for (const queue of this.#queues.all()) {
-      if (queue.reader.kind === "poll") queue.reader.dismiss();
+    for (const { state } of this.#queues.all()) {
+      if (state.kind === "poll") state.dismiss();
     }
   }
 }
 
-/** A queue from before an operator was refused in live narrows does not go on. */
+/** A queue whose narrow has an operator that live narrows no longer accept is not reopened. */
 function canBeMatched({ options }: QueueRecord): boolean {
   return liveNarrowProblem(termsOf((options as unknown as QueueOptions).narrow)) === null;
 }

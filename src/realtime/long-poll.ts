@@ -1,16 +1,21 @@
 /**
- * GET /events (realtime.md, Long-poll): what waits is given at once, else the request is held until the first event or the
- * heartbeat. A poll is the queue's reader from its first moment, so that a second one, or a socket, finds and ends it.
+ * GET /events (docs/realtime.md, Long-poll): pending events are returned at once, otherwise the request is held until
+ * the first event or the heartbeat. A poll is the queue's reader from its first moment, so a second poll or a socket
+ * finds and ends it.
  */
-import { refuse } from "../../schemas/errors.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import type { Call, Handled } from "../runtime/calls.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Call } from "../runtime/calls.ts";
+import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import type { EncodedAnswer } from "../runtime/results.ts";
+import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
-import type { KeyEnd, KeyHolder } from "./key-holders.ts";
-import { type LiveQueue, noReader } from "./queue.ts";
+import type { LiveQueue, PollReader } from "./queue.ts";
 import { isLost, readSlice } from "./replay.ts";
+
+type PollResult = (EncodedAnswer & { readonly fields: string }) | Refusal;
 
 export interface PollRequest {
   readonly queueId: string;
@@ -18,24 +23,23 @@ export interface PollRequest {
   readonly blocks: boolean;
 }
 
-export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Call): Promise<Handled> {
+export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Call): Promise<PollResult> {
   const queue = hub.queue(request.queueId);
   if (queue === undefined || queue.userId !== user.id) return Promise.resolve(refuse.badEventQueueId(request.queueId));
   const after = Math.max(request.lastEventId, queue.record.createdAtPosition - 1);
-  // The public server answers BAD_REQUEST when the position was acknowledged before, and its clients repeat the request for ever.
+  // Zulip answers BAD_REQUEST when the position was acknowledged before, and its clients repeat the request forever.
   // With this code they register again.
   if (isLost(hub.realm, queue, after) || !queue.acknowledge(after)) {
     return Promise.resolve(refuse.badEventQueueId(queue.id));
   }
   return new Promise((resolve) => {
     const keyHash = call.keyHash ?? "";
-    const held = new HeldPoll(hub, queue, after, (handled) => {
-      hub.keyHolders.remove(keyHash, held);
-      resolve(handled);
+    const held = new HeldPoll(hub, queue, after, (result) => {
+      hub.connectionsByApiKey.remove(keyHash, held);
+      resolve(result);
     });
-    hub.keyHolders.add(keyHash, held);
-    endFormerReader(queue);
-    queue.reader = held;
+    hub.connectionsByApiKey.add(keyHash, held);
+    queue.attach(held);
     call.onAbort(() => held.abandon());
     held.run(request.blocks).catch((error: unknown) => {
       hub.reportBug(error);
@@ -44,31 +48,40 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   });
 }
 
-/** A second request on a queue ends the first; a socket that reads it is told (4409). */
-function endFormerReader(queue: LiveQueue): void {
-  const { reader } = queue;
-  queue.reader = noReader;
-  if (reader.kind === "poll") reader.replace();
-  if (reader.kind === "socket") reader.takenOver();
-}
+/**
+ * A poll first collects from the log, in several passes if it is long. It is held if there was nothing, and the first
+ * event that arrives makes it ready: it is answered at the end of that publication.
+ */
+export const pollLife = {
+  collecting: { answer: "answered", hold: "holding" },
+  holding: { push: "ready", answer: "answered" },
+  ready: { answer: "answered" },
+  answered: {},
+} as const satisfies LifeCycle;
 
-/** collecting: reading the log, over several passes if it is long; holding: waiting for the first event. */
-type State = "collecting" | "holding" | "over";
+type PollState =
+  | { readonly kind: "collecting" }
+  | { readonly kind: "holding" }
+  /** With the position of the first event that arrived while the poll was held. */
+  | { readonly kind: "ready"; readonly firstPushed: number }
+  | { readonly kind: "answered" };
 
-class HeldPoll implements KeyHolder {
+const collecting = { kind: "collecting" } as const;
+const holding = { kind: "holding" } as const;
+const answered = { kind: "answered" } as const;
+
+class HeldPoll implements ApiKeyConnection, PollReader {
   readonly kind = "poll" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
   readonly #after: number;
-  readonly #resolve: (handled: Handled) => void;
-  #state: State = "collecting";
-  /** JSON of the events of the answer, in order of their ids. */
+  readonly #resolve: (result: PollResult) => void;
+  #state: PollState = collecting;
+  /** JSON of the answer's events, ordered by id. */
   readonly #events: string[] = [];
   #characters = 0;
-  /** Position of the first event in the answer that came while holding. */
-  #firstPushed: number | null = null;
 
-  constructor(hub: Hub, queue: LiveQueue, after: number, resolve: (handled: Handled) => void) {
+  constructor(hub: Hub, queue: LiveQueue, after: number, resolve: (result: PollResult) => void) {
     this.#hub = hub;
     this.#queue = queue;
     this.#after = after;
@@ -79,19 +92,26 @@ class HeldPoll implements KeyHolder {
     const queue = this.#queue;
     const isBehind = this.#after < queue.deliveredUpTo || queue.firstPending !== null;
     const isComplete = isBehind ? await this.#collect() : true;
-    if (this.#state === "over") return;
+    const state = this.#state;
+    if (state.kind !== "collecting") return;
     if (isComplete) this.#takeKept();
-    if (this.#events.length > 0 || !blocks) this.#end(this.#answer());
-    else this.#hold();
+    if (this.#events.length > 0 || !blocks) {
+      this.#end(this.#answer());
+      return;
+    }
+    this.#state = step(pollLife, state, "hold", holding);
+    this.#hub.realm.dispatcher.volatileTimers.set(this.#timer, heartbeatDelay(queue), () =>
+      this.#end(this.#heartbeat()),
+    );
   }
 
-  /** @returns false when the answer is full before the log ends */
+  /** @returns false if the answer is full before the end of the log */
   async #collect(): Promise<boolean> {
     const queue = this.#queue;
     let from = this.#after < queue.deliveredUpTo ? this.#after + 1 : (queue.firstPending ?? this.#after + 1);
     for (;;) {
       if (from < this.#hub.realm.log.startsAt) {
-        // Pruned under the reader: never a guess (E2).
+        // Pruned while this client was reading: report a gap, never guess (E2).
         this.#end(refuse.badEventQueueId(queue.id));
         return false;
       }
@@ -100,18 +120,18 @@ class HeldPoll implements KeyHolder {
       const slice = readSlice(this.#hub, queue, owner, from);
       const next = this.#addUntilFull(slice.events, owner) ?? slice.next;
       if (next === null || this.#isFull()) {
-        // No await between the last slice and here: nothing can have been missed.
+        // No await between the last slice and here, so no event can be missed.
         queue.deliveredUpTo = next === null ? this.#hub.realm.view.position - 1 : next - 1;
         queue.firstPending = next;
         return next === null;
       }
       from = next;
       await new Promise<void>((resume) => setImmediate(resume));
-      if (this.#state === "over") return false;
+      if (this.#isAnswered()) return false;
     }
   }
 
-  /** @returns the position of the first event that found no room, or null */
+  /** @returns the position of the first event that did not fit, or null */
   #addUntilFull(events: readonly EncodedEvent[], owner: UserRecord): number | null {
     for (const event of events) {
       if (this.#isFull()) return event.record.position;
@@ -120,7 +140,7 @@ class HeldPoll implements KeyHolder {
     return null;
   }
 
-  /** An answer has a bound in events and one in characters; the rest waits for the next poll (S3). */
+  /** An answer is bounded in events and in characters; the rest waits for the next poll (S3). */
   #isFull(): boolean {
     return (
       this.#events.length >= limits.replay_events_per_answer_max ||
@@ -128,7 +148,7 @@ class HeldPoll implements KeyHolder {
     );
   }
 
-  /** Volatile events that were kept go out now, with ids of now (E1). */
+  /** Sends volatile events that were kept, with fresh ids (E1). */
   #takeKept(): void {
     const owner = this.#owner();
     if (owner === null || !this.#queue.hasVolatile) return;
@@ -138,16 +158,11 @@ class HeldPoll implements KeyHolder {
     this.#queue.deliveredUpTo = this.#hub.realm.view.position - 1;
   }
 
-  #hold(): void {
-    this.#state = "holding";
-    this.#hub.realm.dispatcher.wheel.set(this.#timer, heartbeatDelay(this.#queue), () => this.#end(this.#heartbeat()));
-  }
-
   get #timer(): string {
     return `heartbeat:${this.#queue.id}`;
   }
 
-  /** The owner as of now: roles change while a poll is held. */
+  /** The current record of the owner: roles change while a poll is held. */
   #owner(): UserRecord | null {
     return this.#hub.realm.view.users.get(this.#queue.userId) ?? null;
   }
@@ -161,95 +176,121 @@ class HeldPoll implements KeyHolder {
   }
 
   push(event: EncodedEvent): void {
-    // While collecting, durable events are in the log and will be reached; volatile ones wait for the next poll.
-    if (this.#state !== "holding") {
-      if (event.replaces !== null) this.#queue.keepVolatile(event.replaces, event);
-      else this.#queue.firstPending ??= event.record.position;
-      return;
+    const state = this.#state;
+    switch (state.kind) {
+      case "collecting":
+        // Durable events are read from the log later; volatile ones wait for the next poll.
+        if (event.replaces !== null) this.#queue.keepVolatile(event.replaces, event);
+        else this.#queue.firstPending ??= event.record.position;
+        return;
+      case "holding":
+        if (this.#addPushed(event)) {
+          this.#state = step(pollLife, state, "push", { kind: "ready", firstPushed: event.record.position });
+        }
+        return;
+      case "ready":
+        this.#addPushed(event);
+        return;
+      case "answered":
+        return;
+      default:
+        state satisfies never;
     }
+  }
+
+  /** @returns whether the answer got longer */
+  #addPushed(event: EncodedEvent): boolean {
     const owner = this.#owner();
-    if (owner === null) return;
+    if (owner === null) return false;
     const before = this.#events.length;
     this.#add(event, owner);
-    if (this.#events.length > before) this.#firstPushed ??= event.record.position;
     this.#queue.deliveredUpTo = event.record.position;
+    return this.#events.length > before;
   }
 
-  /** The publication is over: answer what it brought. */
+  /** The publication is over: answer with the events it brought. */
   finish(): void {
-    if (this.#hub.queue(this.#queue.id) !== this.#queue) this.#end(refuse.badEventQueueId(this.#queue.id));
-    else if (this.#state === "holding" && this.#events.length > 0) this.#end(this.#answer());
+    if (this.#state.kind === "ready") this.#end(this.#answer());
   }
 
-  /** An event could not be built: a gap, which is said (E2). */
+  gone(): void {
+    this.#end(refuse.badEventQueueId(this.#queue.id));
+  }
+
   failed(): void {
     this.#end(refuse.badEventQueueId(this.#queue.id));
   }
 
-  /** Another reader takes the queue: answer with what there is, which can be nothing (behaviour 4.2). */
-  replace(): void {
-    if (this.#state === "collecting") this.#giveBack(this.#after + 1);
-    this.#end(this.#state === "collecting" ? noEvents : this.#answer());
+  /** A second request ends the first: answer with the events so far, possibly none (behaviour 4.2). */
+  takenOver(): void {
+    if (this.#state.kind === "collecting") this.abandon();
+    else this.#end(this.#answer());
   }
 
   /**
-   * The server stops. The answer is never an empty list: gozulipbot (matterbridge) takes one for a queue that begins anew, and asks for
-   * its whole history. A heartbeat takes an id of now, so it would skip what a collecting poll has not read yet.
+   * The answer is a heartbeat and never an empty list, which gozulipbot (matterbridge) takes for a reset queue, so that
+   * it fetches its whole history. A poll that is still collecting gets none: a heartbeat's new id would skip events
+   * that the poll has not read yet.
    */
   dismiss(): void {
-    if (this.#state === "holding") this.#end(this.#heartbeat());
+    if (this.#state.kind === "holding") this.#end(this.#heartbeat());
     else this.abandon(refuse.shuttingDown());
   }
 
-  /** What it was to get waits for who comes with a good key. */
+  /** The pending events wait for a client with a valid key. */
   keyEnded(cause: KeyEnd): void {
     this.abandon(refusals[cause]());
   }
 
-  /** The client hung up: what it was to get is given to the next reader. */
-  abandon(answer: Handled = noEvents): void {
-    if (this.#state === "collecting") this.#giveBack(this.#after + 1);
-    else if (this.#firstPushed !== null) this.#giveBack(this.#firstPushed);
+  /** The client disconnected: its events go to the next reader. */
+  abandon(answer: PollResult = noEvents): void {
+    const state = this.#state;
+    if (state.kind === "collecting") this.#giveBack(this.#after + 1);
+    if (state.kind === "ready") this.#giveBack(state.firstPushed);
     this.#end(answer);
   }
 
   #giveBack(from: number): void {
-    if (this.#state === "over") return;
     this.#queue.firstPending = Math.min(this.#queue.firstPending ?? from, from);
     this.#queue.deliveredUpTo = Math.min(this.#queue.deliveredUpTo, from - 1);
   }
 
-  #answer(): Handled {
+  #answer(): PollResult {
     return { kind: "encoded", fields: `"events":[${this.#events.join(",")}]` };
   }
 
-  /** A heartbeat takes an id, so that a quiet client moves on with the log. */
-  #heartbeat(): Handled {
+  /** A heartbeat has an id, so that a quiet client keeps up with the log. */
+  #heartbeat(): PollResult {
     const id = this.#hub.realm.dispatcher.takePosition();
     this.#queue.deliveredUpTo = Math.max(this.#queue.deliveredUpTo, id);
     return { kind: "encoded", fields: `"events":[${JSON.stringify({ type: "heartbeat", id })}]` };
   }
 
-  #end(handled: Handled): void {
-    if (this.#state === "over") return;
-    if (this.#state === "holding") this.#hub.realm.dispatcher.wheel.cancel(this.#timer);
-    this.#state = "over";
-    this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
-    if (this.#queue.reader === this) this.#queue.reader = noReader;
-    this.#resolve(handled);
+  #isAnswered(): boolean {
+    return this.#state.kind === "answered";
+  }
+
+  #end(result: PollResult): void {
+    const state = this.#state;
+    if (state.kind === "answered") return;
+    const { volatileTimers } = this.#hub.realm.dispatcher;
+    if (state.kind !== "collecting") volatileTimers.cancel(this.#timer);
+    this.#state = step(pollLife, state, "answer", answered);
+    this.#queue.release(this, volatileTimers);
+    this.#resolve(result);
   }
 }
 
-const noEvents: Handled = { kind: "encoded", fields: '"events":[]' };
+const noEvents: PollResult = { kind: "encoded", fields: '"events":[]' };
 
-/** Spread over the window by the queue, so that clients that came together do not all poll together. */
+/** Spreads heartbeats over the window by queue id, so that clients that connected together do not all poll together. */
 function heartbeatDelay(queue: LiveQueue): number {
   let hash = 0;
   for (const character of queue.id) hash = (hash * 31 + character.charCodeAt(0)) % 1000;
   return limits.heartbeat_ms_min + ((limits.heartbeat_ms_max - limits.heartbeat_ms_min) * hash) / 1000;
 }
 
-const refusals: Readonly<Record<KeyEnd, () => Handled>> = {
+const refusals: Readonly<Record<KeyEnd, () => PollResult>> = {
   notAuthenticated: refuse.invalidApiKey,
   deactivated: refuse.userDeactivated,
   realmDeactivated: refuse.realmDeactivated,

@@ -1,63 +1,69 @@
 /**
- * What goes out on one socket, in order. What the kernel does not take at once counts against the sum of what is unsent (S3). A large
- * answer goes in fragments, each when the client has taken most of those before, so that uWebSockets.js never buffers more than the
- * soft bound; what is sent meanwhile waits behind it.
+ * The send queue of one socket. Bytes that the kernel does not take at once count against the total of unsent bytes
+ * (S3). A large answer is sent in fragments, each when the client has read most of the previous ones, so that
+ * uWebSockets.js never buffers more than the soft bound.
  */
 import { limits } from "../../schemas/limits.ts";
+import { AnswerBytes } from "../runtime/answer-bytes.ts";
+import type { AnswerBody } from "../runtime/calls.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
-import type { TimerWheel } from "../runtime/wheel.ts";
-import type { Connection } from "./socket-host.ts";
+import type { VolatileTimers } from "../runtime/volatile-timers.ts";
+import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
-/** What `send` says when uWS buffered the bytes, and when it did not take them (pitfalls 2.3). */
-const buffered = 0;
-const dropped = 2;
-
-interface Waiting {
+interface WaitingMessage {
   readonly data: string | Buffer;
   readonly isBinary: boolean;
   readonly size: number;
-  /** It goes in fragments. */
-  readonly isLarge: boolean;
+}
+
+/** Sent in fragments. */
+interface WaitingAnswer {
+  readonly data: AnswerBytes;
+  readonly isBinary: boolean;
+  readonly size: number;
 }
 
 export interface OutboxOptions {
-  readonly connection: Connection;
+  readonly connection: SocketConnection;
   readonly unsent: UnsentBytes;
-  /** Whose share it is. */
+  /** The user or address whose share is charged. */
   readonly who: () => string;
-  /** The client has not taken enough in its time, or others need the room. */
+  /** The client did not read enough in time, or other connections need the memory. */
   readonly onStalled: () => void;
-  readonly wheel: Pick<TimerWheel, "set" | "cancel">;
+  readonly volatileTimers: Pick<VolatileTimers, "set" | "cancel">;
 }
 
-/** "slow": the reader has left too much unread, and must go. "full": there is no room for it, and nothing of it was sent. */
+/**
+ * "slow": the reader has left too much unread and must be closed. "full": there is no room for the message, and nothing
+ * of it was sent.
+ */
 export type Sent = "sent" | "slow" | "full";
 
 let outboxes = 0;
 
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #waiting: Waiting[] = [];
-  /** How much of the first one has gone. */
+  readonly #waiting: (WaitingMessage | WaitingAnswer)[] = [];
+  /** Number of bytes of the first message that were sent. */
   #offset = 0;
-  /** In bytes, of those that wait: large answers, and the rest. */
+  /** Bytes waiting: in large answers, and in all other messages. */
   #large = 0;
   #small = 0;
   #holding: Holding | null = null;
-  /** Name of the timer that watches a large answer; null: it never had to be set. */
+  /** Name of the timer that watches a large answer; null if it was never set. */
   #timer: string | null = null;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
   }
 
-  /** What the client has not taken, without a large answer that is on its way. */
+  /** Unread bytes, not counting the rest of a large answer that is being sent. */
   get bufferedBytes(): number {
     const { connection } = this.#options;
     return connection.getBufferedAmount() + this.#small + (this.#large > 0 ? limits.socket_fragment_bytes : 0);
   }
 
-  /** Whether something was not handed over to the connection yet. */
+  /** Whether some messages were not yet handed to the connection. */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
   }
@@ -66,13 +72,13 @@ export class Outbox {
     return this.#send(data, isBinary) ? "sent" : "slow";
   }
 
-  /** As `send`, but one that is large goes in fragments. */
-  sendAnswer(data: string | Buffer, isBinary: boolean): Sent {
-    // A character has at most three bytes.
-    if (3 * data.length <= limits.answer_small_bytes_max) return this.send(data, isBinary);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    if (bytes.length <= limits.answer_small_bytes_max) return this.send(data, isBinary);
-    return this.#sendLarge(bytes, isBinary) ? "sent" : "full";
+  /** Like `send`, but a large message is sent in fragments. */
+  sendAnswer(body: AnswerBody, isBinary: boolean): Sent {
+    // A UTF-16 code unit has at most three bytes in UTF-8.
+    if (typeof body === "string" && 3 * body.length <= limits.answer_small_bytes_max) return this.send(body, isBinary);
+    const bytes = new AnswerBytes(body);
+    if (bytes.size > limits.answer_small_bytes_max) return this.#sendLarge(bytes, isBinary) ? "sent" : "full";
+    return this.send(bytes.from(0) ?? "", isBinary);
   }
 
   #send(data: string | Buffer, isBinary: boolean): boolean {
@@ -80,26 +86,27 @@ export class Outbox {
     if (this.#waiting.length > 0) {
       const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
       if (this.#small + size > limits.socket_buffer_bytes_soft_max) return false;
-      this.#waiting.push({ data, isBinary, size, isLarge: false });
+      this.#waiting.push({ data, isBinary, size });
       this.#small += size;
       return this.#account();
     }
     if (connection.getBufferedAmount() > limits.socket_buffer_bytes_soft_max) return false;
     const said = connection.send(data, isBinary);
-    if (said === dropped) return false;
-    return said === buffered ? this.#account() : true;
+    if (said === sendStatus.dropped) return false;
+    return said === sendStatus.buffered ? this.#account() : true;
   }
 
-  #sendLarge(data: Buffer, isBinary: boolean): boolean {
-    if (!this.#hold(this.#unsent() + data.length)) return false;
-    this.#waiting.push({ data, isBinary, size: data.length, isLarge: true });
-    this.#large += data.length;
+  #sendLarge(data: AnswerBytes, isBinary: boolean): boolean {
+    const { size } = data;
+    if (!this.#hold(this.#unsent() + size)) return false;
+    this.#waiting.push({ data, isBinary, size });
+    this.#large += size;
     if (this.#waiting.length === 1) this.#watch();
     this.drained();
     return true;
   }
 
-  /** The client has taken something. */
+  /** The client has read some bytes. */
   drained(): void {
     const { connection } = this.#options;
     const wasWaiting = this.#waiting.length > 0;
@@ -113,7 +120,7 @@ export class Outbox {
     if (this.#holding !== null) this.#account();
   }
 
-  /** The connection is over. */
+  /** The connection is closed. */
   close(): void {
     this.#waiting.length = 0;
     this.#large = 0;
@@ -128,15 +135,15 @@ export class Outbox {
     const [next] = this.#waiting;
     if (next === undefined) return;
     const { data, isBinary, size } = next;
-    if (typeof data === "string" || !next.isLarge) {
+    if (!(data instanceof AnswerBytes)) {
       connection.send(data, isBinary);
       this.#small -= size;
       this.#waiting.shift();
       return;
     }
-    const end = Math.min(this.#offset + limits.socket_fragment_bytes, size);
-    const piece = data.subarray(this.#offset, end);
     const isFirst = this.#offset === 0;
+    const piece = data.from(this.#offset)?.subarray(0, limits.socket_fragment_bytes) ?? Buffer.alloc(0);
+    const end = this.#offset + piece.length;
     this.#offset = end;
     if (end < size) {
       if (isFirst) connection.sendFirstFragment(piece, isBinary);
@@ -152,11 +159,11 @@ export class Outbox {
   #watch(): void {
     outboxes++;
     this.#timer ??= `outbox:${outboxes}`;
-    this.#options.wheel.set(this.#timer, limits.unsent_stall_ms_max, this.#options.onStalled);
+    this.#options.volatileTimers.set(this.#timer, limits.unsent_stall_ms_max, this.#options.onStalled);
   }
 
   #unwatch(): void {
-    if (this.#timer !== null) this.#options.wheel.cancel(this.#timer);
+    if (this.#timer !== null) this.#options.volatileTimers.cancel(this.#timer);
   }
 
   #unsent(): number {

@@ -1,13 +1,14 @@
 /**
- * MessagePack from outside. It can say more than JSON, and operations take JSON: big integers, times, bytes, several names
- * for one thing (which may unfold without end) and deep nesting are refused before anybody walks through them (S3).
+ * Decodes untrusted MessagePack. It can express more than JSON, but operations take JSON: big integers, timestamps,
+ * bytes, shared references (which may expand without end) and deep nesting are rejected before the value is traversed
+ * (S3).
  */
 import { Unpackr } from "msgpackr";
 import { limits } from "../../schemas/limits.ts";
 
 const unpackr = new Unpackr({ useRecords: false });
 
-/** undefined: no MessagePack, or nothing that JSON could say. */
+/** Returns undefined if it is not MessagePack, or is a value that JSON cannot express. */
 export function unpackJson(bytes: Uint8Array): unknown {
   let value: unknown;
   try {
@@ -27,7 +28,7 @@ function isJson(value: unknown, depth: number, seen: Set<object>): boolean {
   return inside?.every((inner) => isJson(inner, depth + 1, seen)) ?? false;
 }
 
-/** Encoders write fields without a value as undefined; those are not there. null: no plain object. */
+/** Encoders write missing fields as undefined; those are left out. Returns null if the value is not a plain object. */
 function fieldsOf(value: object): unknown[] | null {
   if (Object.getPrototypeOf(value) !== Object.prototype) return null;
   return Object.values(value).filter((inner) => inner !== undefined);

@@ -1,4 +1,4 @@
-/** The live queues of a realm by id, by person and by channel, so that an event finds its readers without a search. */
+/** The live queues of a realm by id, user and channel, so that the readers of an event are found without a scan. */
 import type { View } from "../domain/view.ts";
 import type { LiveQueue } from "./queue.ts";
 
@@ -31,7 +31,7 @@ export class QueueRegistry {
     this.#allPublic.delete(queue);
   }
 
-  /** Somebody joined or left a channel. */
+  /** A user joined or left a channel. */
   subscriptionChanged(userId: number, channelId: number, isSubscribed: boolean): void {
     for (const queue of this.ofUser(userId)) {
       if (isSubscribed) join(this.#byChannel, channelId, queue);

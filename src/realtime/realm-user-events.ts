@@ -1,12 +1,12 @@
 /**
- * `realm_user` events (OpenAPI, /events; behaviour 2.1, 4.4). What a person's address and picture are depends on who looks: such
- * rows say what has changed, and what each viewer is told is built from the person's current row. Of people whom a restricted
- * guest may not know, nothing is told (S1).
+ * `realm_user` events (OpenAPI, /events; behaviour 2.1, 4.4). A log row says only what changed, because addresses and
+ * avatars depend on the viewer: the event is built per viewer from the user's current row. A restricted guest gets
+ * nothing about users that they may not know (S1).
  */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
+import type { WireEvent } from "../../schemas/events.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import {
-  type AddressSight,
+  type AddressVisibility,
   apiEmail,
   avatarFields,
   canAccessUser,
@@ -17,43 +17,49 @@ import {
 } from "../domain/people.ts";
 import type { View } from "../domain/view.ts";
 import { profileData } from "../queries/profile-data.ts";
-import { type EventBody, type EventKind, plain } from "./event-kind.ts";
-import type { LiveQueue } from "./queue.ts";
+import { byOp, type EventKind, plain } from "./event-kind.ts";
+import type { RecipientQueue } from "./recipient-queue.ts";
 
-type Build = (view: View, record: EventRecord, viewer: UserRecord, queue: LiveQueue) => readonly EventBody[];
+type Varieties = Parameters<typeof byOp<"realm_user">>[0];
+type Person = Extract<WireEvent<"realm_user">, { readonly op: "update" }>["person"];
 
-interface Variety {
-  /** Queues of people who look alike here get the same bytes; null: nothing. */
-  readonly key: (view: View, record: EventRecord, viewer: UserRecord, queue: LiveQueue) => string | null;
-  readonly build: Build;
-}
-
-function update(person: Readonly<Record<string, unknown>>): EventBody {
+function update(person: Person): WireEvent {
   return { type: "realm_user", op: "update", person };
 }
 
-function personOf(view: View, record: EventRecord): UserRecord | undefined {
-  return view.users.get(record.body["user_id"] as number);
+interface AboutOne {
+  readonly body: { readonly user_id: number };
 }
 
-/** Of whom the row is; null: the viewer may not know of them. */
-function knownTo(view: View, record: EventRecord, viewer: UserRecord): UserRecord | null {
+interface AboutSeveral {
+  readonly body: { readonly user_ids: readonly number[] };
+}
+
+function personOf(view: View, { body }: AboutOne): UserRecord | undefined {
+  return view.users.get(body.user_id);
+}
+
+/** The user of the row, or null if the viewer may not know them. */
+function knownTo(view: View, record: AboutOne, viewer: UserRecord): UserRecord | null {
   const person = personOf(view, record);
   return person !== undefined && canAccessUser(view, viewer, person) ? person : null;
 }
 
-function isOwn(record: EventRecord, viewer: UserRecord): boolean {
-  return record.body["user_id"] === viewer.id;
+function isOwn({ body }: AboutOne, viewer: UserRecord): boolean {
+  return body.user_id === viewer.id;
 }
 
-function addition(view: View, person: UserRecord, viewer: UserRecord, queue: LiveQueue): EventBody {
+function addition(view: View, person: UserRecord, viewer: UserRecord, queue: RecipientQueue): WireEvent {
   const body = userBody(person, viewer, queue.options.clientGravatar);
   const profile = person.botType === null ? { profile_data: profileData(view, person) } : {};
   return { type: "realm_user", op: "add", person: { ...body, ...profile } };
 }
 
-/** Clients that cannot do without get a stand-in for whom they may not know (public API: user_list_incomplete). */
-const add: Variety = {
+/**
+ * Clients without the capability `user_list_incomplete` get a placeholder for a user that they may not know (public
+ * API).
+ */
+const add: Varieties["add"] = {
   key(view, record, viewer, queue) {
     if (knownTo(view, record, viewer) === null) return queue.can("user_list_incomplete") ? null : "unknown";
     return `${viewer.role}:${isOwn(record, viewer)}:${queue.variant}`;
@@ -62,13 +68,13 @@ const add: Variety = {
     const person = personOf(view, record);
     if (person === undefined) return [];
     if (canAccessUser(view, viewer, person)) return [addition(view, person, viewer, queue)];
-    const standIn = { ...unknownUserBody(person.id), profile_data: {} };
-    return [{ type: "realm_user", op: "add", person: standIn }];
+    const placeholder = { ...unknownUserBody(person.id), profile_data: {} };
+    return [{ type: "realm_user", op: "add", person: placeholder }];
   },
 };
 
-/** People whom a restricted guest knows from now on. */
-const appear: Variety = {
+/** Users that a restricted guest can see from now on. */
+const appear: Varieties["appear"] = {
   key: (_view, _record, viewer, queue) => `${viewer.id}:${queue.variant}`,
   build: (view, record, viewer, queue) =>
     peopleOf(view, record)
@@ -76,17 +82,19 @@ const appear: Variety = {
       .map((person) => addition(view, person, viewer, queue)),
 };
 
-/** People whom a restricted guest knows no more. */
-const vanish: Variety = {
+/** Users that a restricted guest can no longer see. */
+const vanish: Varieties["vanish"] = {
   key: (_view, _record, viewer) => String(viewer.id),
   build: (view, record, viewer) =>
     peopleOf(view, record)
       .filter((person) => !canAccessUser(view, viewer, person))
-      .map(({ id }) => ({ type: "realm_user", op: "remove", person: { user_id: id, full_name: unknownName } })),
+      .map(
+        ({ id }) => ({ type: "realm_user", op: "remove", person: { user_id: id, full_name: unknownName } }) as const,
+      ),
 };
 
-/** Addresses that the viewer's new role sees, or sees no more. */
-const addresses: Variety = {
+/** Email addresses that became visible or hidden with the viewer's new role. */
+const addresses: Varieties["addresses"] = {
   key: (_view, _record, viewer) => String(viewer.id),
   build: (view, record, viewer) =>
     peopleOf(view, record)
@@ -94,23 +102,24 @@ const addresses: Variety = {
       .map((person) => update({ user_id: person.id, delivery_email: deliveryEmail(person, viewer) })),
 };
 
-function peopleOf(view: View, record: EventRecord): UserRecord[] {
-  const ids = record.body["user_ids"] as readonly number[];
-  return ids.flatMap((id) => view.users.get(id) ?? []);
+function peopleOf(view: View, { body }: AboutSeveral): UserRecord[] {
+  return body.user_ids.flatMap((id) => view.users.get(id) ?? []);
 }
 
-/** The address or its visibility: the real address to whom it (dis)appeared, the one in messages to everybody. */
-const updateAddress: Variety = {
+/**
+ * A change of the address or of its visibility. The real address is sent to viewers for whom it appeared or
+ * disappeared, the API address to everyone.
+ */
+const updateAddress: Varieties["update_address"] = {
   key: (view, record, viewer) =>
     knownTo(view, record, viewer) === null ? null : `${viewer.role}:${isOwn(record, viewer)}`,
   build(view, record, viewer) {
     const person = personOf(view, record);
     if (person === undefined) return [];
-    const before = record.body["before"] as AddressSight;
-    const after = record.body["after"] as AddressSight;
-    const sight = (address: AddressSight) => deliveryEmail({ ...person, ...address }, viewer);
-    const bodies: EventBody[] = [];
-    if (sight(before) !== sight(after)) {
+    const { before, after } = record.body;
+    const visibility = (address: AddressVisibility) => deliveryEmail({ ...person, ...address }, viewer);
+    const bodies: WireEvent[] = [];
+    if (visibility(before) !== visibility(after)) {
       bodies.push(update({ user_id: person.id, delivery_email: deliveryEmail(person, viewer) }));
     }
     if (apiEmail({ ...person, ...before }) !== apiEmail({ ...person, ...after })) {
@@ -121,12 +130,12 @@ const updateAddress: Variety = {
   },
 };
 
-/** Clients parse both addresses as strings here, whatever `client_gravatar` says (OpenAPI, realm_user op: update). */
+/** Clients parse both avatar URLs as strings here, whatever `client_gravatar` says (OpenAPI, realm_user op: update). */
 function changedAvatar(person: UserRecord) {
   return avatarFields(person, false);
 }
 
-const updateAvatar: Variety = {
+const updateAvatar: Varieties["update_avatar"] = {
   key: (view, record, viewer) => (knownTo(view, record, viewer) === null ? null : ""),
   build(view, record) {
     const person = personOf(view, record);
@@ -134,8 +143,8 @@ const updateAvatar: Variety = {
   },
 };
 
-/** The API address goes with it, so it must be the one of now: a replay may come after the address was hidden. */
-const updateTimezone: Variety = {
+/** The event includes the API address, which must be the current one: at a replay the address may have been hidden. */
+const updateTimezone: Varieties["update_timezone"] = {
   key: (view, record, viewer) => (knownTo(view, record, viewer) === null ? null : ""),
   build(view, record) {
     const person = personOf(view, record);
@@ -144,18 +153,13 @@ const updateTimezone: Variety = {
   },
 };
 
-/** A change that is the same for everybody: the row is complete as it stands. */
-const updatePerson: Variety = {
-  key(view, record, viewer, queue) {
-    const { user_id: id } = record.body["person"] as { readonly user_id: number };
-    const person = view.users.get(id);
-    return person !== undefined && canAccessUser(view, viewer, person) ? plain.key(view, record, viewer, queue) : null;
-  },
+/** A change that looks the same to every viewer: the row is sent unchanged. */
+const updatePerson: Varieties["update"] = {
+  key: (view, { body }, viewer) => (knownTo(view, { body: body.person }, viewer) === null ? null : ""),
   build: plain.build,
 };
 
-/** By the `op` of the row. */
-const varieties: Readonly<Record<string, Variety>> = {
+export const realmUser: EventKind<"realm_user"> = byOp<"realm_user">({
   add,
   appear,
   vanish,
@@ -164,13 +168,4 @@ const varieties: Readonly<Record<string, Variety>> = {
   update_address: updateAddress,
   update_avatar: updateAvatar,
   update_timezone: updateTimezone,
-};
-
-function varietyOf(record: EventRecord): Variety {
-  return lookUp(varieties, String(record.body["op"])) ?? plain;
-}
-
-export const realmUser: EventKind = {
-  key: (view, record, viewer, queue) => varietyOf(record).key(view, record, viewer, queue),
-  build: (view, record, viewer, queue) => varietyOf(record).build(view, record, viewer, queue),
-};
+});

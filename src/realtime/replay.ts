@@ -1,9 +1,11 @@
 /**
- * Reading a queue's past out of the log (E2): every later event that its owner was and is entitled to, in order. A long
- * replay has a budget and goes on in a later pass of the loop by seeking again, never with an open cursor.
+ * Reads a queue's past from the log (E2): every later event that its owner was and still is entitled to, in order. A
+ * long replay has a budget and continues in a later iteration of the event loop by seeking again, never with an open
+ * cursor.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { wasAddressed } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
@@ -12,22 +14,23 @@ import type { LiveQueue } from "./queue.ts";
 
 export interface Slice {
   readonly events: readonly EncodedEvent[];
-  /** Where the next slice begins; null: the log has no more. */
+  /** Where the next slice begins; null at the end of the log. */
   readonly next: number | null;
   /** The realm's next position when the slice was read. */
   readonly end: number;
 }
 
 /**
- * Whether something that a reader needs has left the log (E2): what comes after its position, or, when it has all of that,
- * the first event that waits for it. A position that the realm never gave is not of this log.
+ * Whether an event that the reader needs was pruned from the log (E2): the one after its position, or the first pending
+ * one if it has all delivered events. A position that the realm has not reached is not from this log and counts as
+ * lost.
  */
 export function isLost(realm: Realm, queue: LiveQueue, after: number): boolean {
   const needed = after < queue.deliveredUpTo ? after + 1 : queue.firstPending;
   return after >= realm.view.position || (needed !== null && needed < realm.log.startsAt);
 }
 
-/** One pass over at most `replay_rows_per_pass_max` rows. Synchronous: nothing changes meanwhile. */
+/** Reads at most `replay_rows_per_pass_max` rows in one pass. It is synchronous, so nothing changes meanwhile. */
 export function readSlice(
   { realm, restart }: Pick<Hub, "realm" | "restart">,
   queue: LiveQueue,
@@ -46,11 +49,11 @@ export function readSlice(
   };
 }
 
-/** A slice with the news of a restart at its place, if that lies in it. */
+/** Inserts the restart event into a slice, if its position lies in it. */
 function withRestart(rows: readonly EventRecord[], restart: EventRecord | null, from: number): readonly EventRecord[] {
   if (restart === null || restart.position < from) return rows;
   const later = rows.findIndex(({ position }) => position > restart.position);
   if (later >= 0) return rows.toSpliced(later, 0, restart);
-  // A full slice has another behind it.
+  // A full slice is followed by another one.
   return rows.length < limits.replay_rows_per_pass_max ? [...rows, restart] : rows;
 }

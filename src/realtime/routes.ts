@@ -1,34 +1,37 @@
-/** POST /register, GET and DELETE /events (realtime.md, Long-poll). Sockets use the same operations. */
+/** POST /register, GET and DELETE /events (docs/realtime.md, Long-poll). Sockets use the same operations. */
 import { randomBytes } from "node:crypto";
-import { command } from "../../actors/commands.ts";
-import type { ParamsOf } from "../../schemas/endpoint.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { ParamsOf, ResultOf } from "../../schemas/endpoint.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { deleteQueue, getEvents, registerQueue } from "../../schemas/queues.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import { deleteQueue } from "../../schemas/queues.ts";
+import { getEvents, registerQueue } from "../../schemas/register.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
 import { extraTypeFor } from "../domain/emoji/extra-type.ts";
-import { liveNarrowProblem, readNarrow, termsOf } from "../domain/narrow.ts";
+import { liveNarrowProblem, readNarrow, termsOf } from "../domain/narrow/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
-import type { UploadBounds } from "../queries/state-section.ts";
-import { bind, type Call, callerNow, callerOf, type Handled } from "../runtime/calls.ts";
-import { ok } from "../runtime/entry.ts";
+import type { Sections, UploadBounds } from "../queries/state-section.ts";
+import { bind, type Call, callerNow, requireCaller } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { ok } from "../runtime/results.ts";
 import type { Hub } from "./hub.ts";
 import { poll } from "./long-poll.ts";
-import type { QueueOptions } from "./queue.ts";
+import type { QueueOptions } from "./recipient-queue.ts";
 
 export interface RealtimeRouteOptions {
+  /** The sections of POST /register. */
+  readonly sections: Sections;
   readonly hubOf: (realm: Realm) => Hub;
-  /** How long a queue lives without a reader, unless the client asks for more. */
+  /** Lifespan of a queue without a reader, unless the client asks for more. */
   readonly idleQueueTimeoutMs: number;
   readonly limitsPresence: boolean;
-  /** Server switch of spec 4.3 (D6). */
+  /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
-  /** When this process began to serve; milliseconds. */
+  /** When this process began to serve, in milliseconds. */
   readonly startedAt: number;
 }
 
@@ -41,11 +44,11 @@ export function realtimeRoutes(options: RealtimeRouteOptions) {
     bind(getEvents, (call) => {
       const { queue_id: queueId, last_event_id: lastEventId, dont_block: isImpatient } = call.params;
       const request = { queueId, lastEventId, blocks: !isImpatient };
-      return poll(options.hubOf(call.realm), callerOf(call), request, call);
+      return poll(options.hubOf(call.realm), requireCaller(call), request, call);
     }),
 
     bind(deleteQueue, (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const asked = command(
         { actor: "user", id: caller.id },
         "queue.delete",
@@ -57,9 +60,9 @@ export function realtimeRoutes(options: RealtimeRouteOptions) {
   ];
 }
 
-async function register(call: Call<RegisterParams>, options: RealtimeRouteOptions): Promise<Handled> {
+async function register(call: Call<RegisterParams>, options: RealtimeRouteOptions) {
   const { realm, params } = call;
-  const caller = callerOf(call);
+  const caller = requireCaller(call);
   const queueOptions = optionsOf(params, botQueueDefaults(realm.view, caller));
   if (queueOptions.allPublicStreams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
   const terms = termsOf(queueOptions.narrow);
@@ -85,26 +88,30 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
     ),
   );
   if (registered.kind === "refused") return registered;
-  // As they are now: the turn that made the queue may have changed their role, or ended their account, before or after it.
+  // The current record: the turn that made the queue may also have changed the caller's role or deactivated the
+  // account.
   const owner = callerNow(call);
   if (!owner.isActive) return refuse.userDeactivated();
   return ok(stateAt(call, owner, queueId, queueOptions, options));
 }
 
-/** No await in here: `last_event_id` and the state are of one moment, after the flush that made the queue (E2). */
+/**
+ * There is no await in here: `last_event_id` and the state belong to one moment, after the flush that made the queue
+ * (E2).
+ */
 function stateAt(
   call: Call<RegisterParams>,
   owner: UserRecord,
   queueId: string,
   queueOptions: QueueOptions,
   options: RealtimeRouteOptions,
-): Record<string, unknown> {
+): ResultOf<typeof registerQueue> {
   const { realm, params } = call;
   const { view } = realm;
   const lastEventId = view.position - 1;
   options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
   const types = params.fetch_event_types ?? params.event_types ?? null;
-  const state = registerState(view, owner, types, {
+  const state = registerState(options.sections, view, owner, types, {
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
     subscriberLists: params.include_subscribers,
@@ -135,7 +142,7 @@ function stateAt(
   };
 }
 
-/** @param defaults what holds where the request does not say */
+/** @param defaults used for parameters that the request omits */
 function optionsOf(params: RegisterParams, defaults: BotQueueDefaults): QueueOptions {
   const declared = Object.entries(params.client_capabilities ?? {});
   return {

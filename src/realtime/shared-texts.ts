@@ -1,13 +1,13 @@
 /**
- * Texts that many sockets have alike (program, site, network address), each kept once: a header's text is a new string with every
- * upgrade, and stays as long as its socket. What is rarely seen leaves the list; sockets that have it keep theirs.
+ * Interns strings that many sockets share (client, site, network address): every upgrade creates new strings from its
+ * headers, and they live as long as the socket. Rarely seen strings are evicted; sockets that use them keep theirs.
  */
 import { LRUCache } from "lru-cache";
 
 export class SharedTexts {
   readonly #texts: LRUCache<string, string>;
 
-  /** @param max how many are remembered (S3) */
+  /** @param max number of strings that are remembered (S3) */
   constructor(max: number) {
     this.#texts = new LRUCache({ max });
   }
@@ -16,7 +16,7 @@ export class SharedTexts {
     return this.#texts.size;
   }
 
-  /** The same text, as the string that was seen first. */
+  /** Returns the first instance of an equal string. */
   share(text: string): string {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;

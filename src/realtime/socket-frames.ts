@@ -1,17 +1,22 @@
-/** Frames of the WebSocket protocol (realtime.md): decoding what comes, encoding replies; JSON text or MessagePack. */
+/**
+ * Frames of the WebSocket protocol (docs/realtime.md): decodes requests and encodes replies, as JSON text or
+ * MessagePack.
+ */
 import { Packr } from "msgpackr";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { codePoints } from "../domain/text.ts";
+import { bodyText, isPieced } from "../runtime/answer-bytes.ts";
+import type { AnswerBody } from "../runtime/calls.ts";
 import { unpackJson } from "./packed-json.ts";
 
 export type Format = "json" | "msgpack";
 
-/** A frame whose fields are still to be checked by what it asks for. */
+/** A frame whose fields are checked later, by the operation it requests. */
 export interface Frame {
   readonly type: string;
-  /** null: the client does not ask for its name in the reply. */
+  /** null if the client sent no `ref` to be repeated in the reply. */
   readonly ref: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -21,7 +26,7 @@ export type Decoded = { readonly frame: Frame } | { readonly refusal: Refusal; r
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** @param isBinary how the frame came; must fit the connection's format */
+/** @param isBinary whether the frame arrived as binary; it must match the connection's format */
 export function decodeFrame(format: Format, bytes: Uint8Array, isBinary: boolean): Decoded {
   const fail = (msg: string, ref: string | null = null): Decoded => ({ refusal: refuse.badRequest(msg), ref });
   if (isBinary !== (format === "msgpack")) {
@@ -47,15 +52,34 @@ function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** @param body a JSON object as text: the answer of an operation, envelope and all */
+/** @param body a JSON object as text: the answer of an operation, including the envelope */
 export function encodeReply(format: Format, ref: string | null, body: string, type = "reply"): string | Buffer {
-  const head = ref === null ? { type } : { type, ref };
-  if (format === "msgpack") return packr.pack({ ...head, ...(JSON.parse(body) as object) });
-  const opening = JSON.stringify(head).slice(0, -1);
+  if (format === "msgpack") return packr.pack({ ...headOf(type, ref), ...(JSON.parse(body) as object) });
+  const opening = openingOf(type, ref);
   return body === "{}" ? `${opening}}` : `${opening},${body.slice(1)}`;
 }
 
-/** Parameters of a frame as a form: strings as they are, everything else as JSON text, as REST sends them. */
+function headOf(type: string, ref: string | null) {
+  return ref === null ? { type } : { type, ref };
+}
+
+/** The JSON text of a reply up to its first field. */
+function openingOf(type: string, ref: string | null): string {
+  return JSON.stringify(headOf(type, ref)).slice(0, -1);
+}
+
+/**
+ * The reply with an operation's answer. A long body stays in pieces: joining megabytes would copy them (S3). MessagePack
+ * needs the whole text.
+ */
+export function encodeAnswer(format: Format, ref: string | null, body: AnswerBody): AnswerBody {
+  if (format === "msgpack" || typeof body === "string") return encodeReply(format, ref, bodyText(body));
+  // The first piece begins with the brace of the object.
+  const [first = "", ...rest] = isPieced(body) ? body : [body];
+  return [`${openingOf("reply", ref)},`, first.slice(1), ...rest];
+}
+
+/** The parameters of a frame as a form, as REST sends them: strings unchanged, everything else as JSON text. */
 export function formOf(fields: Readonly<Record<string, unknown>>, omit: readonly string[]): Map<string, string> {
   const form = new Map<string, string>();
   for (const [name, value] of Object.entries(fields)) {

@@ -1,6 +1,9 @@
-/** Frames that are operations of the REST API in other words (realtime.md): what each of them calls. */
+/** Maps frames to the operations of the REST API that they request (docs/realtime.md). */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { type Authenticated, arrivedCall, type Call } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
 import { type Frame, formOf } from "./socket-frames.ts";
+import type { Visitor } from "./socket-host.ts";
 
 export interface Operation {
   readonly kind: "operation";
@@ -8,13 +11,13 @@ export interface Operation {
   /** Below /api/v1, percent-encoded. */
   readonly path: string;
   readonly params: ReadonlyMap<string, string>;
-  readonly idempotencyKey: string | null;
+  readonly idempotencyHeader: string | null;
 }
 
 type Reading = (frame: Frame) => Operation | Refusal;
 
 function post(path: string, params: ReadonlyMap<string, string>): Operation {
-  return { kind: "operation", method: "POST", path, params, idempotencyKey: null };
+  return { kind: "operation", method: "POST", path, params, idempotencyHeader: null };
 }
 
 const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
@@ -24,13 +27,16 @@ const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ["call", readCall],
 ]);
 
-/** null: the frame is not an operation. */
+/** Returns null if the frame is not an operation. */
 export function readOperation(frame: Frame): Operation | Refusal | null {
   const read = readings.get(frame.type);
   return read === undefined ? null : read(frame);
 }
 
-/** The operation's own `type` is the kind of conversation; here the word is taken, so it follows from the fields. */
+/**
+ * The operation's own parameter `type` is the kind of conversation. In a frame `type` is taken, so the kind is derived
+ * from the fields.
+ */
 function readTyping({ fields }: Frame): Operation {
   const form = formOf(fields, ["type", "ref", "message_type"]);
   const kind = fields["message_type"];
@@ -38,7 +44,7 @@ function readTyping({ fields }: Frame): Operation {
   return post("/typing", form);
 }
 
-/** Queues and uploads belong to the connection or to a body: they are not called. */
+/** Queues belong to the connection and uploads need a body, so these paths cannot be called. */
 const notCallable = /^\/(events|register|user_uploads)(\/|$)/;
 
 function readCall({ fields }: Frame): Operation | Refusal {
@@ -57,11 +63,36 @@ function readCall({ fields }: Frame): Operation | Refusal {
     method: method.toUpperCase(),
     path: below,
     params: formOf((params ?? {}) as Record<string, unknown>, []),
-    idempotencyKey: key ?? null,
+    idempotencyHeader: key ?? null,
   };
 }
 
-/** As the router will read it; what is malformed is the router's to refuse. */
+/** The operation as the call that REST would make of it. */
+export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, operation: Operation): Call {
+  const { client, siteUrl, userAgent, address } = visitor;
+  return arrivedCall({
+    realm,
+    method: operation.method,
+    path: operation.path,
+    readParams: () => ({ values: operation.params, files: [] }),
+    hasCredentials: true,
+    unauthorized: null,
+    caller: account.caller,
+    keyHash: account.keyHash,
+    client,
+    siteUrl,
+    userAgent,
+    address: () => address,
+    idempotencyHeader: operation.idempotencyHeader,
+    ifNoneMatch: "",
+    onAbort: neverAborted,
+  });
+}
+
+/** A socket that closes does not abort its calls. */
+const neverAborted = () => undefined;
+
+/** Decoded as the router does; malformed paths are left to the router to reject. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -1,71 +1,93 @@
 /**
- * A socket as the reader of a queue: first what is in the log after the client's position, then live, without a gap between
- * (E2). Durable frames are never dropped: a reader that stops costs at most the soft bound and is ended (E3); volatile ones
- * wait, latest wins, while bytes are buffered (E4), and go out under ids of then (E1).
+ * A socket as the reader of a queue: first the log after the client's position, then live events, without a gap (E2).
+ * Durable frames are never dropped: a client that stops reading costs at most the soft bound and is disconnected (E3).
+ * Under back-pressure volatile events are coalesced (latest wins, E4) and get a fresh id when they are sent (E1).
  */
 import { limits } from "../../schemas/limits.ts";
-import { Bundle, type Mailing } from "./bundle.ts";
+import { type LifeCycle, step } from "../runtime/life-cycle.ts";
 import type { CloseCause } from "./close-codes.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
+import { FrameBatch, type PublishBatch } from "./frame-batch.ts";
 import type { Hub } from "./hub.ts";
-import { type LiveQueue, noReader } from "./queue.ts";
+import type { FollowingReader, LiveQueue } from "./queue.ts";
 import { readSlice } from "./replay.ts";
 import type { Format } from "./socket-frames.ts";
 
-/** What the reader needs of a connection. */
+/** The part of a session that the reader uses. */
 export interface Outlet {
   readonly format: Format;
-  readonly isOpen: boolean;
-  /** 0 when it is not open any more. */
+  /** Returns 0 once the connection is closed. */
   bufferedBytes(): number;
-  sendBundle(bundle: Bundle): void;
-  /** Nothing more is sent of events; what the client asked before is still answered. */
+  sendFrameBatch(frameBatch: FrameBatch): void;
+  /** Stops sending events; requests already received are still answered. */
   closeAfterCalls(cause: CloseCause): void;
 }
 
-export class SocketReader {
+/** `clogged` is a replay that waits until the client has read enough. */
+export const readerLife = {
+  replaying: { wait: "clogged", catchUp: "live", detach: "detached" },
+  clogged: { drain: "replaying", detach: "detached" },
+  live: { detach: "detached" },
+  detached: {},
+} as const satisfies LifeCycle;
+
+type ReaderState =
+  | { readonly kind: "replaying" }
+  | { readonly kind: "clogged"; readonly resume: () => void }
+  | { readonly kind: "live" }
+  | { readonly kind: "detached" };
+
+const replaying = { kind: "replaying" } as const;
+const live = { kind: "live" } as const;
+const detached = { kind: "detached" } as const;
+
+export class SocketReader implements FollowingReader {
   readonly kind = "socket" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
   readonly #outlet: Outlet;
-  #after = 0;
-  #isLive = false;
-  #isDetached = false;
-  /** What the publication under way has brought; null: nothing so far. */
-  #bundle: Bundle | null = null;
-  /** Volatile events that wait for an empty buffer, by what they replace; null: none, as nearly always. */
+  /** The client has everything up to this position. */
+  readonly #after: number;
+  #state: ReaderState = replaying;
+  /** Events of the running publication; null if none so far. */
+  #frameBatch: FrameBatch | null = null;
+  /** Volatile events that wait for an empty buffer, by the key they replace; null if there are none, which is usual. */
   #waiting: Map<string, EncodedEvent> | null = null;
-  #onDrained: (() => void) | null = null;
 
-  constructor(hub: Hub, queue: LiveQueue, outlet: Outlet) {
+  constructor(hub: Hub, queue: LiveQueue, outlet: Outlet, after: number) {
     this.#hub = hub;
     this.#queue = queue;
     this.#outlet = outlet;
+    this.#after = after;
   }
 
-  /** Replays what comes after a position and then stays live. Resolves when it is live or was detached. */
-  async follow(after: number): Promise<void> {
-    this.#after = after;
-    let from = after + 1;
+  /** Replays the events after the client's position and then stays live. Resolves when it is live or was detached. */
+  async follow(): Promise<void> {
+    let from = this.#after + 1;
     for (;;) {
       const owner = this.#hub.realm.view.users.get(this.#queue.userId);
-      if (this.#isOver() || owner === undefined) return;
+      const state = this.#state;
+      if (state.kind !== "replaying" || owner === undefined) return;
       if (from < this.#hub.realm.log.startsAt) {
-        // Pruned under the reader: never a guess (E2).
+        // Pruned while this client was reading: report a gap, never guess (E2).
         this.#outlet.closeAfterCalls("queueGone");
         return;
       }
       const slice = readSlice(this.#hub, this.#queue, owner, from);
       const waiting = this.#sendUntilClogged(slice.events);
+      if (this.#isDetached()) return;
       if (waiting !== null) {
-        await this.#unclogged();
-        // What the reader may see may have changed meanwhile (S1): the rest is looked up anew.
+        await new Promise<void>((resume) => {
+          this.#state = step(readerLife, state, "wait", { kind: "clogged", resume });
+        });
+        // Permissions may have changed meanwhile (S1): read the rest again.
         from = waiting.record.position;
         continue;
       }
       const end = slice.next ?? slice.end;
-      // After a pause the log may have grown beyond a slice that was its last.
+      // The log may have grown during the pause, so this slice may not be the last.
       if (slice.next === null && end >= this.#hub.realm.view.position) {
+        this.#state = step(readerLife, state, "catchUp", live);
         this.#goLive();
         return;
       }
@@ -74,62 +96,64 @@ export class SocketReader {
     }
   }
 
-  /** @returns the first event that waits for the client to read; null: none */
+  /** @returns the first event that must wait until the client reads, or null */
   #sendUntilClogged(events: readonly EncodedEvent[]): EncodedEvent | null {
-    let bundle = Bundle.empty(this.#outlet.format);
+    let frameBatch = FrameBatch.empty(this.#outlet.format);
     for (const event of events) {
-      if (bundle.size === 0 && this.#isClogged()) return event;
-      bundle = this.#added(bundle, event);
-      if (!bundle.isFull) continue;
-      this.#outlet.sendBundle(bundle);
-      bundle = Bundle.empty(this.#outlet.format);
+      if (frameBatch.size === 0 && this.#isClogged()) return event;
+      frameBatch = this.#added(frameBatch, event);
+      if (!frameBatch.isFull) continue;
+      this.#outlet.sendFrameBatch(frameBatch);
+      frameBatch = FrameBatch.empty(this.#outlet.format);
     }
-    this.#outlet.sendBundle(bundle);
+    this.#outlet.sendFrameBatch(frameBatch);
     return null;
   }
 
-  #isOver(): boolean {
-    return this.#isDetached || !this.#outlet.isOpen;
+  #isDetached(): boolean {
+    return this.#state.kind === "detached";
   }
 
-  /** Synchronous with the last slice: nothing can come between. */
+  /** Runs synchronously after the last slice, so no event can be missed. */
   #goLive(): void {
     this.#queue.deliveredUpTo = this.#hub.realm.view.position - 1;
     this.#queue.firstPending = null;
-    this.#isLive = true;
     for (const kept of this.#queue.takeVolatile(this.#after)) this.#keepWaiting(kept.replaces ?? "", kept);
-    this.drained();
+    this.#sendWaiting();
   }
 
-  /** The client has yet to read half of what it may leave unread: a replay waits, it is no reason to end a reader. */
+  /**
+   * The client still has to read half of its allowed backlog. The replay waits; this is no reason to close the socket.
+   */
   #isClogged(): boolean {
     return this.#outlet.bufferedBytes() >= limits.socket_buffer_bytes_soft_max / 2;
   }
 
-  #unclogged(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onDrained = resolve;
-    });
-  }
-
-  push(event: EncodedEvent, mailing: Mailing): void {
+  push(event: EncodedEvent, batch: PublishBatch): void {
     if (event.replaces !== null) {
-      this.#pushVolatile(event, event.replaces, mailing);
+      this.#pushVolatile(event, event.replaces, batch);
       return;
     }
-    if (!this.#isLive) {
-      // The event is in the log and the replay will come to it, or the next reader's, should this one go before.
-      this.#queue.firstPending ??= event.record.position;
-      return;
+    switch (this.#state.kind) {
+      case "live":
+        this.#collect(event, batch);
+        this.#queue.deliveredUpTo = event.record.position;
+        return;
+      case "replaying":
+      case "clogged":
+      case "detached":
+        // The log has the event: this reader's replay reaches it, or the next reader's if this one leaves first.
+        this.#queue.firstPending ??= event.record.position;
+        return;
+      default:
+        this.#state satisfies never;
     }
-    this.#collect(event, mailing);
-    this.#queue.deliveredUpTo = event.record.position;
   }
 
-  #pushVolatile(event: EncodedEvent, key: string, mailing: Mailing): void {
+  #pushVolatile(event: EncodedEvent, key: string, batch: PublishBatch): void {
     this.#waiting?.delete(key);
-    if (this.#isLive && this.#outlet.bufferedBytes() === 0) {
-      this.#collect(event, mailing);
+    if (this.#state.kind === "live" && this.#outlet.bufferedBytes() === 0) {
+      this.#collect(event, batch);
       return;
     }
     this.#keepWaiting(key, event);
@@ -144,45 +168,51 @@ export class SocketReader {
     }
   }
 
-  /** Waits for the end of the publication, unless there is enough for a frame. */
-  #collect(event: EncodedEvent, mailing: Mailing): void {
+  /** Collects events until the publication ends or a frame is full. */
+  #collect(event: EncodedEvent, batch: PublishBatch): void {
     const { format } = this.#outlet;
-    const bundle = this.#added(this.#bundle ?? mailing.begin(this, format), event);
-    this.#bundle = bundle;
-    if (!bundle.isFull) return;
-    this.#bundle = mailing.goOn(format);
-    this.#outlet.sendBundle(bundle);
+    const frameBatch = this.#added(this.#frameBatch ?? batch.begin(this, format), event);
+    this.#frameBatch = frameBatch;
+    if (!frameBatch.isFull) return;
+    this.#frameBatch = batch.goOn(format);
+    this.#outlet.sendFrameBatch(frameBatch);
   }
 
-  /** The publication is over: what it brought goes out. */
+  /** The publication is over: send what it brought. */
   flush(): void {
-    const bundle = this.#bundle;
-    this.#bundle = null;
-    if (bundle !== null && !this.#isOver()) this.#outlet.sendBundle(bundle);
+    const frameBatch = this.#frameBatch;
+    this.#frameBatch = null;
+    if (frameBatch !== null && !this.#isDetached()) this.#outlet.sendFrameBatch(frameBatch);
   }
 
-  /** @returns the bundle as it was when the event is not for this queue */
-  #added(bundle: Bundle, event: EncodedEvent): Bundle {
+  /** @returns the same batch if the event is not for this queue */
+  #added(frameBatch: FrameBatch, event: EncodedEvent): FrameBatch {
     const owner = this.#hub.realm.view.users.get(this.#queue.userId);
-    // Ids that the client has are left out of an event that comes in pieces.
+    // Parts that the client already has are left out of an event with several ids.
     const encoding = owner === undefined ? null : (event.for(owner, this.#queue)?.after(this.#after) ?? null);
-    return encoding === null ? bundle : bundle.and(encoding);
+    return encoding === null ? frameBatch : frameBatch.and(encoding);
   }
 
-  /** The buffer is empty again. */
+  /** The client has read some bytes. */
   drained(): void {
-    this.#onDrained?.();
-    this.#onDrained = null;
-    if (!this.#isLive || this.#outlet.bufferedBytes() > 0) return;
-    if (this.#waiting === null) return;
+    const state = this.#state;
+    if (state.kind === "live") this.#sendWaiting();
+    if (state.kind !== "clogged") return;
+    this.#state = step(readerLife, state, "drain", replaying);
+    state.resume();
+  }
+
+  /** Sends the volatile events that wait, if the client has read everything else. */
+  #sendWaiting(): void {
+    if (this.#waiting === null || this.#outlet.bufferedBytes() > 0) return;
     const waiting = [...this.#waiting.values()];
     this.#waiting = null;
-    let bundle = Bundle.empty(this.#outlet.format);
+    let frameBatch = FrameBatch.empty(this.#outlet.format);
     for (const event of waiting) {
       const position = this.#hub.realm.dispatcher.takePosition();
-      bundle = this.#added(bundle, event.renumbered(position));
+      frameBatch = this.#added(frameBatch, event.renumbered(position));
     }
-    this.#outlet.sendBundle(bundle);
+    this.#outlet.sendFrameBatch(frameBatch);
   }
 
   takenOver(): void {
@@ -190,32 +220,28 @@ export class SocketReader {
     this.#outlet.closeAfterCalls("takenOver");
   }
 
-  /** The queue has ended: its owner was deactivated, or it was deleted. */
   gone(): void {
     this.#detach();
     const owner = this.#hub.realm.view.users.get(this.#queue.userId);
     this.#outlet.closeAfterCalls(owner?.isActive === true ? "queueGone" : "deactivated");
   }
 
-  /** An event could not be built: a gap, which is said (E2). */
   failed(): void {
     this.flush();
     this.#detach();
     this.#outlet.closeAfterCalls("queueGone");
   }
 
-  /** The socket closed: the queue waits for the next reader. */
+  /** The socket was closed: the queue waits for the next reader. */
   release(): void {
     this.#detach();
-    if (this.#queue.reader === this) {
-      this.#queue.reader = noReader;
-      this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
-    }
+    this.#queue.release(this, this.#hub.realm.dispatcher.volatileTimers);
   }
 
   #detach(): void {
-    this.#isDetached = true;
-    this.#onDrained?.();
-    this.#onDrained = null;
+    const state = this.#state;
+    if (state.kind === "detached") return;
+    this.#state = step(readerLife, state, "detach", detached);
+    if (state.kind === "clogged") state.resume();
   }
 }

@@ -1,40 +1,39 @@
 /**
- * The WebSocket route `GET /api/v1/events/ws` on the shared uWS app: upgrade, credentials by header or first frame, bounds on
- * connections, and the drain at shutdown, in batches, so that clients do not return in one wave.
+ * The WebSocket route `GET /api/v1/events/ws` on the shared app: upgrade, credentials by header or first
+ * frame, bounds on connections, and closing at shutdown in batches, so that clients do not all reconnect at once.
  */
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
-import type { Authenticated, Perform } from "../runtime/calls.ts";
+import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { headersOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
-import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
+import type { TransportRequest, TransportResponse, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
-import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
+import type { SocketHost, Visitor } from "./socket-host.ts";
 import { SocketSession } from "./socket-session.ts";
-import { Strangers } from "./strangers.ts";
+import { UnauthenticatedSockets } from "./unauthenticated-sockets.ts";
 
 type Credentials = Authenticated | Refusal;
 
 export interface SocketServerOptions {
   readonly realmOf: (host: string) => Realm;
   readonly hubOf: (realm: Realm) => Hub;
-  readonly perform: Perform;
-  /** Both count failed attempts of an address (D28). */
+  readonly execute: ExecuteOperation;
+  /** Both count the failed attempts of an address (D28). */
   readonly authenticate: (realm: Realm, header: string, address: string) => Credentials;
   readonly verifyKey: (realm: Realm, account: { email: string; key: string }, address: string) => Credentials;
   readonly limitFrame: (realm: Realm, userId: number) => Refusal | null;
   readonly clientName: (userAgent: string) => string;
   readonly isSecure: boolean;
   readonly readForwarded: ReadForwarded;
-  /** After so many seconds of silence a client is asked whether it is still there. */
+  /** Seconds of silence after which a client is pinged. */
   readonly heartbeatS: number;
   readonly clock: Clock;
   readonly unsent: UnsentBytes;
@@ -42,64 +41,62 @@ export interface SocketServerOptions {
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
-/** What an upgrade brings for the session that is made of it. */
+/** The data of an upgrade from which its session is made. */
 interface Upgrade {
   readonly realm: Realm;
   readonly credentials: Authenticated | null;
   readonly visitor: Visitor;
 }
 
-/** What uWS keeps with a socket: first its upgrade, then its session. */
+/** Data that the transport keeps with a socket: first its upgrade, then its session. */
 interface SocketData {
   state: Upgrade | SocketSession;
 }
 
-type Socket = WebSocket<SocketData>;
+type Socket = TransportSocket<SocketData>;
 
 const socketPath = "/api/v1/events/ws";
+
+/** The only supported protocol version. */
+const protocolVersion = "13";
 
 export class SocketServer {
   readonly #options: SocketServerOptions;
   readonly #sessions = new Set<SocketSession>();
-  /** Sockets per realm and person. */
+  /** Number of sockets per realm and user. */
   readonly #counts = new Map<string, number>();
   readonly #hosts = new WeakMap<Realm, SocketHost>();
-  readonly #strangers: Strangers;
+  readonly #unauthenticated: UnauthenticatedSockets;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
     this.#options = options;
-    this.#strangers = new Strangers(options.clock);
+    this.#unauthenticated = new UnauthenticatedSockets(options.clock);
   }
 
   get size(): number {
     return this.#sessions.size;
   }
 
-  mount(app: TemplatedApp): void {
-    app.ws<SocketData>(socketPath, {
-      maxPayloadLength: limits.ws_frame_bytes_hard_max,
-      maxBackpressure: limits.socket_buffer_bytes_hard_max,
-      closeOnBackpressureLimit: true,
-      idleTimeout: idleTimeoutOf(this.#options.heartbeatS),
-      sendPingsAutomatically: true,
-      upgrade: (response, request, context) => this.#guard(() => this.#upgrade(response, request, context)),
+  mount(app: WebApp): void {
+    app.onSocket<SocketData>(socketPath, {
+      messageBytesMax: limits.ws_frame_bytes_hard_max,
+      bufferBytesMax: limits.socket_buffer_bytes_hard_max,
+      heartbeatS: this.#options.heartbeatS,
+      upgrade: (response, request, accept) => this.#guard(() => this.#upgrade(response, request, accept)),
+      plain: (response, request) =>
+        this.#guard(() => {
+          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+        }),
       open: (socket) => this.#guard(() => this.#open(socket)),
-      message: (socket, message, isBinary) =>
-        this.#guard(() => sessionOf(socket)?.receive(new Uint8Array(message), isBinary)),
-      drain: (socket) => this.#guard(() => sessionOf(socket)?.drained()),
-      close: (socket) => this.#guard(() => this.#closed(socket)),
+      message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
+      drained: (socket) => this.#guard(() => sessionOf(socket)?.drained()),
+      closed: (socket) => this.#guard(() => this.#closed(socket)),
     });
-    // Without a whole key uWS does not take a request for an upgrade.
-    app.get(socketPath, (response, request) =>
-      this.#guard(() => {
-        this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
-      }),
-    );
   }
 
-  /** A throw in a uWS callback would hang the connection or end the process (pitfalls 2.1). */
+  /** A throw in a callback of the transport could hang the connection or end the process (pitfalls 2.1). */
   #guard(work: () => void): void {
     try {
       work();
@@ -108,7 +105,11 @@ export class SocketServer {
     }
   }
 
-  #upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
+  #upgrade(
+    response: TransportResponse,
+    request: TransportRequest,
+    accept: (data: SocketData, protocol: string) => void,
+  ): void {
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
       this.#answerHttp(response, noHandshake(fault));
@@ -135,18 +136,14 @@ export class SocketServer {
       userAgent,
       address: this.#texts.share(address),
     };
-    const data: SocketData = { state: { realm, credentials, visitor } };
-    response.upgrade(
-      data,
-      request.getHeader("sec-websocket-key"),
-      isPacked ? "msgpack" : "",
-      request.getHeader("sec-websocket-extensions"),
-      context,
-    );
+    accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
   }
 
-  /** Later, and with the end of the connection: what stands behind the request in the same segment is no request (http/exchange.ts). */
-  #answerHttp(response: HttpResponse, refusal: Refusal): void {
+  /**
+   * Answers later and closes the connection: bytes after the request in the same segment are not another request
+   * (http/http-responder.ts).
+   */
+  #answerHttp(response: TransportResponse, refusal: Refusal): void {
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
@@ -156,21 +153,19 @@ export class SocketServer {
     });
   }
 
-  /** null: the first frame will say who it is. */
+  /** Returns null if the first frame will carry the credentials. */
   #admission(realm: Realm, authorization: string, address: string): Credentials | null {
     if (this.#isDraining) return refuse.shuttingDown();
     if (this.#sessions.size >= limits.sockets_max) return refuse.overloaded();
     if (authorization !== "") return this.#options.authenticate(realm, authorization, address);
-    return this.#strangers.knock(address) ? null : refuse.overloaded();
+    return this.#unauthenticated.makeRoomFor(address) ? null : refuse.overloaded();
   }
 
   #open(socket: Socket): void {
     const data = socket.getUserData();
     const upgrade = data.state;
     if (upgrade instanceof SocketSession) return;
-    // The library's typings lack the functions for fragments.
-    const connection = socket as Socket & Connection;
-    const session = new SocketSession(connection, this.#hostOf(upgrade.realm), upgrade.visitor);
+    const session = new SocketSession(socket, this.#hostOf(upgrade.realm), upgrade.visitor);
     data.state = session;
     this.#sessions.add(session);
     session.start(upgrade.credentials);
@@ -180,19 +175,19 @@ export class SocketServer {
     const known = this.#hosts.get(realm);
     if (known !== undefined) return known;
     const hub = this.#options.hubOf(realm);
-    // Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through.
+    // A deactivation closes every socket of the user. It is rare, so a scan of all sessions is acceptable.
     hub.onDeparture = (userId) => {
       for (const session of this.#sessions) session.departed(hub, userId);
     };
     const host: SocketHost = {
       realm,
       hub,
-      perform: this.#options.perform,
+      execute: this.#options.execute,
       verify: (account, address) => this.#options.verifyKey(realm, account, address),
       limitFrame: (userId) => this.#options.limitFrame(realm, userId),
       admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
       leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
-      strangers: this.#strangers,
+      unauthenticated: this.#unauthenticated,
       unsent: this.#options.unsent,
       inFlight: this.#options.inFlight,
     };
@@ -207,7 +202,7 @@ export class SocketServer {
     session.closed();
   }
 
-  /** @returns false when the person has as many sockets as allowed */
+  /** @returns false if the user has the maximum number of sockets */
   #count(name: string, change: 1 | -1): boolean {
     const count = (this.#counts.get(name) ?? 0) + change;
     if (count > limits.sockets_per_user_max) return false;
@@ -216,7 +211,7 @@ export class SocketServer {
     return true;
   }
 
-  /** Closes every socket with 1001, a batch at a time. */
+  /** Closes every socket with 1001, one batch at a time. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     const sessions = [...this.#sessions];
@@ -230,13 +225,13 @@ export class SocketServer {
   }
 }
 
-/** null: it has not opened yet. */
+/** Returns null if the session has not been opened yet. */
 function sessionOf(socket: Socket): SocketSession | null {
   const { state } = socket.getUserData();
   return state instanceof SocketSession ? state : null;
 }
 
-function pageHeaders(request: HttpRequest) {
+function pageHeaders(request: TransportRequest) {
   return {
     host: request.getHeader("host"),
     origin: request.getHeader("origin"),
@@ -244,11 +239,22 @@ function pageHeaders(request: HttpRequest) {
   };
 }
 
+/** @returns why it is not a handshake (RFC 6455, 4.2.1), or null; a transport checks less */
+function handshakeFault(header: (name: string) => string): string | null {
+  if (header("upgrade").toLowerCase() !== "websocket") return "Upgrade must be websocket";
+  const tokens = header("connection").toLowerCase().split(",");
+  if (!tokens.some((token) => token.trim() === "upgrade")) return "Connection must be Upgrade";
+  if (header("sec-websocket-version") !== protocolVersion) return `Sec-WebSocket-Version must be ${protocolVersion}`;
+  // 16 bytes in base64
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(header("sec-websocket-key"))) return "Sec-WebSocket-Key is missing or malformed";
+  return null;
+}
+
 function noHandshake(fault: string): Refusal {
   return refuse.badRequest(`No WebSocket handshake: ${fault}`);
 }
 
-function writeRefusal(response: HttpResponse, refusal: Refusal): void {
+function writeRefusal(response: TransportResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);

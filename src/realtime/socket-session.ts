@@ -1,58 +1,49 @@
 /**
- * One WebSocket connection (realtime.md): waits for its credentials, then carries frames to the same operations as REST and
- * events the other way. Frames are answered with their `ref`; an unknown or wrong one is answered, the connection stays.
+ * One WebSocket connection (docs/realtime.md): waits for credentials, then passes frames to the same operations as
+ * REST, and sends events. Replies repeat the frame's `ref`; an unknown or invalid frame gets an error reply, and the
+ * connection stays open.
  */
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
-import type { Authenticated, Performed } from "../runtime/calls.ts";
-import { bodyOf } from "../runtime/entry.ts";
-import type { Bundle } from "./bundle.ts";
-import { type CloseCause, closeCodes } from "./close-codes.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { bodyText } from "../runtime/answer-bytes.ts";
+import type { AnswerBody, Authenticated, HttpReply } from "../runtime/calls.ts";
+import { step } from "../runtime/life-cycle.ts";
+import { bodyOf } from "../runtime/results.ts";
+import type { SocketConnection } from "../transport/transport.ts";
+import { type CloseCause, closeCauseOf, closeCodes } from "./close-codes.ts";
+import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
+import type { FrameBatch } from "./frame-batch.ts";
 import type { Hub } from "./hub.ts";
-import type { KeyEnd, KeyHolder } from "./key-holders.ts";
 import { Outbox } from "./outbox.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
-import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
-import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
-import { type Operation, readOperation } from "./socket-operations.ts";
+import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
+import type { SocketHost, Visitor } from "./socket-host.ts";
+import { callOf, type Operation, readOperation } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
-import type { Stranger } from "./strangers.ts";
+import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
+import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
 
-/** Frames in a row that are refused for too many requests before the connection is ended. */
+/** Number of consecutive rate-limited frames after which the connection is closed. */
 const refusedFrames_max = 100;
 
-/** Why credentials are refused decides whether coming back can help. */
-const closeCauses: Readonly<Record<string, CloseCause>> = {
-  USER_DEACTIVATED: "deactivated",
-  REALM_DEACTIVATED: "deactivated",
-  RATE_LIMIT_HIT: "rateLimited",
-};
-
-/** Names a session's timer. */
+/** Gives each session's timer a unique name. */
 let sessions = 0;
 
-export class SocketSession implements KeyHolder, Outlet, Stranger {
-  readonly #connection: Connection;
+const closed = { kind: "closed" } as const;
+
+export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedSocket {
+  readonly #connection: SocketConnection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
-  #user: UserRecord | null = null;
-  /** Hash of the key that let it in; "" before. */
-  #keyHash = "";
-  #reader: SocketReader | null = null;
-  #isOpen = true;
+  #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
   #callsPending = 0;
   #framesRefused = 0;
-  /** Why it closes when the calls in flight are answered; null: it does not. */
-  #closing: CloseCause | null = null;
   readonly #outbox: Outbox;
-  /** Name of the timer that waits for credentials; null: it never had to be set. */
-  #timer: string | null = null;
 
-  constructor(connection: Connection, host: SocketHost, visitor: Visitor) {
+  constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = connection;
     this.#host = host;
     this.#visitor = visitor;
@@ -61,18 +52,23 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
       unsent: host.unsent,
       who: () => this.#sender(),
       onStalled: () => this.close("slowReader"),
-      wheel: host.realm.dispatcher.wheel,
+      volatileTimers: host.realm.dispatcher.volatileTimers,
     });
   }
 
-  /** @param credentials who the upgrade's header said it is; null: the first frame will say */
+  /** @param credentials the user from the upgrade's header; null if the first frame will carry credentials */
   start(credentials: Authenticated | null): void {
-    if (credentials === null) this.#awaitCredentials();
-    else this.#admit(credentials);
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
+    const state = this.#state;
+    if (state.kind !== "connecting") return;
+    if (credentials !== null) {
+      this.#admit(state, credentials);
+      return;
+    }
+    const { realm, unauthenticated } = this.#host;
+    unauthenticated.add(this, this.#visitor.address);
+    realm.dispatcher.volatileTimers.set(state.timer, limits.socket_authentication_ms_max, () =>
+      this.close("firstFrameLate"),
+    );
   }
 
   get format(): Format {
@@ -80,78 +76,89 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
   }
 
   bufferedBytes(): number {
-    return this.#isOpen ? this.#outbox.bufferedBytes : 0;
+    return this.#state.kind === "closed" ? 0 : this.#outbox.bufferedBytes;
   }
 
-  get userId(): number | null {
-    return this.#user?.id ?? null;
-  }
-
-  /** Whose share of memory this connection takes. */
+  /** The user or address whose share of memory this connection uses. */
   #sender(): string {
-    return this.#user === null ? this.#visitor.address : `${this.#host.realm.epoch}:${this.#user.id}`;
+    return "account" in this.#state
+      ? `${this.#host.realm.epoch}:${this.#state.account.caller.id}`
+      : this.#visitor.address;
   }
 
-  giveWay(): void {
+  closeForOthers(): void {
     this.close("firstFrameLate");
   }
 
-  #awaitCredentials(): void {
-    this.#host.strangers.add(this, this.#visitor.address);
-    sessions++;
-    this.#timer = `socket:${sessions}`;
-    this.#host.realm.dispatcher.wheel.set(this.#timer, limits.socket_authentication_ms_max, () =>
-      this.close("firstFrameLate"),
-    );
-  }
-
-  #admit({ caller, keyHash }: Authenticated): boolean {
-    if (!this.#host.admit(caller.id)) {
+  #admit(state: Connecting, account: Authenticated): boolean {
+    if (!this.#host.admit(account.caller.id)) {
       this.close("rateLimited");
       return false;
     }
-    this.#user = caller;
-    this.#keyHash = keyHash;
-    this.#host.hub.keyHolders.add(keyHash, this);
-    this.#host.strangers.remove(this);
-    this.#stopTimer();
+    this.#state = step(sessionLife, state, "authenticate", { kind: "registering", account });
+    this.#host.hub.connectionsByApiKey.add(account.keyHash, this);
+    this.#noStranger(state);
     return true;
   }
 
-  #stopTimer(): void {
-    if (this.#timer !== null) this.#host.realm.dispatcher.wheel.cancel(this.#timer);
-    this.#timer = null;
+  #noStranger({ timer }: Connecting): void {
+    this.#host.unauthenticated.remove(this);
+    this.#host.realm.dispatcher.volatileTimers.cancel(timer);
   }
 
-  /** A frame arrived. The bytes are valid only now. */
+  /** A frame arrived. Its bytes are valid only during this call. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (!this.#isOpen || this.#closing !== null) return;
-    const user = this.#user;
-    const bytesMax = user === null ? limits.ws_first_frame_bytes_max : limits.ws_frame_bytes_max;
-    if (bytes.byteLength > bytesMax) {
-      this.#reply(null, refuse.badRequest(`${user === null ? "The first" : "A"} frame has at most ${bytesMax} bytes`));
-      this.close("frameTooLarge");
+    const state = this.#state;
+    switch (state.kind) {
+      case "connecting":
+        this.#receiveFirst(state, bytes, isBinary);
+        return;
+      case "registering":
+      case "live":
+        this.#receiveNext(state.account, bytes, isBinary);
+        return;
+      case "draining":
+      case "closed":
+        return;
+      default:
+        state satisfies never;
+    }
+  }
+
+  #receiveFirst(state: Connecting, bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#isTooLarge(bytes, "The first", limits.ws_first_frame_bytes_max)) return;
+    const decoded = decodeFrame(this.format, bytes, isBinary);
+    if ("frame" in decoded) {
+      this.#authenticate(state, decoded.frame);
       return;
     }
+    this.#reply(decoded.ref, decoded.refusal);
+    this.close("malformed");
+  }
+
+  #receiveNext(account: Authenticated, bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#isTooLarge(bytes, "A", limits.ws_frame_bytes_max)) return;
+    const userId = account.caller.id;
     const decoded = decodeFrame(this.format, bytes, isBinary);
     if ("refusal" in decoded) {
-      const limited = user === null ? null : this.#limit(user.id);
-      this.#reply(decoded.ref, limited ?? decoded.refusal);
-      if (user === null) this.close("malformed");
+      this.#reply(decoded.ref, this.#limit(userId) ?? decoded.refusal);
       return;
     }
     const { frame } = decoded;
-    if (user === null) {
-      this.#authenticate(frame);
-      return;
-    }
     const operation = readOperation(frame);
-    // The performer counts operations itself.
-    const limited = operation?.kind === "operation" ? null : this.#limit(user.id);
+    // The operation executor counts operations itself.
+    const limited = operation?.kind === "operation" ? null : this.#limit(userId);
     if (limited !== null) this.#reply(frame.ref, limited);
-    else if (operation === null) this.#carryOut(frame, user);
-    else if (operation.kind === "operation") this.#call(frame, operation, bytes.byteLength);
+    else if (operation === null) this.#execute(frame, userId);
+    else if (operation.kind === "operation") this.#call(frame, operation, account, bytes.byteLength);
     else this.#reply(frame.ref, operation);
+  }
+
+  #isTooLarge(bytes: Uint8Array, which: string, bytesMax: number): boolean {
+    if (bytes.byteLength <= bytesMax) return false;
+    this.#reply(null, refuse.badRequest(`${which} frame has at most ${bytesMax} bytes`));
+    this.close("frameTooLarge");
+    return true;
   }
 
   #limit(userId: number): Refusal | null {
@@ -160,7 +167,7 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     return limited;
   }
 
-  #authenticate(frame: Frame): void {
+  #authenticate(state: Connecting, frame: Frame): void {
     const { email, api_key: key } = frame.fields;
     if (frame.type !== "authenticate" || typeof email !== "string" || typeof key !== "string") {
       this.#reply(frame.ref, refuse.notLoggedIn());
@@ -170,28 +177,28 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     const verified = this.#host.verify({ email, key }, this.#visitor.address);
     if (!("caller" in verified)) {
       this.#reply(frame.ref, verified);
-      this.close(lookUp(closeCauses, verified.code) ?? "notAuthenticated");
+      this.close(closeCauseOf(verified));
       return;
     }
-    if (!this.#admit(verified)) return;
+    if (!this.#admit(state, verified)) return;
     const { realm } = this.#host;
     const body = { result: "success", msg: "", user_id: verified.caller.id, realm_name: realm.view.realm.name };
     this.#send(encodeReply(this.format, frame.ref, JSON.stringify(body)));
   }
 
-  #carryOut(frame: Frame, user: UserRecord): void {
+  #execute(frame: Frame, userId: number): void {
     switch (frame.type) {
       case "ping":
         this.#send(encodeReply(this.format, frame.ref, "{}", "pong"));
         return;
       case "ack":
-        // Positions are the client's to know; the log prunes itself.
+        // The client keeps track of its position, and the log prunes itself, so there is nothing to do.
         if (!Number.isSafeInteger(frame.fields["last_event_id"])) {
           this.#reply(frame.ref, refuse.badRequest("last_event_id is not an integer"));
         }
         return;
       case "resume":
-        this.#resume(frame, user);
+        this.#resume(frame, userId);
         return;
       case "authenticate":
         this.#reply(frame.ref, refuse.badRequest("Already authenticated"));
@@ -201,9 +208,9 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     }
   }
 
-  /** Runs an operation as REST would, and replies with its answer. A register also attaches its queue. */
-  #call(frame: Frame, operation: Operation, size: number): void {
-    const user = this.#currentUser();
+  /** Executes an operation as REST would, and replies with its answer. A register also attaches its queue. */
+  #call(frame: Frame, operation: Operation, account: Authenticated, size: number): void {
+    const user = this.#currentUser(account);
     if (user === null) return;
     const inFlight = this.#host.inFlight.open(this.#sender());
     const hasRoom = size <= limits.request_small_bytes_max || inFlight.add(size);
@@ -213,39 +220,23 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
       return;
     }
     this.#callsPending++;
-    const { realm, perform } = this.#host;
-    const { client, siteUrl, userAgent, address } = this.#visitor;
-    const performed = perform({
-      realm,
-      method: operation.method,
-      path: operation.path,
-      readParams: () => ({ values: operation.params, files: [] }),
-      hasCredentials: true,
-      credentials: { caller: user, keyHash: this.#keyHash },
-      client,
-      siteUrl,
-      userAgent,
-      address: () => address,
-      idempotencyKey: operation.idempotencyKey,
-      ifNoneMatch: "",
-      onAbort: () => undefined,
-    });
-    const answer = (result: Performed) => {
+    const { realm, execute } = this.#host;
+    const reply = execute(callOf(realm, this.#visitor, { caller: user, keyHash: account.keyHash }, operation));
+    const answer = (result: HttpReply) => {
       this.#callsPending--;
       inFlight.release();
-      const body = Array.isArray(result.body) ? result.body.join("") : String(result.body);
-      const isSent = this.#answer(frame.ref, encodeReply(this.format, frame.ref, body));
-      if (frame.type === "register" && result.status === 200) this.#follow(user, body, isSent);
+      const isSent = this.#answer(frame.ref, encodeAnswer(this.format, frame.ref, result.body));
+      if (frame.type === "register" && result.status === 200) this.#follow(user, result.body, isSent);
       this.#countRefused(result.status === 429);
       this.#closeIfDue();
     };
-    if (performed instanceof Promise) void performed.then(answer);
-    else answer(performed);
+    if (reply instanceof Promise) void reply.then(answer);
+    else answer(reply);
   }
 
-  /** Roles and deactivation may have changed since the socket was opened. */
-  #currentUser(): UserRecord | null {
-    const user = this.#host.realm.view.users.get(this.#user?.id ?? 0);
+  /** The user's role or status may have changed since the socket was opened. */
+  #currentUser({ caller }: Authenticated): UserRecord | null {
+    const user = this.#host.realm.view.users.get(caller.id);
     if (user?.isActive === true) return user;
     this.close("deactivated");
     return null;
@@ -256,18 +247,18 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     if (this.#framesRefused > refusedFrames_max) this.close("rateLimited");
   }
 
-  /** @returns false when the client does not get it: where there is no room for a large one, it is refused instead */
-  #answer(ref: string | null, data: string | Buffer): boolean {
-    if (!this.#isOpen) return false;
-    const sent = this.#outbox.sendAnswer(data, typeof data !== "string");
+  /** @returns false if the client does not get the answer; a large one without room is replaced by an error */
+  #answer(ref: string | null, body: AnswerBody): boolean {
+    if (this.#state.kind === "closed") return false;
+    const sent = this.#outbox.sendAnswer(body, this.format === "msgpack");
     if (sent === "full") this.#reply(ref, refuse.overloaded());
     if (sent === "slow") this.close("slowReader");
     return sent === "sent";
   }
 
-  /** After the reply to a register come the events. */
-  #follow(user: UserRecord, body: string, isSent: boolean): void {
-    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(body) as {
+  /** After the reply to a register the events follow. */
+  #follow(user: UserRecord, body: AnswerBody, isSent: boolean): void {
+    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as {
       queue_id: string;
       last_event_id: number;
     };
@@ -277,12 +268,12 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
       this.#attach(queue, lastEventId);
       return;
     }
-    // Nobody will ever read it: the client does not know its id.
+    // Nobody will read this queue, because the client does not know its id.
     const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
-    this.#host.realm.dispatcher.tell(end);
+    this.#host.realm.dispatcher.send(end);
   }
 
-  #resume(frame: Frame, user: UserRecord): void {
+  #resume(frame: Frame, userId: number): void {
     const { queue_id: queueId, last_event_id: lastEventId } = frame.fields;
     if (typeof queueId !== "string" || !Number.isSafeInteger(lastEventId)) {
       this.#reply(frame.ref, refuse.badRequest("resume needs queue_id and last_event_id"));
@@ -291,7 +282,7 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     const { hub, realm } = this.#host;
     const queue = hub.queue(queueId);
     const after = Math.max(lastEventId as number, (queue?.record.createdAtPosition ?? 0) - 1);
-    if (queue === undefined || queue.userId !== user.id || isLost(realm, queue, after)) {
+    if (queue === undefined || queue.userId !== userId || isLost(realm, queue, after)) {
       this.#reply(frame.ref, refuse.badEventQueueId(queueId));
       return;
     }
@@ -299,24 +290,23 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     this.#attach(queue, after);
   }
 
-  /** One queue per socket: an earlier one of this socket waits for another reader. */
+  /** One queue per socket: a previous queue of this socket waits for another reader. */
   #attach(queue: LiveQueue, after: number): void {
-    if (!this.#isOpen || this.#closing !== null) return;
-    this.#reader?.release();
-    const { reader: former } = queue;
-    const reader = new SocketReader(this.#host.hub, queue, this);
-    queue.reader = reader;
-    if (former.kind === "socket") former.takenOver();
-    if (former.kind === "poll") former.replace();
-    this.#reader = reader;
-    reader.follow(after).catch((error: unknown) => {
-      this.#host.hub.reportBug(error);
+    const state = this.#state;
+    if (state.kind !== "registering" && state.kind !== "live") return;
+    if (state.kind === "live") state.reader.release();
+    const { hub } = this.#host;
+    const reader = new SocketReader(hub, queue, this, after);
+    this.#state = step(sessionLife, state, "attach", { kind: "live", account: state.account, reader });
+    queue.attach(reader);
+    reader.follow().catch((error: unknown) => {
+      hub.reportBug(error);
       reader.failed();
     });
   }
 
-  sendBundle(bundle: Bundle): void {
-    for (const frame of bundle.frames) this.#transmit(frame, bundle.format === "msgpack");
+  sendFrameBatch(frameBatch: FrameBatch): void {
+    for (const frame of frameBatch.frames) this.#transmit(frame, frameBatch.format === "msgpack");
   }
 
   #reply(ref: string | null, refusal: Refusal): void {
@@ -327,12 +317,12 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     this.#transmit(data, typeof data !== "string");
   }
 
-  /** E3: what cannot be sent is never dropped in silence; the client is told to come back. */
+  /** E3: a message that cannot be sent is never dropped silently; the socket is closed, and the client reconnects. */
   #transmit(data: string | Buffer, isBinary: boolean): void {
-    if (this.#isOpen && this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
+    if (this.#state.kind !== "closed" && this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
   }
 
-  /** Shutdown: calls in flight are finished first. */
+  /** At a shutdown pending calls are finished first. */
   drain(): void {
     this.closeAfterCalls("goingAway");
   }
@@ -342,58 +332,67 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
   }
 
   /**
-   * Nothing more is heard or told. What was asked before is answered: it may be the very request that ends the connection, and
-   * the answer with a new key is given once.
+   * Stops reading frames and sending events. Pending calls are still answered: one of them may be the request that
+   * closes this connection, and a new key is shown only once.
    */
   closeAfterCalls(cause: CloseCause): void {
-    if (!this.#isOpen) return;
-    this.#closing ??= cause;
-    this.#reader?.release();
-    this.#reader = null;
-    this.#closeIfDue();
+    const state = this.#state;
+    switch (state.kind) {
+      case "connecting":
+        this.close(cause);
+        return;
+      case "registering":
+      case "live":
+        this.#state = step(sessionLife, state, "drain", { kind: "draining", account: state.account, cause });
+        if (state.kind === "live") state.reader.release();
+        this.#closeIfDue();
+        return;
+      case "draining":
+      case "closed":
+        return;
+      default:
+        state satisfies never;
+    }
   }
 
-  /** What was asked is answered, and what was answered has been taken, as far as it was not handed over at once. */
+  /** Closes once pending calls are answered and all waiting messages were handed to the connection. */
   #closeIfDue(): void {
-    if (this.#closing !== null && this.#callsPending === 0 && !this.#outbox.isWaiting) this.close(this.#closing);
+    const isDue = this.#callsPending === 0 && !this.#outbox.isWaiting;
+    if (this.#state.kind === "draining" && isDue) this.close(this.#state.cause);
   }
 
-  /** Somebody of the hub's realm was deactivated. */
+  /** A user of this hub's realm was deactivated. */
   departed(hub: Hub, userId: number): void {
-    if (this.#host.hub === hub && this.#user?.id === userId) this.closeAfterCalls("deactivated");
+    if (this.#host.hub !== hub || !("account" in this.#state)) return;
+    if (this.#state.account.caller.id === userId) this.closeAfterCalls("deactivated");
   }
 
   drained(): void {
-    if (!this.#isOpen) return;
+    if (this.#state.kind === "closed") return;
     this.#outbox.drained();
     this.#closeIfDue();
-    this.#reader?.drained();
+    if (this.#state.kind === "live") this.#state.reader.drained();
   }
 
   close(cause: CloseCause): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#leave();
+    if (this.#state.kind === "closed") return;
+    this.closed();
     const { code, reason } = closeCodes[cause];
     this.#connection.end(code, reason);
   }
 
-  /** uWS says that the connection is gone: nothing of it may be touched any more. */
+  /** The transport closed the connection; the socket must not be touched any more. */
   closed(): void {
-    this.#isOpen = false;
-    this.#leave();
-  }
-
-  #leave(): void {
-    this.#stopTimer();
+    const state = this.#state;
+    if (state.kind === "closed") return;
+    this.#state = step(sessionLife, state, "close", closed);
     this.#outbox.close();
-    this.#host.strangers.remove(this);
-    this.#reader?.release();
-    this.#reader = null;
-    if (this.#user !== null) {
-      this.#host.leave(this.#user.id);
-      this.#host.hub.keyHolders.remove(this.#keyHash, this);
+    if (state.kind === "connecting") {
+      this.#noStranger(state);
+      return;
     }
-    this.#user = null;
+    if (state.kind === "live") state.reader.release();
+    this.#host.leave(state.account.caller.id);
+    this.#host.hub.connectionsByApiKey.remove(state.account.keyHash, this);
   }
 }

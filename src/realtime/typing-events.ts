@@ -1,19 +1,17 @@
 /**
- * Typing (OpenAPI, typing and typing_edit_message). Notices wait for who is away (queue.ts), so what they show is what it is when they
- * are delivered: addresses may have been hidden meanwhile, channels left (S1). Topics without a name have one for clients that do not
- * know that.
+ * Typing events (OpenAPI, typing and typing_edit_message). They may wait for an absent reader (queue.ts), so they are
+ * built at delivery, when an address may be hidden or a channel left (S1). Clients without the capability
+ * `empty_topic_name` get the display name of a topic without a name.
  */
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { apiEmail } from "../domain/people.ts";
 import { canReadMessage, hasContentAccess } from "../domain/permissions.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { type EventKind, plain } from "./event-kind.ts";
+import type { EventKind } from "./event-kind.ts";
 
-/** @param channelId undefined: it is no channel */
-function mayReadThere(view: View, user: UserRecord, channelId: unknown): boolean {
-  if (channelId === undefined) return true;
-  const channel = view.channels.get(channelId as number);
+function mayReadThere(view: View, user: UserRecord, channelId: number): boolean {
+  const channel = view.channels.get(channelId);
   return channel !== undefined && hasContentAccess(view, user, channel);
 }
 
@@ -24,35 +22,35 @@ function peopleOf(view: View, ids: readonly number[]) {
   });
 }
 
-export const typing: EventKind = {
-  key: (view, record, user, queue) =>
-    mayReadThere(view, user, record.body["stream_id"]) ? plain.key(view, record, user, queue) : null,
-  build(view, record, user, queue) {
-    const { sender_id: senderId, recipient_ids: recipientIds, ...rest } = record.body;
-    const [sender] = peopleOf(view, [senderId as number]);
-    const recipients = recipientIds === undefined ? {} : { recipients: peopleOf(view, recipientIds as number[]) };
-    return plain.build(view, { ...record, body: { ...rest, sender, ...recipients } }, user, queue);
+export const typing: EventKind<"typing"> = {
+  key(view, { body }, user, queue) {
+    if (body.message_type === "direct") return "";
+    if (!mayReadThere(view, user, body.stream_id)) return null;
+    return body.topic === "" ? queue.variant : "";
+  },
+  build(view, { body }, _user, queue) {
+    const { op } = body;
+    const [sender] = peopleOf(view, [body.sender_id]);
+    if (sender === undefined) return [];
+    if (body.message_type === "direct") {
+      return [{ type: "typing", op, message_type: "direct", sender, recipients: peopleOf(view, body.recipient_ids) }];
+    }
+    const topic = shownTopic(view, body.topic, queue.can("empty_topic_name"));
+    return [{ type: "typing", op, message_type: "stream", stream_id: body.stream_id, topic, sender }];
   },
 };
 
-interface Recipient {
-  readonly type: string;
-  readonly channel_id?: number;
-  readonly topic?: string;
-}
-
-export const typingEditMessage: EventKind = {
-  key(view, record, user, queue) {
-    const { channel_id: channelId } = record.body["recipient"] as Recipient;
-    const message = view.row("messages", record.body["message_id"] as number);
+export const typingEditMessage: EventKind<"typing_edit_message"> = {
+  key(view, { body: { recipient, message_id: messageId } }, user, queue) {
+    const message = view.row("messages", messageId);
     const mayRead = message === undefined || canReadMessage(view, user, message);
-    return mayRead && mayReadThere(view, user, channelId) ? queue.variant : null;
+    const mayReadPlace = recipient.type === "direct" || mayReadThere(view, user, recipient.channel_id);
+    return mayRead && mayReadPlace ? queue.variant : null;
   },
-  build(view, record, _user, queue) {
-    const recipient = record.body["recipient"] as Recipient;
-    const { topic } = recipient;
-    const shown =
-      topic === undefined ? recipient : { ...recipient, topic: shownTopic(view, topic, queue.can("empty_topic_name")) };
-    return [{ type: "typing_edit_message", ...record.body, recipient: shown }];
+  build(view, { body }, _user, queue) {
+    const { recipient } = body;
+    if (recipient.type === "direct") return [{ type: "typing_edit_message", ...body }];
+    const topic = shownTopic(view, recipient.topic, queue.can("empty_topic_name"));
+    return [{ type: "typing_edit_message", ...body, recipient: { ...recipient, topic } }];
   },
 };

@@ -1,10 +1,15 @@
 /**
- * `update_message`, `reaction` and `submessage` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
- * topic, and only of messages that the viewer may read now. Messages that went where the viewer may not read them are told as
- * deleted, or, to who came along and left that place since, as gone there; who was in neither place learns nothing of the one that
- * was left.
+ * `update_message`, `reaction` and `submessage` events for a viewer (OpenAPI, GET /events; S1), with the viewer's own
+ * flags and only for messages that the viewer may read now. Messages that the viewer can no longer read after a move
+ * are reported as deleted, or as moved if the viewer was subscribed to the new channel and left it later. A viewer who
+ * was in neither channel learns nothing about the old location.
  */
-import type { ChannelRecord, EventRecord, UserRecord } from "../../schemas/records.ts";
+
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { WireEvent } from "../../schemas/events.ts";
+import type { MessageFlag } from "../../schemas/message-flags.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail } from "../domain/people.ts";
@@ -12,41 +17,43 @@ import { canReadChannelMessage, canReadMessage, hasReceived, mayKnowOrigin } fro
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { wasAddressed, wasSubscribedAt } from "./audience.ts";
-import { type EventBody, type EventKind, extraTypeIn, withShownType } from "./event-kind.ts";
-import type { LiveQueue } from "./queue.ts";
+import { type EventKind, extraTypeIn, withShownType } from "./event-kind.ts";
+import type { RecipientQueue } from "./recipient-queue.ts";
 
-/** Of an event's messages. */
+/** An event's messages, by what the viewer may know. */
 interface Split {
   /** The viewer may read them. */
   readonly kept: readonly number[];
-  /** The viewer came along with them by the move, and has left that channel since: only where they went is said, not under which name. */
+  /** The viewer followed the move and left the new channel later: only the new channel is sent, not the topic name. */
   readonly followed: readonly number[];
-  /** The viewer has lost them by the move. */
+  /** The viewer lost them through the move. */
   readonly lost: readonly number[];
 }
 
 const nothing: Split = { kept: [], followed: [], lost: [] };
 
-function idsOf(record: EventRecord): readonly number[] {
-  return record.body["message_ids"] as readonly number[];
+type Update = EventRecord<"update_message">;
+
+function idsOf({ body }: Update): readonly number[] {
+  return body.message_ids;
 }
 
-function splitFor(view: View, record: EventRecord, viewer: UserRecord, queue: LiveQueue): Split {
+function splitFor(view: View, record: Update, viewer: UserRecord, queue: RecipientQueue): Split {
   const { body } = record;
   if ("content" in body && !mayReadContent(view, record, viewer)) return nothing;
-  const from = view.channels.get(Number(body["stream_id"]));
+  const from = view.channels.get(body.stream_id ?? 0);
   if (from === undefined) return { ...nothing, kept: idsOf(record) };
-  const to = "new_stream_id" in body ? view.channels.get(Number(body["new_stream_id"])) : from;
+  const to = body.new_stream_id === undefined ? from : view.channels.get(body.new_stream_id);
   if (to === undefined) return nothing;
-  const isArrival = body["is_arrival"] === true;
+  const isArrival = body.is_arrival === true;
   if (isArrival && !isForArrival(view, record, viewer, queue, from)) return nothing;
   const readable = idsOf(record).filter((id) => canReadChannelMessage(view, viewer, to, id));
   if (from.id === to.id) return { ...nothing, kept: readable };
-  // The event names the topic that they leave: who came there later and never saw them does not learn it.
+  // The event names the old topic. A viewer who joined later and never saw the messages must not learn it.
   const kept = isArrival ? readable : readable.filter((id) => hadBefore(view, viewer, from, id));
   const isKept = new Set(kept);
   const had = idsOf(record).filter((id) => !isKept.has(id) && hadBefore(view, viewer, from, id));
-  // Where history is protected, who was there already has lost what they did not receive there.
+  // Where history is protected, a subscriber of the new channel keeps only what they received there.
   const isThere = wasSubscribedAt(view, viewer.id, to.id, record.position);
   const isFollowed = (id: number) => isThere && hadBefore(view, viewer, to, id);
   return { kept, followed: had.filter(isFollowed), lost: had.filter((id) => !isFollowed(id)) };
@@ -57,60 +64,59 @@ function isReadableNow(view: View, viewer: UserRecord, messageId: number): boole
   return row !== undefined && canReadMessage(view, viewer, row);
 }
 
-/** A change of content is told only while the message is there and may be read. */
-function mayReadContent(view: View, record: EventRecord, viewer: UserRecord): boolean {
-  return isReadableNow(view, viewer, record.body["message_id"] as number);
+/** A content change is sent only while the message exists and may be read. */
+function mayReadContent(view: View, record: Update, viewer: UserRecord): boolean {
+  return isReadableNow(view, viewer, record.body.message_id);
 }
 
-/** People of the target channel alone: they may know where a message came from, and are not told already. */
+/**
+ * For users of the new channel only: they may know the origin, and do not already get the event for the old channel.
+ */
 function isForArrival(
   view: View,
-  record: EventRecord,
+  record: Update,
   viewer: UserRecord,
-  queue: LiveQueue,
+  queue: RecipientQueue,
   from: ChannelRecord,
 ): boolean {
-  const departure: EventRecord = {
-    ...record,
-    body: { ...record.body, is_arrival: false },
-    audience: { to: "channel", id: from.id, also: (record.body["told_ids"] ?? []) as readonly number[] },
-  };
+  const { is_arrival: _side, told_ids: also = [], ...body } = record.body;
+  const departure: Update = { ...record, body, audience: { to: "channel", id: from.id, also } };
   const mayKnow = idsOf(record).some((id) => mayKnowOrigin(view, viewer, from, id));
   return mayKnow && !wasAddressed(view, departure, viewer, queue);
 }
 
-/** In protected history, only what the viewer received: other ids are not theirs to know. */
+/** With protected history, only messages that the viewer received: other ids are hidden. */
 function hadBefore(view: View, viewer: UserRecord, channel: ChannelRecord, messageId: number): boolean {
   if (!channel.isPrivate || channel.isHistoryPublic) return true;
-  return hasReceived(view.subscriptions.get(viewer.id, channel.id)?.stays ?? [], messageId);
+  return hasReceived(view.subscriptions.get(viewer.id, channel.id)?.periods ?? [], messageId);
 }
 
-function flagsIn(view: View, record: EventRecord, viewer: UserRecord, kept: readonly number[]): string[] {
+function flagsIn(view: View, record: Update, viewer: UserRecord, kept: readonly number[]): MessageFlag[] {
   const row = view.row("messages", messageIdIn(record, kept));
   return row === undefined ? [] : flagsOf(view, viewer, row);
 }
 
-/** The message of the event is always one of its messages. */
-function messageIdIn(record: EventRecord, kept: readonly number[]): number {
-  const id = record.body["message_id"] as number;
+/** The event's `message_id` is always one of its listed messages. */
+function messageIdIn(record: Update, kept: readonly number[]): number {
+  const id = record.body.message_id;
   return kept.includes(id) ? id : (kept[0] ?? id);
 }
 
-export const updateMessage: EventKind = {
+export const updateMessage: EventKind<"update_message"> = {
   key(view, record, viewer, queue) {
     const { kept, followed, lost } = splitFor(view, record, viewer, queue);
-    const told = [...kept, ...followed];
-    if (told.length + lost.length === 0) return null;
+    const recipientIds = [...kept, ...followed];
+    if (recipientIds.length + lost.length === 0) return null;
     const all = idsOf(record).length;
     const lists = [kept, followed, lost];
     const which = lists.map((ids) => (ids.length === all ? "all" : ids.join(","))).join(";");
     const from = hasLeftPlace(view, record, viewer, kept) ? "from nowhere" : "";
-    return `${queue.variant}:${flagsIn(view, record, viewer, told).join(",")}:${which}:${from}`;
+    return `${queue.variant}:${flagsIn(view, record, viewer, recipientIds).join(",")}:${which}:${from}`;
   },
   build(view, record, viewer, queue) {
     const { kept, followed, lost } = splitFor(view, record, viewer, queue);
     const { subject, orig_subject: former } = record.body;
-    // Renames there were not told to who may not know that place any more: the topic is said anew.
+    // A viewer who can no longer see the old channel missed renames there, so the topic is sent again.
     const topic = subject ?? (hasLeftPlace(view, record, viewer, kept) ? former : undefined);
     return [
       ...(lost.length === 0 ? [] : deletion(view, record, queue, lost)),
@@ -122,68 +128,68 @@ export const updateMessage: EventKind = {
 
 function update(
   view: View,
-  record: EventRecord,
+  record: Update,
   viewer: UserRecord,
-  queue: LiveQueue,
+  queue: RecipientQueue,
   ids: readonly number[],
-  topic: unknown,
-): EventBody {
+  topic: string | undefined,
+): WireEvent {
   const { is_arrival: _side, told_ids: _told, orig_subject: former, subject: _new, ...body } = record.body;
-  const name = (topic: unknown) => shownTopic(view, String(topic), queue.can("empty_topic_name"));
-  const channel = view.channels.get(Number(body["stream_id"]));
+  const name = (topic: string) => shownTopic(view, topic, queue.can("empty_topic_name"));
+  const channel = view.channels.get(body.stream_id ?? 0);
   return {
     type: "update_message",
     ...body,
     ...(channel === undefined ? {} : { stream_name: channel.name }),
     ...(former === undefined ? {} : { orig_subject: name(former) }),
-    ...(topic === undefined
-      ? {}
-      : { subject: name(topic), topic_links: renderTopicLinks(String(topic), view.linkifiers) }),
+    ...(topic === undefined ? {} : { subject: name(topic), topic_links: renderTopicLinks(topic, view.linkifiers) }),
     message_id: messageIdIn(record, ids),
     message_ids: ids,
     flags: flagsIn(view, record, viewer, ids),
   };
 }
 
-/** Whether messages came out of a channel that the viewer may not read now. */
-function hasLeftPlace(view: View, record: EventRecord, viewer: UserRecord, kept: readonly number[]): boolean {
-  if (!("new_stream_id" in record.body)) return false;
-  const from = view.channels.get(Number(record.body["stream_id"]));
+/** Whether messages left a channel that the viewer may not read now. */
+function hasLeftPlace(view: View, record: Update, viewer: UserRecord, kept: readonly number[]): boolean {
+  if (record.body.new_stream_id === undefined) return false;
+  const from = view.channels.get(record.body.stream_id ?? 0);
   return from !== undefined && !canReadChannelMessage(view, viewer, from, messageIdIn(record, kept));
 }
 
-/** As if they had been deleted (public API). */
-function deletion(view: View, record: EventRecord, queue: LiveQueue, ids: readonly number[]): EventBody[] {
+/** As if the messages had been deleted (public API). */
+function deletion(view: View, record: Update, queue: RecipientQueue, ids: readonly number[]): WireEvent[] {
+  // Only messages in a channel move away, and a move stores the channel and the topic.
+  const { stream_id: channelId = 0, orig_subject: topic = "" } = record.body;
   const body = {
     type: "delete_message",
     message_type: "stream",
-    stream_id: record.body["stream_id"],
-    topic: shownTopic(view, String(record.body["orig_subject"]), queue.can("empty_topic_name")),
-  };
+    stream_id: channelId,
+    topic: shownTopic(view, topic, queue.can("empty_topic_name")),
+  } as const;
   if (queue.can("bulk_message_deletion")) return [{ ...body, message_ids: ids }];
   return ids.map((id) => ({ ...body, message_id: id }));
 }
 
-/** To readers that may read the message now. */
-export const submessage: EventKind = {
+/** Sent to readers who may read the message now. */
+export const submessage: EventKind<"submessage"> = {
   key(view, record, viewer) {
-    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
+    return isReadableNow(view, viewer, record.body.message_id) ? "" : null;
   },
   build: (_view, record) => [{ type: "submessage", ...record.body }],
 };
 
 /**
- * To whoever may read the message now. With the person's record beside the id, which older clients read (OpenAPI, reaction): the one
- * of now, because the address may have been hidden since.
+ * Sent to everyone who may read the message now. Includes the user's record besides the id for older clients (OpenAPI,
+ * reaction), from the current row, because the address may have been hidden since.
  */
-export const reaction: EventKind = {
+export const reaction: EventKind<"reaction"> = {
   key(view, record, viewer, queue) {
-    return isReadableNow(view, viewer, record.body["message_id"] as number) ? extraTypeIn(record, queue) : null;
+    return isReadableNow(view, viewer, record.body.message_id) ? extraTypeIn(record.body, queue) : null;
   },
   build(view, record, _viewer, queue) {
-    const person = view.users.get(record.body["user_id"] as number);
+    const person = view.users.get(record.body.user_id);
     if (person === undefined) return [];
     const user = { email: apiEmail(person), full_name: person.fullName, user_id: person.id };
-    return [{ type: "reaction", ...withShownType(record, queue), user }];
+    return [{ type: "reaction", ...withShownType(record.body, queue), user }];
   },
 };

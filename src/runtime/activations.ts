@@ -1,14 +1,15 @@
 /**
- * Live actors: bounded maps of plain snapshots, least recently used first out (passivation). What falls out comes back from
- * its row; volatile actors, which have a map of their own, have lapsed when they fall out.
+ * Live actors as bounded LRU maps of plain snapshots (passivation). An evicted durable actor is restored from its row.
+ * Volatile actors have their own map and lose their state when they are evicted.
  */
 
-import { LRUCache } from "lru-cache";
-import type { ActorKind, PlainSnapshot } from "../../actors/kinds.ts";
+import type { LRUCache } from "lru-cache";
+import type { ActorKind } from "../../actors/kinds.ts";
+import type { PlainSnapshot } from "../../actors/protocol/drive.ts";
 import { limits } from "../../schemas/limits.ts";
 import { boundedMap } from "./bounded-map.ts";
 
-/** An actor after a command: its name before and now (a conversation gets and loses its id), and what it became. */
+/** An actor after a command: its key before and after (a conversation gets and loses its id), and its new snapshot. */
 export interface Activated {
   readonly key: string | null;
   readonly keyAfter: string | null;
@@ -16,7 +17,7 @@ export interface Activated {
 }
 
 export class Activations {
-  readonly #durable = new LRUCache<string, PlainSnapshot>({ max: limits.activations_max });
+  readonly #durable = boundedMap<string, PlainSnapshot>(limits.activations_max);
   readonly #volatile = boundedMap<string, PlainSnapshot>(limits.volatile_activations_max);
 
   /** @param key null: the actor has no identity yet */

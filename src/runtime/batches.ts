@@ -1,28 +1,28 @@
 /**
- * What changes too often to be written each time (E4; architecture, Presence): collected in memory and written together now and
- * then. Of many entries each turn takes a portion, so that none is long and nothing has to stand in the mailbox meanwhile. A
- * crash takes what came since the last batch, and nothing else: update ids go on above all that were given out (E1).
+ * Batches writes of data that changes too often to be written each time (E4). Entries are collected in memory and
+ * written from time to time, a portion per turn, so that no turn is long. A crash loses the entries since the last
+ * batch, but no update id is reused (E1).
  */
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { PresenceRecord } from "../../schemas/records.ts";
-import type { TimerWheel } from "./wheel.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
+import type { VolatileTimers } from "./volatile-timers.ts";
 
-/** Between two portions of one batch. */
+/** Pause between two portions of one batch. */
 const pauseMs = 100;
 
 interface BatchOptions<V> {
   readonly name: string;
-  /** What an entry becomes when another of its key comes before it is written. */
+  /** Merges an entry with a newer one of the same key that arrives before it is written. */
   readonly merge: (before: V, added: V) => V;
   readonly persist: (entries: readonly V[]) => Command;
 }
 
-/** How batches reach the clock, the disk and the line of commands. */
+/** Access to the timers, the disk state and the command queue. */
 interface BatchTools {
-  readonly wheel: TimerWheel;
+  readonly volatileTimers: VolatileTimers;
   readonly acceptsWrites: () => boolean;
-  readonly tell: (persist: Command) => void;
+  readonly send: (persist: Command) => void;
 }
 
 class Batch<V> {
@@ -38,14 +38,14 @@ class Batch<V> {
   add(key: string | number, value: V): void {
     const before = this.#unwritten.get(key);
     this.#unwritten.set(key, before === undefined ? value : this.#options.merge(before, value));
-    if (!this.#tools.wheel.has(this.#options.name)) this.#persistIn(limits.batch_persist_ms);
+    if (!this.#tools.volatileTimers.has(this.#options.name)) this.#persistIn(limits.batch_persist_ms);
   }
 
   #persistIn(milliseconds: number): void {
-    this.#tools.wheel.set(this.#options.name, milliseconds, () => this.#persistPortion());
+    this.#tools.volatileTimers.set(this.#options.name, milliseconds, () => this.#persistPortion());
   }
 
-  /** With the disk nearly full, entries wait here: there are never more than keys. */
+  /** While the disk is nearly full, entries stay here. Their number is bounded by the number of keys. */
   #persistPortion(): void {
     if (!this.#tools.acceptsWrites()) {
       this.#persistIn(limits.batch_persist_ms);
@@ -62,16 +62,16 @@ class Batch<V> {
       entries.push(value);
       this.#unwritten.delete(key);
     }
-    this.#tools.tell(this.#options.persist(entries));
+    this.#tools.send(this.#options.persist(entries));
   }
 
-  /** Everything at once, at a shutdown. */
+  /** Writes all entries at once, at a shutdown. */
   flush(): void {
     while (this.#unwritten.size > 0 && this.#tools.acceptsWrites()) this.#writePortion();
   }
 }
 
-/** Reports with new input of one person on one day (D32). */
+/** Number of reports with new input from one user on one day (D32). */
 export interface InputCount {
   /** Days since 1970, UTC. */
   readonly day: number;
@@ -102,7 +102,7 @@ export class Batches {
     this.#presence.add(row.userId, row);
   }
 
-  /** Somebody used a client since their last report (spec 4.7, new_user_input). */
+  /** The user was active in a client since their last report (spec 4.7, new_user_input). */
   inputSeen(userId: number, now: number): void {
     const day = Math.floor(now / dayMs);
     this.#inputs.add(`${day}:${userId}`, { day, userId, reports: 1 });

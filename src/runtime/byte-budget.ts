@@ -1,10 +1,10 @@
-/** Bytes that are in memory at a time, with a bound for all together and one for each person or address (S3). */
+/** Bounds the bytes held in memory at a time, in total and per user or address (S3). */
 import { clientNetwork } from "./client-network.ts";
 
 export interface BytesTaken {
   /** @returns false when there is no room for more */
   add(bytes: number): boolean;
-  /** May be called again. */
+  /** Idempotent. */
   release(): void;
 }
 
@@ -23,10 +23,10 @@ export class ByteBudget {
     return this.#sum;
   }
 
-  /** @param sender a person or an address */
+  /** @param sender a user or an address */
   open(sender: string): BytesTaken {
     let taken = 0;
-    // Most requests are small and never counted.
+    // Set on the first `add`: most requests are small and never counted.
     let who = "";
     return {
       add: (bytes) => {

@@ -1,190 +1,215 @@
 /**
- * What a call is, however it came (REST or a frame on a socket): an operation, a caller, parameters. Handlers are bound to
- * operations by id; the composition root merges the tables of all areas.
+ * A call is an operation, a caller and parameters, whether it arrived by REST or in a socket frame. Handlers are bound
+ * to operations by id; the composition root merges the tables of all areas.
  */
 
 import type { Static, TObject, TProperties } from "typebox";
-import type { Endpoint } from "../../schemas/endpoint.ts";
+import type { Answer } from "../../schemas/answer.ts";
+import type { AnswerOf, Endpoint } from "../../schemas/endpoint.ts";
 import type { Refusal } from "../../schemas/errors.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import type { FileDraft } from "../store/file-draft.ts";
-import type { AskResult, IdempotencyClaim } from "./entry.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { StagedUpload } from "../store/staged-upload.ts";
+import type { IdempotencyKey } from "./queued-command.ts";
 import type { Realm } from "./realm.ts";
-
-/** An answer whose fields are JSON already (events, lists that many ask for): `"events":[...]`, without braces. */
-export interface EncodedAnswer {
-  readonly kind: "encoded";
-  readonly fields: string;
-  /** Names this content: who says that it has it already (If-None-Match) is answered 304. Quoted, as in the header. */
-  readonly etag?: string;
-}
-
-/** Sent one after another; those in a buffer are UTF-8. */
-export type Pieces = readonly (string | Buffer)[];
-
-/** The same for a long answer: its fields are the pieces together. */
-export interface PiecedAnswer {
-  readonly kind: "pieced";
-  readonly pieces: Pieces;
-}
-
-/** An answer that is ready to be sent as it is, envelope and all; it is shared by many answers and never written to. */
-export interface WholeAnswer {
-  readonly kind: "whole";
-  /** UTF-8 JSON of an object. */
-  readonly body: Buffer;
-  /** As in EncodedAnswer. */
-  readonly etag: string;
-}
-
-/** What is asked for is elsewhere, for now. */
-export interface RedirectAnswer {
-  readonly kind: "redirect";
-  /** Below this server's address. */
-  readonly location: string;
-}
-
-export type Handled = AskResult | EncodedAnswer | PiecedAnswer | WholeAnswer | RedirectAnswer;
+import type { Header, Pieces, Result } from "./results.ts";
 
 /** A file in a multipart body. */
 export interface UploadedFile {
-  /** What the client calls it, without folders and control characters: a label, never a path. */
+  /** The client's name for the file, without folders and control characters: a label, never a path. */
   readonly filename: string;
-  /** What the client says that it is: nothing here believes it. */
+  /** The type that the client claims. It is not trusted. */
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-/** A file in a multipart body that went to disk as it came; it is finished, and nobody's yet. */
-export interface DraftedFile {
+/** A file of a multipart body that was streamed to disk. It is complete, but no row claims it yet. */
+export interface StagedFile {
   /** As in UploadedFile. */
   readonly filename: string;
-  /** The random part of its name (schemas/files.ts). */
+  /** The random part of its stored name (schemas/files.ts). */
   readonly file: string;
-  readonly draft: FileDraft;
-  /** Of its bytes. */
+  readonly upload: StagedUpload;
+  /** Hash of the file's bytes. */
   readonly sha256: string;
 }
 
-/** What was sent with a call: one value per name, and files where the operation takes them. */
+/** The parameters of a call: one value per name, and files where the operation accepts them. */
 export interface Submitted {
   readonly values: ReadonlyMap<string, string>;
   readonly files: readonly UploadedFile[];
-  /** Where the operation takes them on disk. */
-  readonly drafts?: readonly DraftedFile[];
+  /** Where the operation accepts files as staged uploads. */
+  readonly stagedFiles?: readonly StagedFile[];
 }
 
-/** Whom good credentials name, and by which key. */
+/** The user whom valid credentials identify, and the API key used. */
 export interface Authenticated {
   readonly caller: UserRecord;
   /** SHA-256 of the key (S2). */
   readonly keyHash: string;
 }
 
+/**
+ * A call from its arrival to its answer, shared by REST and sockets. The transport creates it with what it knows; the
+ * executor fills in the rest once the caller is admitted, before the handler runs.
+ */
 export interface Call<P = unknown> {
-  readonly realm: Realm;
-  /** null where the operation allows anonymous callers. */
-  readonly caller: UserRecord | null;
-  /** Hash of the key that the caller showed; null for anonymous ones. */
-  readonly keyHash: string | null;
-  readonly params: P;
-  /** None where the operation does not declare `upload`; each within its bound. */
-  readonly files: readonly UploadedFile[];
-  readonly drafts: readonly DraftedFile[];
-  /** Name of the client program (D35). */
-  readonly client: string;
-  /** What the client calls this server, e.g. `https://chat.example.org`. */
-  readonly siteUrl: string;
-  readonly userAgent: string;
-  /** Where the request came from, for limits; asked for before anything is awaited. */
-  readonly address: () => string;
-  readonly claim: IdempotencyClaim | null;
-  /** Calls back when the caller hangs up; already gone: at once. */
-  readonly onAbort: (callback: () => void) => void;
-}
-
-export type Handler<P = unknown> = (call: Call<P>) => Handled | Promise<Handled>;
-
-/** What a caller is told of an answer, where what is kept under an Idempotency-Key must not say it (S2): of the first and of a kept one. */
-export type Telling<P = unknown> = (call: Call<P>, answer: Handled) => Handled;
-
-export interface Binding {
-  readonly endpoint: Endpoint;
-  readonly handler: Handler;
-  /** null: the answer as it is. */
-  readonly tell: Telling | null;
-}
-
-/** Binds a handler to its operation, with the parameters that the declaration says. */
-export function bind<P extends TProperties, R extends TProperties>(
-  endpoint: Endpoint<P, R>,
-  handler: Handler<Static<TObject<P>>>,
-  tell: Telling<Static<TObject<P>>> | null = null,
-): Binding {
-  return { endpoint: endpoint as unknown as Endpoint, handler: handler as Handler, tell: tell as Telling | null };
-}
-
-/** The caller of an operation that demands one. The performer guarantees it. */
-export function callerOf(call: Call): UserRecord {
-  if (call.caller === null) throw new Error("this operation has no anonymous callers");
-  return call.caller;
-}
-
-/** The caller as they are now: a turn may have changed their rights since the request came. For what is told after an `await` (S1). */
-export function callerNow(call: Call): UserRecord {
-  const { id } = callerOf(call);
-  const caller = call.realm.view.users.get(id);
-  if (caller === undefined) throw new Error(`caller ${id} is not there any more`);
-  return caller;
-}
-
-/** A call before its parameters are read: what REST and sockets share. */
-export interface RawCall {
   readonly realm: Realm;
   readonly method: string;
   /** Below /api/v1, still percent-encoded. */
   readonly path: string;
-  /** Called when the caller is known to be admitted. */
+  /** Called only after the caller was admitted. */
   readonly readParams: (takesFiles: boolean) => Submitted | Refusal;
-  /** Whether any were sent, good or bad. */
+  /** Whether credentials were sent, valid or not. */
   readonly hasCredentials: boolean;
-  readonly credentials: Authenticated | Refusal;
+  /** Why the call has no valid credentials; null if it has a caller. */
+  readonly unauthorized: Refusal | null;
+  /** null where the operation allows anonymous callers. */
+  readonly caller: UserRecord | null;
+  /** SHA-256 of the caller's API key (S2); null for anonymous callers. */
+  readonly keyHash: string | null;
+  /** Name of the client program (D35). */
   readonly client: string;
+  /** The server's address as the client wrote it, e.g. `https://chat.example.org`. */
   readonly siteUrl: string;
   readonly userAgent: string;
+  /** Address of the client, for limits. It must be read before the handler's first `await`. */
   readonly address: () => string;
-  readonly idempotencyKey: string | null;
-  /** The header of that name, "" without. */
+  readonly idempotencyHeader: string | null;
+  /** The If-None-Match header, or "". */
   readonly ifNoneMatch: string;
+  /** Registers a callback for when the caller disconnects. If the caller is already gone, it runs at once. */
   readonly onAbort: (callback: () => void) => void;
+  /** Filled in by the executor, like all fields below. */
+  readonly params: P;
+  /** Empty unless the operation declares `upload`; each file is within its bound. */
+  readonly files: readonly UploadedFile[];
+  readonly stagedFiles: readonly StagedFile[];
+  readonly idempotencyKey: IdempotencyKey | null;
+  /** Names of parameters that the operation does not declare, ascending. */
+  readonly ignored: readonly string[];
+  /** Headers of the answer that do not depend on it: request limits, or a challenge. */
+  readonly headers: readonly Header[];
+}
+
+type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "headers";
+
+/** What a transport knows of a call. */
+export type ArrivedCall = Omit<Call, FilledIn>;
+
+const none = [] as const;
+
+/** One literal, so that all calls have one hidden class: spreading defaults into each cost more than 10 us a request. */
+export function arrivedCall(arrived: ArrivedCall): Call {
+  return {
+    realm: arrived.realm,
+    method: arrived.method,
+    path: arrived.path,
+    readParams: arrived.readParams,
+    hasCredentials: arrived.hasCredentials,
+    unauthorized: arrived.unauthorized,
+    caller: arrived.caller,
+    keyHash: arrived.keyHash,
+    client: arrived.client,
+    siteUrl: arrived.siteUrl,
+    userAgent: arrived.userAgent,
+    address: arrived.address,
+    idempotencyHeader: arrived.idempotencyHeader,
+    ifNoneMatch: arrived.ifNoneMatch,
+    onAbort: arrived.onAbort,
+    params: null,
+    files: none,
+    stagedFiles: none,
+    idempotencyKey: null,
+    ignored: none,
+    headers: none,
+  };
+}
+
+export type Handler<P = unknown, A = Answer> = (call: Call<P>) => Result<A> | Promise<Result<A>>;
+
+/**
+ * Turns the answer stored under an Idempotency-Key into the one that the caller sees, where it must not be stored (S2).
+ * Applied to the first answer and to a stored one.
+ */
+export type AnswerProjection<P = unknown, S = Answer, A = Answer> = (call: Call<P>, stored: Result<S>) => Result<A>;
+
+export interface Binding {
+  readonly endpoint: Endpoint;
+  readonly handler: Handler;
+  /** null: the answer is sent unchanged. */
+  readonly projectAnswer: AnswerProjection | null;
+}
+
+/** `S`, and no other fields of `A`. */
+type Exact<A, S> = S & { readonly [K in Exclude<keyof A, keyof S>]: never };
+
+/**
+ * Binds a handler to its operation. The declaration types the handler's parameters and its answer: a field that `ok`
+ * does not declare does not compile.
+ */
+export function bind<P extends TProperties, R extends TProperties, A extends Exact<A, AnswerOf<R>>>(
+  endpoint: Endpoint<P, R>,
+  handler: Handler<Static<TObject<P>>, A>,
+): Binding {
+  return { endpoint: endpoint as unknown as Endpoint, handler: handler as unknown as Handler, projectAnswer: null };
+}
+
+/** The same for an operation whose stored answer is not what the caller sees. */
+export function bindProjected<P extends TProperties, R extends TProperties, S, A extends Exact<A, AnswerOf<R>>>(
+  endpoint: Endpoint<P, R>,
+  handler: Handler<Static<TObject<P>>, S>,
+  projectAnswer: AnswerProjection<Static<TObject<P>>, S, A>,
+): Binding {
+  return {
+    endpoint: endpoint as unknown as Endpoint,
+    handler: handler as unknown as Handler,
+    projectAnswer: projectAnswer as unknown as AnswerProjection,
+  };
+}
+
+/** The caller of an operation that requires one. The operation executor guarantees it. */
+export function requireCaller(call: Call): UserRecord {
+  if (call.caller === null) throw new Error("this operation has no anonymous callers");
+  return call.caller;
+}
+
+/**
+ * The caller's current record: a turn may have changed their permissions since the request arrived. Use it for what is
+ * returned after an `await` (S1).
+ */
+export function callerNow(call: Call): UserRecord {
+  const { id } = requireCaller(call);
+  const caller = call.realm.view.users.get(id);
+  if (caller === undefined) throw new Error(`caller ${id} no longer exists`);
+  return caller;
 }
 
 export type AnswerBody = string | Buffer | Pieces;
 
-/** What comes out: an HTTP status and a body, with headers that a refusal needs. */
-export interface Performed {
+/** The response: an HTTP status, a body, and the headers that a rejection needs. */
+export interface HttpReply {
   readonly status: number;
   readonly body: AnswerBody;
-  /** JSON, where it is not said. */
+  /** JSON by default. */
   readonly contentType?: string;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly headers: readonly Header[];
   readonly closesConnection?: boolean;
-  /** Sent instead of the body, piece by piece as the client takes them. */
+  /** Streamed instead of the body, as fast as the client reads. */
   readonly file?: FileSlice;
 }
 
-/** A part of an open file; whoever sends it closes it. */
+/** A range of an open file. The sender closes it. */
 export interface FileSlice {
   readonly start: number;
   readonly length: number;
-  /** At most that many bytes, fewer only at the file's end. */
+  /** Returns at most `length` bytes, and fewer only at the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-export type Perform = (call: RawCall) => Performed | Promise<Performed>;
+export type ExecuteOperation = (call: Call) => HttpReply | Promise<HttpReply>;
 
-/** What the caller calls this server, without port. */
+/** The server's host name as the client wrote it, without the port. */
 export function hostOf(call: { readonly siteUrl: string }): string {
   return call.siteUrl.replace(/^https?:\/\//, "").replace(/:\d+$/, "");
 }

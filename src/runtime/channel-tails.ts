@@ -1,6 +1,6 @@
 /**
- * The newest entries of channels' indexes, kept decoded: what is unread for somebody lies there, and everybody who registers
- * looks for it. Read when first asked for, changed by the same deltas as projections (M9), bounded over all channels.
+ * The newest entries of channel indexes, decoded: every /register reads them to find unread messages. A tail is loaded
+ * on first use, follows the same deltas as projections (M9), and all tails together are bounded.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../schemas/limits.ts";
@@ -9,15 +9,15 @@ import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 
 interface Tail {
-  /** Ascending, without a gap up to the newest message of the channel. */
+  /** Ascending, without gaps up to the newest message of the channel. */
   readonly entries: IndexedMessage[];
-  /** Nothing is older. */
+  /** The tail holds the whole index: there are no older entries. */
   readonly isWhole: boolean;
 }
 
 export interface TailBounds {
   readonly channels: number;
-  /** Of all channels. */
+  /** Over all channels together. */
   readonly entries: number;
   readonly entriesPerChannel: number;
 }
@@ -33,7 +33,7 @@ const rowsPerRead = 2000;
 export class ChannelTails {
   readonly #environment: Environment;
   readonly #entriesPerChannel: number;
-  /** A tail that grows is put in anew: what it takes is counted only then. */
+  /** A tail that grows is set again, because the cache computes sizes only in `set`. */
   readonly #tails: LRUCache<number, Tail>;
 
   constructor(environment: Environment, bounds = bounds_default) {
@@ -46,7 +46,7 @@ export class ChannelTails {
     });
   }
 
-  /** Entries that are kept, of all channels. */
+  /** Number of cached entries in all channels. */
   get size(): number {
     return this.#tails.calculatedSize;
   }
@@ -59,7 +59,7 @@ export class ChannelTails {
       const start = Math.max(endBefore(tail.entries, above + 1), end - limit);
       const isEnough = end - start === limit || tail.isWhole || (tail.entries[0]?.id ?? Infinity) <= above + 1;
       if (isEnough) return tail.entries.slice(start, end).reverse();
-      // What does not fit is read as if it were not kept.
+      // If the tail would get too long, read the rows without caching them.
       if (tail.entries.length + rowsPerRead > this.#entriesPerChannel) {
         return this.#rows(channelId, { above, below, limit });
       }
@@ -81,7 +81,7 @@ export class ChannelTails {
     const tail = this.#tails.peek(channelId);
     if (tail === undefined) return;
     const isNewest = row !== null && id > (tail.entries.at(-1)?.id ?? 0);
-    // Edits, moves and deletions are rare: what is kept of the channel is read again.
+    // Edits, moves and deletions are rare: drop the tail, and reload it on the next read.
     if (!isNewest || tail.entries.length >= this.#entriesPerChannel) {
       this.#tails.delete(channelId);
       return;
@@ -91,7 +91,7 @@ export class ChannelTails {
   }
 }
 
-/** How many entries have ids below one. */
+/** Number of entries with ids below `below`. */
 function endBefore(entries: readonly IndexedMessage[], below: number): number {
   let low = 0;
   let high = entries.length;

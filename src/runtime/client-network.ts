@@ -1,10 +1,12 @@
-/** Who a client is to limits of all kinds, where no person is known (D28, S3). */
+/** What identifies a client for limits when there is no authenticated user (D28, S3). */
 import ipaddr from "ipaddr.js";
 
-/** A home or a server has a whole network of IPv6 addresses: with a limit for each, it would have no limit. */
+/** A home or a server has a whole IPv6 network. One limit per address would be no limit for it. */
 const ipv6GroupsPerNetwork = 4;
 
-/** What counts as one client: an IPv4 address, however it is written, or a /64 of IPv6. Anything else stands for itself. */
+/**
+ * An IPv4 address, however it is written, or an IPv6 /64 counts as one client. Any other string is returned unchanged.
+ */
 export function clientNetwork(who: string): string {
   if (!ipaddr.isValid(who)) return who;
   const address = ipaddr.process(who);

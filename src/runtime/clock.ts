@@ -1,6 +1,6 @@
 /**
- * The clock port: the only place (with main) that reads time, sets timers or says when a turn may run, so that tests can own
- * time and the order of things (D26, M4).
+ * The clock port: besides main.ts the only place that reads time, sets timers or decides when a turn runs, so that
+ * tests control time and order (D26, M4).
  */
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
@@ -8,15 +8,15 @@ import { uptime } from "node:os";
 export interface Clock {
   /** Wall-clock milliseconds since 1970; may jump. */
   now(): number;
-  /** Milliseconds that only grow; for budgets and durations. It stands still while the machine sleeps. */
+  /** Milliseconds that only grow, for budgets and durations. Does not advance while the machine sleeps. */
   monotonic(): number;
-  /** Milliseconds since the machine was started, its sleep included. */
+  /** Milliseconds since the machine started, including sleep. */
   uptimeMs(): number;
-  /** Changes with each start of the machine; "": not known. */
+  /** Changes whenever the machine restarts; "" if unknown. */
   readonly bootId: string;
-  /** @returns cancels the timer */
+  /** @returns a function that cancels the timer */
   after(milliseconds: number, callback: () => void): () => void;
-  /** In the next pass of the loop, after what has arrived in this one. */
+  /** Runs in the next iteration of the event loop, after the input that arrived in this one. */
   soon(callback: () => void): void;
 }
 

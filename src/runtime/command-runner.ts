@@ -1,38 +1,42 @@
 /**
- * Runs one command inside a turn: wakes its actor, lets the machine decide, prepares the effects, the end of the command's row
- * and the answer under its key, and only then writes them: what can be wrong with a command shows before its first write, so
- * that it is refused alone and the turn's transaction holds all of a command or nothing (M2, M6). What follows for memory is
- * left in `staged`; nothing in memory has changed when `run` returns or throws (M9).
+ * Runs one command inside a turn: loads its actor, lets the machine decide, and prepares the effects, the removal of
+ * the command's row and the answer under its Idempotency-Key. Only then it writes them, so a faulty command fails
+ * before its first write and is rejected alone: the transaction holds all of a command or nothing (M2, M6). Except for
+ * the actor's snapshot nothing in memory changes: `run` returns what it wrote, and the dispatcher applies it (M9).
  */
-import type { Command } from "../../actors/commands.ts";
-import type { Done } from "../../actors/decide.ts";
-import type { Effect, Ticket } from "../../actors/effects.ts";
-import { type ActorKind, actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
+
+import { type ActorKind, actorKinds } from "../../actors/kinds.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
+import { type Done, refuseCaller } from "../../actors/protocol/decide.ts";
+import { type Driven, drive, type PlainSnapshot } from "../../actors/protocol/drive.ts";
+import type { Effect } from "../../actors/protocol/effects.ts";
+import type { Ticket } from "../../schemas/answer.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Environment, PreparedWrite } from "../store/environment.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
-import { type Activated, Activations } from "./activations.ts";
-import { clearStage, newStage, type Staged, stageEffect, stageRow } from "./effects-applier.ts";
-import { type AskResult, type Entry, ok, type Source } from "./entry.ts";
+import { Activations } from "./activations.ts";
+import type { DeferredReplies } from "./deferred-replies.ts";
 import type { IdempotencyKeys, KeptAnswer } from "./idempotency.ts";
-import { drive } from "./machines.ts";
+import type { QueuedCommand, Source } from "./queued-command.ts";
 import type { RealmView, TurnState } from "./realm-view.ts";
-import type { Tickets } from "./tickets.ts";
+import { ok, type Reply } from "./results.ts";
+import { Staged } from "./stage-effects.ts";
 
-/** What a command came to, until memory has followed. */
-export interface Concluded extends Activated {
-  readonly result: AskResult;
-  /** The ticket under which the answer comes later, or null. */
+/** The result of a command, before it is applied to memory. */
+export interface Concluded {
+  readonly staged: Staged;
+  readonly result: Reply;
+  /** The ticket of a deferred reply, or null. */
   readonly deferred: Ticket | null;
-  /** What it goes on with, or null. */
-  readonly rest: Entry | null;
+  /** The command that continues this one, or null. */
+  readonly rest: QueuedCommand | null;
 }
 
-/** A prepared row could not be written: the disk's fault, of which the turn, and the process, must end (M5). */
+/** A prepared row could not be written: the disk failed, so the turn and the process must end (M5). */
 export class StoreFailed extends Error {
   constructor(cause: unknown) {
-    super("the store failed to write", { cause });
+    super("the store could not write", { cause });
   }
 }
 
@@ -42,19 +46,17 @@ export interface CommandRunnerOptions {
   readonly view: RealmView;
   readonly turn: TurnState;
   readonly keys: IdempotencyKeys;
-  readonly tickets: Tickets;
+  readonly deferredReplies: DeferredReplies;
 }
 
 export class CommandRunner {
-  /** What the last command that ran brought about; valid until the next one runs. */
-  readonly staged = newStage();
   readonly #activations = new Activations();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #view: RealmView;
   readonly #turn: TurnState;
   readonly #keys: IdempotencyKeys;
-  readonly #tickets: Tickets;
+  readonly #deferredReplies: DeferredReplies;
 
   constructor(options: CommandRunnerOptions) {
     this.#environment = options.environment;
@@ -62,38 +64,41 @@ export class CommandRunner {
     this.#view = options.view;
     this.#turn = options.turn;
     this.#keys = options.keys;
-    this.#tickets = options.tickets;
+    this.#deferredReplies = options.deferredReplies;
   }
 
   /**
    * Decides and writes.
-   * @throws whatever the decision or the preparation throws; nothing is written then (M6)
+   * @throws whatever the decision or the preparation throws; nothing has been written then (M6)
    * @throws StoreFailed when a write fails: the turn must not be committed (M5)
    */
-  run(entry: Entry): Concluded {
-    const { command } = entry;
+  run(queued: QueuedCommand): Concluded {
+    const { command } = queued;
     const kind = actorKinds[command.to.actor];
     const key = kind.keyOf(command.to, this.#view);
-    const before = this.#activations.get(kind, key) ?? this.#awake(kind, command);
-    const { outcome, snapshot } = drive(kind.machine, before, { type: command.type, command, view: this.#view });
+    const before = this.#activations.get(kind, key) ?? this.#activate(kind, command);
+    const { outcome, snapshot } = this.#decide(kind, command, before);
     const isDone = outcome.kind === "done";
     const effects = isDone ? this.#effectsOf(kind, command, outcome, { before, after: snapshot }) : [];
-    const result: AskResult = isDone ? { kind: "ok", answer: outcome.answer ?? {} } : outcome;
+    const result: Reply = isDone ? { kind: "ok", answer: outcome.answer ?? {} } : outcome;
     const deferred = isDone && outcome.answer === null ? command.ticket : null;
     const kept =
       isDone && outcome.keptAnswer !== undefined ? ok(outcome.keptAnswer) : deferred === null ? result : null;
-    this.#apply(entry, effects, kept);
-    return {
-      key,
-      keyAfter: kind.keyAfter(key, snapshot.context),
-      snapshot,
-      result,
-      deferred,
-      rest: restOf(entry, this.staged),
-    };
+    const staged = this.#stage(queued, effects);
+    const answers = this.#answersToKeep(queued, kept, effects);
+    const keyAfter = kind.keyAfter(key, snapshot.context);
+    if (staged.writes.length + answers.length > 0) this.#write(staged.writes, answers);
+    this.#activations.set(kind, { key, keyAfter, snapshot });
+    return { staged, result, deferred, rest: restOf(queued, staged) };
   }
 
-  #awake(kind: ActorKind, command: Command): PlainSnapshot {
+  #decide(kind: ActorKind, command: Command, before: PlainSnapshot): Driven {
+    const refused = refuseCaller(command, this.#view);
+    if (refused !== null) return { outcome: refused, snapshot: before };
+    return drive(kind.machine, before, { type: command.type, command, view: this.#view });
+  }
+
+  #activate(kind: ActorKind, command: Command): PlainSnapshot {
     return kind.load(command.to, this.#view) ?? kind.initial(command.to);
   }
 
@@ -107,28 +112,35 @@ export class CommandRunner {
     return [...outcome.effects, ...kind.save(command.to, before, after)];
   }
 
-  /** The effects of a command, the end of its row and the answer under its key: all of it, or nothing. */
-  #apply(entry: Entry, effects: readonly Effect[], kept: AskResult | null): void {
-    const staged = this.staged;
-    clearStage(staged, this.#turn);
-    for (const effect of effects) stageEffect(effect, this.#turn, staged);
+  /** Prepares the command's effects and the removal of its row. */
+  #stage({ command, source }: QueuedCommand, effects: readonly Effect[]): Staged {
+    const staged = new Staged(effects, this.#turn);
     for (const delta of staged.deltas) this.#projections.check(delta);
-    if (staged.bytes > limits.turn_bytes_max) throw new Error(`${entry.command.type} writes ${staged.bytes} bytes`);
-    const { source, claim } = entry;
-    if (source.kind === "mailbox") stageRow(staged, "mailbox", source.sequence, restRow(staged, source.sequence));
-    if (source.kind === "timer") stageRow(staged, "timers", [source.dueAt, source.sequence], null);
-    const answers: KeptAnswer[] = [];
-    const keep = (answer: KeptAnswer | null) => {
-      if (answer !== null) answers.push(answer);
-    };
-    if (claim !== null && kept !== null) keep(this.#keys.answerToKeep(claim, kept));
-    for (const { ticket, answer } of staged.replies) keep(this.#lateAnswer(ticket, ok(answer)));
-    if (staged.writes.length + answers.length > 0) this.#write(staged.writes, answers);
+    if (staged.bytes > limits.turn_bytes_max) throw new Error(`${command.type} writes ${staged.bytes} bytes`);
+    if (source.kind === "mailbox") staged.row("mailbox", source.sequence, restRow(staged, source.sequence));
+    if (source.kind === "timer") staged.row("timers", [source.dueAt, source.sequence], null);
+    return staged;
   }
 
-  #lateAnswer(ticket: Ticket, result: AskResult): KeptAnswer | null {
-    const claim = this.#tickets.get(ticket)?.claim ?? null;
-    return claim === null ? null : this.#keys.answerToKeep(claim, result);
+  /** The command's own answer, and those to earlier requests, where they have an Idempotency-Key. */
+  #answersToKeep(
+    { idempotencyKey }: QueuedCommand,
+    kept: Reply | null,
+    effects: readonly Effect[],
+  ): readonly KeptAnswer[] {
+    const answers: KeptAnswer[] = [];
+    const own = idempotencyKey === null || kept === null ? null : this.#keys.answerToKeep(idempotencyKey, kept);
+    if (own !== null) answers.push(own);
+    for (const effect of effects) {
+      const late = effect.kind === "reply" ? this.#lateAnswer(effect.ticket, ok(effect.answer)) : null;
+      if (late !== null) answers.push(late);
+    }
+    return answers;
+  }
+
+  #lateAnswer(ticket: Ticket, result: Reply): KeptAnswer | null {
+    const idempotencyKey = this.#deferredReplies.get(ticket)?.idempotencyKey ?? null;
+    return idempotencyKey === null ? null : this.#keys.answerToKeep(idempotencyKey, result);
   }
 
   #write(writes: readonly PreparedWrite[], answers: readonly KeptAnswer[]): void {
@@ -137,7 +149,7 @@ export class CommandRunner {
       for (const answer of answers) this.#keys.keep(answer, this.#turn.now);
     };
     try {
-      // A volatile turn has no transaction.
+      // A volatile turn has no open transaction.
       if (this.#environment.isWriting) write();
       else this.#environment.transaction(write);
     } catch (error) {
@@ -145,17 +157,13 @@ export class CommandRunner {
     }
   }
 
-  /** The actor is now what the command made of it. */
-  activate(command: Command, activated: Activated): void {
-    this.#activations.set(actorKinds[command.to.actor], activated);
-  }
-
   /**
-   * A command that nobody waits for and that threw: its row counts the attempt, after the third it is a dead letter.
-   * @returns the entry to try again, or null
+   * A command without a waiting request threw: count the attempt in its row, and move it to the dead letters after the
+   * third.
+   * @returns the command to try again, or null
    */
-  keepForRetry(entry: Entry, error: unknown): Entry | null {
-    const { command, source } = entry;
+  keepForRetry(queued: QueuedCommand, error: unknown): QueuedCommand | null {
+    const { command, source } = queued;
     const attempts = source.kind === "mailbox" ? source.attempts + 1 : 1;
     const sequence = source.kind === "mailbox" ? source.sequence : ++this.#turn.counters.sequence;
     const isDead = attempts >= limits.mailbox_attempts_max;
@@ -169,15 +177,15 @@ export class CommandRunner {
         this.#environment.put("mailbox", sequence, { sequence, command, attempts });
       }
     });
-    return isDead ? null : { ...entry, source: { kind: "mailbox", sequence, attempts } };
+    return isDead ? null : { ...queued, source: { kind: "mailbox", sequence, attempts } };
   }
 }
 
-/** It takes the place of its command's row, if there was one: so it comes first after a crash, too (M3). */
-function restOf({ source }: Entry, { rest }: Staged): Entry | null {
+/** The rest of a command replaces its row, if it had one, so it also runs first after a crash (M3). */
+function restOf({ source }: QueuedCommand, { rest }: Staged): QueuedCommand | null {
   if (rest === null) return null;
-  const place: Source = source.kind === "mailbox" ? { ...source, attempts: 0 } : { kind: "told" };
-  return { command: rest, source: place, settle: null, claim: null };
+  const place: Source = source.kind === "mailbox" ? { ...source, attempts: 0 } : { kind: "sent" };
+  return { command: rest, source: place, settle: null, idempotencyKey: null };
 }
 
 function restRow({ rest }: Staged, sequence: number): RowOf<"mailbox"> | null {

@@ -1,6 +1,7 @@
 /**
- * Looks now and then whether the data folder is still this process's own: another process may have taken it over, or somebody may have
- * removed or replaced it. Writes find that out by themselves (fence.ts); this is for a server that only reads.
+ * Checks periodically that this process still owns the data folder: another process may have taken it over, or somebody
+ * may have removed or replaced it. Writes detect that by themselves (fence.ts); this check is for a server that only
+ * reads.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { Clock } from "./clock.ts";
@@ -10,7 +11,10 @@ export interface Owned {
   assertOwned(): void;
 }
 
-/** @param lost must not return @returns what ends the watch */
+/**
+ * @param lost must not return
+ * @returns a function that stops the checks
+ */
 export function watchData(clock: Clock, owned: () => readonly Owned[], lost: (error: unknown) => never): () => void {
   let isOver = false;
   let cancel: () => void = () => undefined;

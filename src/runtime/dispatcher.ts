@@ -1,62 +1,53 @@
 /**
- * One realm's line of commands and its turns (architecture, idea 3). A turn is one transaction: commands that arrived
- * since the last one are decided and written one by one (each prepared whole before its first write), then flushed once;
- * only then are replies settled and events published (M1, M2). Commands form one total order (M7): the line is a queue,
- * whoever tells goes to its back. What a turn's budget does not reach stays in the line; what was told and would be lost
- * is written to the mailbox first (M3). If a commit fails, nobody gets an answer and the process ends (M5).
+ * A realm's command queue and its turns. A turn is one transaction: the commands that arrived since the last turn are
+ * decided and written one by one (each is prepared completely before its first write), then flushed once; only then
+ * events are published and replies settled (M1, M2). Commands form one total order (M7): a command that an actor sends
+ * is appended to the queue. Commands beyond a turn's budget stay queued, and those that a crash would lose are written
+ * to the mailbox first (M3). If a commit fails, no reply is sent and the process ends (M5).
  */
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import type { Command } from "../../actors/commands.ts";
+import type { Command, CommandType, ReplyOf } from "../../actors/protocol/commands.ts";
+import type { Effect } from "../../actors/protocol/effects.ts";
+import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
-import type { Delta } from "../store/projections/projection.ts";
+import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
-import type { Alarm } from "./alarm.ts";
 import { Batches } from "./batches.ts";
-import { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
+import { CommandQueue, isVolatile, type TurnKind } from "./command-queue.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
+import { DeferredReplies } from "./deferred-replies.ts";
+import type { Alarm, DispatcherOptions, EventSink } from "./dispatcher-options.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
-import type { Staged } from "./effects-applier.ts";
-import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
-import type { EventSink } from "./event-sink.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
-import { Ledger } from "./ledger.ts";
-import { isVolatile, Line, type TurnKind } from "./line.ts";
+import { InFlightRequests } from "./in-flight-requests.ts";
 import { Observers } from "./observers.ts";
+import { type IdempotencyKey, type QueuedCommand, sentCommand } from "./queued-command.ts";
+import { RealmCounters } from "./realm-counters.ts";
 import { RealmTime } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
-import { Tickets } from "./tickets.ts";
+import { ok, type Reply } from "./results.ts";
+import type { Staged } from "./stage-effects.ts";
 import { timesOf } from "./turn-times.ts";
-import { TimerWheel } from "./wheel.ts";
+import { VolatileTimers } from "./volatile-timers.ts";
 
-/** With fewer leased positions left, the lease is renewed before one more is taken. */
+/** If fewer leased positions are left, the lease is renewed before another one is taken. */
 const positionsLeft_min = 1000;
 
-/** How often a full disk is looked at again for the server's own commands. */
+/** Interval at which a full disk is checked again for the server's own commands. */
 const diskRetryMs = 1000;
 
 export type { Alarm, Delta, EventSink };
 
-export interface DispatcherOptions {
-  readonly environment: Environment;
-  readonly projections: RealmProjections;
-  readonly clock: Clock;
-  readonly alarm: Alarm;
-  /** Whether there is room on the disk (M5). */
-  readonly acceptsWrites: () => boolean;
-  /** Removes a file that no row on disk claims any more. */
-  readonly discard: (file: string) => void;
-}
-
 export class Dispatcher {
   readonly view: RealmView;
-  readonly wheel: TimerWheel;
-  readonly ledger: Ledger;
+  readonly volatileTimers: VolatileTimers;
+  readonly realmCounters: RealmCounters;
   readonly batches: Batches;
-  readonly claims: Claims;
+  readonly inFlightRequests: InFlightRequests;
   readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
@@ -67,18 +58,20 @@ export class Dispatcher {
   readonly #discard: (file: string) => void;
   readonly #turn: TurnState;
   readonly #runner: CommandRunner;
-  readonly #line = new Line();
-  readonly #tickets: Tickets;
+  readonly #queue = new CommandQueue();
+  readonly #deferredReplies: DeferredReplies;
   readonly #timers: DurableTimers;
-  #sink: EventSink = { changed: () => undefined, stage: () => undefined, publish: () => undefined };
+  /** Each delta goes to all of them, in this order: whatever reads a projection or a cache comes after it. */
+  readonly #followers: readonly Follower[];
+  #sink: EventSink = { apply: () => undefined, stage: () => undefined, publish: () => undefined };
   #isScheduled = false;
   #isInTurn = false;
   #isClosed = false;
-  #settlements: (() => void)[] = [];
-  #idleWaiters: (() => void)[] = [];
-  /** Comes before everything else, in the next turn: a row of the mailbox that threw, or the rest of a command (M7). */
-  #first: Entry | null = null;
-  /** The last mailbox row that is in the line; null: all are. */
+  readonly #settlements: (() => void)[] = [];
+  readonly #idleWaiters: (() => void)[] = [];
+  /** Runs before everything else in the next turn: a mailbox row that threw, or the rest of a command (M7). */
+  #first: QueuedCommand | null = null;
+  /** The last mailbox row in the queue; null when all of them are. */
   #recoveredUpTo: number | null = null;
 
   constructor(options: DispatcherOptions) {
@@ -88,91 +81,90 @@ export class Dispatcher {
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
     this.#discard = options.discard;
-    this.ledger = Ledger.open(options.environment);
-    this.#turn = this.ledger.turn;
-    this.#time = new RealmTime(options.clock, this.ledger.mark, options.alarm.warn);
-    this.view = new RealmView(
-      options.environment,
-      options.projections,
-      this.#turn,
-      timesOf(this.#time, this.#turn, () => this.#isInTurn),
-    );
-    this.wheel = new TimerWheel(options.clock);
-    this.#tickets = new Tickets(this.wheel);
+    this.realmCounters = RealmCounters.open(options.environment);
+    this.#turn = this.realmCounters.turn;
+    this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
+    const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);
+    this.view = new RealmView(options.environment, options.projections, this.#turn, times);
+    this.volatileTimers = new VolatileTimers(options.clock);
+    this.#deferredReplies = new DeferredReplies(this.volatileTimers);
     const keys = new IdempotencyKeys(options.environment);
-    this.claims = new Claims(keys);
+    this.inFlightRequests = new InFlightRequests(keys);
     this.#runner = new CommandRunner({
       environment: options.environment,
       projections: options.projections,
       view: this.view,
       turn: this.#turn,
       keys,
-      tickets: this.#tickets,
+      deferredReplies: this.#deferredReplies,
     });
-    const { acceptsWrites } = options;
-    this.batches = new Batches({ wheel: this.wheel, acceptsWrites, tell: (persist) => this.tell(persist) });
-    const timerClock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
-    this.#timers = new DurableTimers(options.environment, timerClock, (entry) => this.#enqueue(entry));
+    const sink = { apply: (delta: Delta) => this.#notifySink(() => this.#sink.apply(delta)) };
+    this.#followers = [options.projections, ...this.view.followers, sink, this.observers];
+    const { volatileTimers } = this;
+    this.batches = new Batches({ volatileTimers, acceptsWrites: options.acceptsWrites, send: (one) => this.send(one) });
+    const clock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
+    this.#timers = new DurableTimers(options.environment, clock, (queued) => this.#enqueue(queued));
     this.#recover(0);
     this.#timers.arm();
   }
 
-  /** An operator says that the clock is right: nothing waits for it to last any more. */
+  /** An operator confirmed the clock: stop waiting for its jump to last. */
   trustClock(): void {
     this.#time.trust();
   }
 
-  /** The hub that publishes; set once, before the first command. */
+  /** Sets the hub that publishes events. Called once, before the first command. */
   attach(sink: EventSink): void {
     this.#sink = sink;
   }
 
-  /** Mailbox rows of before go first, in their order (M3, M7), as many as the line takes at a time. */
+  /** Mailbox rows of the previous run are queued first, in their order (M3, M7), up to the queue's bound at a time. */
   #recover(after: number): void {
     const limit = limits.queued_commands_max;
     const rows = this.#environment.rows("mailbox", { start: after + 1, limit });
     for (const { row } of rows) {
       const source = { kind: "mailbox", sequence: row.sequence, attempts: row.attempts } as const;
-      this.#enqueue({ command: row.command as Command, source, settle: null, claim: null });
+      this.#enqueue({ command: row.command as Command, source, settle: null, idempotencyKey: null });
     }
     this.#recoveredUpTo = rows.length < limit ? null : (rows.at(-1)?.key ?? null);
   }
 
-  /** Asks an actor and waits for its answer. Never rejects. */
-  ask(command: Command, claim: IdempotencyClaim | null = null): Promise<AskResult> {
-    return new Promise((settle) => {
+  /** Sends a command to an actor and resolves with its reply, as its type declares it. Never rejects. */
+  ask<T extends CommandType>(command: Command<T>, key: IdempotencyKey | null = null): Promise<Reply<ReplyOf<T>>> {
+    return new Promise((resolve) => {
+      const settle = resolve as (reply: Reply) => void; // tests compare replies with their declaration
       const refused = this.#refusal(command);
-      if (refused !== null && claim === null) {
+      if (refused !== null && key === null) {
         settle(refused);
         return;
       }
-      const settleAll = claim === null ? settle : this.claims.admit(claim, this.view.now, refused, settle);
+      const settleAll = key === null ? settle : this.inFlightRequests.admit(key, this.view.now, refused, settle);
       if (settleAll === null) return;
-      const ticketed = { ...command, ticket: this.#tickets.next() };
-      this.#enqueue({ command: ticketed, source: { kind: "asked" }, settle: settleAll, claim });
+      const ticketed = { ...command, ticket: this.#deferredReplies.next() };
+      this.#enqueue({ command: ticketed, source: { kind: "requested" }, settle: settleAll, idempotencyKey: key });
     });
   }
 
-  /** Puts a command of the server itself into the line; it becomes durable if its turn does not reach it. */
-  tell(command: Command): void {
-    if (!this.#isClosed) this.#enqueue({ command, source: { kind: "told" }, settle: null, claim: null });
+  /** Queues a command of the server itself. It is written to the mailbox if its turn does not reach it. */
+  send(command: Command): void {
+    if (!this.#isClosed) this.#enqueue(sentCommand(command));
   }
 
-  #refusal(command: Command): AskResult | null {
+  #refusal(command: Command): Reply | null {
     if (this.#isClosed) return refuse.shuttingDown();
-    if (this.#line.length >= limits.queued_commands_max) return refuse.overloaded();
+    if (this.#queue.length >= limits.queued_commands_max) return refuse.overloaded();
     if (!isVolatile(command) && !this.#acceptsWrites()) return refuse.storeRefusesWrites();
     return null;
   }
 
-  #enqueue(entry: Entry): void {
-    this.#line.push(entry);
+  #enqueue(queued: QueuedCommand): void {
+    this.#queue.push(queued);
     this.#schedule();
   }
 
-  /** What arrives in one pass of the loop makes one turn (pitfalls 2.4). */
+  /** Commands that arrive in one iteration of the event loop form one turn (pitfalls 2.4). */
   #schedule(): void {
-    if (this.#isScheduled || this.#isInTurn || this.#line.length === 0) return;
+    if (this.#isScheduled || this.#isInTurn || this.#queue.length === 0) return;
     this.#isScheduled = true;
     this.#clock.soon(() => {
       this.#isScheduled = false;
@@ -181,24 +173,23 @@ export class Dispatcher {
   }
 
   #runTurn(): void {
-    this.#minDiskSpace();
-    if (this.#line.length === 0) {
+    this.#checkDiskSpace();
+    if (this.#queue.length === 0) {
       this.#wakeIdle();
       return;
     }
     this.#isInTurn = true;
-    const { isAsked } = this.#line;
-    this.ledger.begin(this.#time, this.#timers.rungUpTo, isAsked);
-    const isVolatileTurn =
-      this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
-    const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };
+    const { isAsked } = this.#queue;
+    this.realmCounters.begin(this.#time, this.#timers.firedUpTo, isAsked);
+    const isVolatileTurn = this.#queue.isVolatile && !this.realmCounters.needsCeiling();
+    const kind = { isVolatileTurn, isIdle: this.view.isIdle, isAsked };
     try {
-      if (isVolatileTurn) this.#runLine(kind);
+      if (isVolatileTurn) this.#runQueue(kind);
       else {
         this.#environment.transaction(() => {
-          this.#runLine(kind);
+          this.#runQueue(kind);
           this.#spill();
-          this.ledger.write();
+          this.realmCounters.write();
         });
       }
     } catch (error) {
@@ -208,94 +199,105 @@ export class Dispatcher {
     this.#afterFlush();
   }
 
-  /** M5: with the disk nearly full, requests that write are refused; the server's own commands wait for space. */
-  #minDiskSpace(): void {
+  /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */
+  #checkDiskSpace(): void {
     if (this.#acceptsWrites()) {
-      this.#line.restoreHeld();
+      this.#queue.restoreDeferred();
       return;
     }
-    this.#line.setAsideWrites((entry) => entry.settle?.(refuse.storeRefusesWrites()));
-    if (this.#line.heldLength > 0) this.wheel.set("disk:retry", diskRetryMs, () => this.#runTurn());
+    this.#queue.setAsideWrites((queued) => queued.settle?.(refuse.storeRefusesWrites()));
+    if (this.#queue.deferredLength > 0) this.volatileTimers.set("disk:retry", diskRetryMs, () => this.#runTurn());
   }
 
-  #runLine(kind: TurnKind): void {
+  #runQueue(kind: TurnKind): void {
     const startedAt = this.#clock.monotonic();
     let bytes = 0;
     for (let taken = 0; taken < limits.turn_commands_max && bytes < limits.turn_bytes_budget; taken++) {
-      const entry = this.#line.next(kind);
-      if (entry === null) break;
-      bytes += this.#process(entry);
+      const queued = this.#queue.next(kind);
+      if (queued === null) break;
+      bytes += this.#process(queued);
       if (this.#first !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
     }
-    this.#line.endTurn(this.#first);
+    this.#queue.endTurn(this.#first);
     this.#first = null;
   }
 
-  /** Told commands that this turn did not reach are accepted: they must survive (M3). Volatile ones need not (E4). */
+  /** Unreached commands of actors were accepted, so they must survive a crash (M3). Volatile ones need not (E4). */
   #spill(): void {
-    for (const entry of this.#line.entries) {
-      if (entry.source.kind !== "told" || isVolatile(entry.command)) continue;
+    for (const queued of this.#queue.commands) {
+      if (queued.source.kind !== "sent" || isVolatile(queued.command)) continue;
       const sequence = ++this.#turn.counters.sequence;
-      this.#environment.put("mailbox", sequence, { sequence, command: entry.command, attempts: 0 });
-      entry.source = { kind: "mailbox", sequence, attempts: 0 };
+      this.#environment.put("mailbox", sequence, { sequence, command: queued.command, attempts: 0 });
+      queued.source = { kind: "mailbox", sequence, attempts: 0 };
     }
   }
 
-  /** @returns bytes written */
-  #process(entry: Entry): number {
-    const concluded = this.#attempt(entry);
+  /** @returns the number of bytes written */
+  #process(queued: QueuedCommand): number {
+    const concluded = this.#attempt(queued);
     if (concluded === null) return 0;
-    // Memory follows what was written: an error from here on would leave them different, and ends the process (M5, M9).
-    this.#remember(this.#runner.staged);
-    this.#runner.activate(entry.command, concluded);
-    this.#first = concluded.rest;
-    if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
-    if (concluded.deferred !== null) this.#tickets.wait(concluded.deferred, entry);
-    else if (entry.settle !== null) this.#settleLater(entry.settle, concluded.result);
-    return this.#runner.staged.bytes;
+    // Memory now follows the writes. An error from here on would make them diverge, so it ends the process (M5, M9).
+    const { staged, rest, deferred, result } = concluded;
+    this.#remember(staged);
+    this.#first = rest;
+    if (queued.source.kind === "timer") this.#timers.finished(queued.source.dueAt, queued.source.sequence);
+    if (deferred !== null) this.#deferredReplies.wait(deferred, queued);
+    else if (queued.settle !== null) this.#settleLater(queued.settle, result);
+    return staged.bytes;
   }
 
-  #attempt(entry: Entry): Concluded | null {
+  #attempt(queued: QueuedCommand): Concluded | null {
     try {
-      return this.#runner.run(entry);
+      return this.#runner.run(queued);
     } catch (error) {
       if (error instanceof StoreFailed) throw error;
-      this.#fail(entry, error);
+      this.#fail(queued, error);
       return null;
     }
   }
 
-  /** M9: memory follows right after the command's writes. */
+  /** M9: memory is updated right after the command's writes. */
   #remember(staged: Staged): void {
-    const turn = this.#turn;
-    for (const [counter, last] of staged.counters) turn.counters[counter] = last;
-    turn.counters.sequence = staged.sequence;
-    turn.position = staged.position;
-    this.ledger.grew(staged.eventBytes);
-    for (const delta of staged.deltas) {
-      this.#projections.apply(delta);
-      this.view.apply(delta);
-      this.#tellSink(() => this.#sink.changed(delta));
-      this.observers.note(delta);
-    }
-    for (const row of staged.presences) {
-      this.#projections.apply({ table: "presence", key: row.userId, row });
-      this.batches.presenceChanged(row);
-    }
-    for (const event of staged.events) this.#tellSink(() => this.#sink.stage(event));
-    for (const command of staged.tells)
-      this.#line.push({ command, source: { kind: "told" }, settle: null, claim: null });
-    for (const wake of staged.wakes) this.wheel.set(wake.name, wake.afterMs, () => this.tell(wake.command));
-    for (const file of staged.discards) this.#settlements.push(() => this.#discard(file));
+    this.#turn.counters.sequence = staged.sequence;
+    this.#turn.position = staged.position;
+    this.realmCounters.grew(staged.eventBytes);
+    for (const effect of staged.effects) this.#applyToMemory(effect);
+    for (const delta of staged.deltas) for (const follower of this.#followers) follower.apply(delta);
+    for (const event of staged.events) this.#notifySink(() => this.#sink.stage(event));
     if (staged.earliestTimer !== null) this.#timers.scheduled(staged.earliestTimer);
-    for (const { ticket, answer } of staged.replies) {
-      const settle = this.#tickets.take(ticket)?.settle ?? null;
-      if (settle !== null) this.#settleLater(settle, ok(answer));
+  }
+
+  /** Effects without a row. Rows and events are in the other lists of `Staged`. */
+  #applyToMemory(effect: Effect): void {
+    switch (effect.kind) {
+      case "setCounter":
+        this.#turn.counters[effect.counter] = effect.last;
+        return;
+      case "updatePresence":
+        this.#projections.apply({ table: "presence", key: effect.row.userId, row: effect.row });
+        this.batches.presenceChanged(effect.row);
+        return;
+      case "send":
+        this.#queue.push(sentCommand(effect.command));
+        return;
+      case "setVolatileTimer":
+        this.volatileTimers.set(effect.name, effect.afterMs, () => this.send(effect.command));
+        return;
+      case "reply":
+        this.#settleTicket(effect.ticket, ok(effect.answer));
+        return;
+      case "discard":
+        this.#settlements.push(() => this.#discard(effect.file));
     }
   }
 
-  /** A bug in delivery loses no event, the log has it; it must not undo the command that made it. */
-  #tellSink(work: () => void): void {
+  #settleTicket(ticket: Ticket, result: Reply): void {
+    const settle = this.#deferredReplies.take(ticket)?.settle ?? null;
+    if (settle !== null) this.#settleLater(settle, result);
+  }
+
+  /** A bug in delivery loses no event, because the log has it. It must not undo the command that caused the event. */
+  #notifySink(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -303,58 +305,52 @@ export class Dispatcher {
     }
   }
 
-  #settleLater(settle: (result: AskResult) => void, result: AskResult): void {
+  #settleLater(settle: (result: Reply) => void, result: Reply): void {
     this.#settlements.push(() => settle(result));
   }
 
-  /** M6: a command that throws is refused alone; a row of the mailbox is tried again, three times in all. */
-  #fail(entry: Entry, error: unknown): void {
-    this.#alarm.bug(error, entry.command);
-    if (entry.settle !== null) this.#settleLater(entry.settle, refuse.internalError());
-    else if (!isVolatile(entry.command)) {
-      this.#first = this.#runner.keepForRetry(entry, error);
-      if (this.#first === null) this.#abandon(entry.command);
+  /** M6: a command that throws is rejected alone; a mailbox row is tried up to three times. */
+  #fail(queued: QueuedCommand, error: unknown): void {
+    this.#alarm.bug(error, queued.command);
+    if (queued.settle !== null) this.#settleLater(queued.settle, refuse.internalError());
+    else if (!isVolatile(queued.command)) {
+      this.#first = this.#runner.keepForRetry(queued, error);
+      if (this.#first === null) this.#abandon(queued.command);
     }
-    if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
+    if (queued.source.kind === "timer") this.#timers.finished(queued.source.dueAt, queued.source.sequence);
   }
 
   #abandon(dead: Command): void {
-    this.#alarm.warn(`${dead.type} threw too often: it is a dead letter now, see "cli dead-letters list"`);
-    const { tickets, boot, tell } = abandonmentOf(dead);
-    if (tell !== null) this.#line.push({ command: tell, source: { kind: "told" }, settle: null, claim: null });
+    this.#alarm.warn(`${dead.type} failed too often and is a dead letter now: see "cli dead-letters list"`);
+    const { tickets, boot, notification } = abandonmentOf(dead);
+    if (notification !== null) this.#queue.push(sentCommand(notification));
     if (boot !== this.view.counter("boot")) return;
-    for (const ticket of tickets) {
-      const settle = this.#tickets.take(ticket)?.settle ?? null;
-      if (settle !== null) this.#settleLater(settle, refuse.internalError());
-    }
+    for (const ticket of tickets) this.#settleTicket(ticket, refuse.internalError());
   }
 
+  /** M1: everything of the turn is on disk. Its events leave first, then its answers. */
   #afterFlush(): void {
-    const settlements = this.#settlements;
-    this.#settlements = [];
-    for (const settle of settlements) settle();
-    this.#tellSink(() => this.#sink.publish());
-    this.#tellSink(() => this.observers.publish());
-    const isDry = this.#line.length === 0 && this.#line.heldLength === 0;
-    if (isDry && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
-    // At a shutdown, what stands in rows goes on at the next start.
-    if (this.#isClosed && this.#line.isSafe) this.#line.clear();
+    this.#notifySink(() => this.#sink.publish());
+    this.#notifySink(() => this.observers.publish());
+    for (const settle of this.#settlements.splice(0)) settle();
+    const isQueueEmpty = this.#queue.length === 0 && this.#queue.deferredLength === 0;
+    if (isQueueEmpty && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
+    // At a shutdown, commands that are stored in rows continue at the next start.
+    if (this.#isClosed && this.#queue.isSafe) this.#queue.clear();
     this.#schedule();
-    if (this.#line.length === 0) this.#wakeIdle();
+    if (this.#queue.length === 0) this.#wakeIdle();
   }
 
   #wakeIdle(): void {
-    const waiters = this.#idleWaiters;
-    this.#idleWaiters = [];
-    for (const waiter of waiters) waiter();
+    for (const waiter of this.#idleWaiters.splice(0)) waiter();
   }
 
-  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process (M5), a damaged row rolls back. */
+  /** Runs maintenance (pruning) in its own transaction. A failure ends the process (M5); a damaged row rolls back. */
   maintain(work: () => void): void {
     if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
     this.#commitAlone(() => {
       work();
-      this.ledger.write();
+      this.realmCounters.write();
     });
   }
 
@@ -367,34 +363,35 @@ export class Dispatcher {
     }
   }
 
-  /** A position for a volatile event that no command made (heartbeats). Raises the lease in time, on a nearly full disk, too: one page (E1). */
+  /** Takes a position for an event without a command (heartbeats). Renewing the lease writes one page (E1). */
   takePosition(): number {
-    if (this.ledger.leaseLeft() < positionsLeft_min && !this.#isClosed) this.#commitAlone(() => this.ledger.write());
+    const isShort = this.realmCounters.leaseLeft() < positionsLeft_min;
+    if (isShort && !this.#isClosed) this.#commitAlone(() => this.realmCounters.write());
     return this.#turn.position++;
   }
 
-  /** When the next durable timer is due; 0: something waits to be done at once; null: nothing does. */
+  /** When the next durable timer is due; 0 if commands are queued; null if there is neither. */
   get nextDueAt(): number | null {
-    return this.#line.length > 0 ? 0 : nextDueIn(this.#environment);
+    return this.#queue.length > 0 ? 0 : nextDueIn(this.#environment);
   }
 
-  get lineLength(): number {
-    return this.#line.length;
+  get queueLength(): number {
+    return this.#queue.length;
   }
 
-  /** Resolves when nothing is in the line. */
+  /** Resolves when the queue is empty. */
   idle(): Promise<void> {
-    if (this.#line.length === 0 && !this.#isInTurn) return Promise.resolve();
+    if (this.#queue.length === 0 && !this.#isInTurn) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Refuses new requests, finishes those in the line, writes batches, stops the timers. What is in rows goes on at the next start. */
+  /** Rejects new requests, finishes queued commands, writes batches, stops timers. Rows continue at the next start. */
   async close(): Promise<void> {
     this.batches.flush();
     this.#isClosed = true;
     await this.idle();
-    this.#tickets.refuseAll();
-    this.wheel.stop();
+    this.#deferredReplies.refuseAll();
+    this.volatileTimers.stop();
     this.#timers.stop();
   }
 }

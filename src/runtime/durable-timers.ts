@@ -1,16 +1,19 @@
 /**
- * Durable timers (M8): rows ordered by due time. One clock timer sleeps until the next; due rows go into the line and
- * are removed in the transaction that processes them. After a restart the overdue ones fire late, but once.
+ * Durable timers (M8): rows ordered by due time. One clock timer waits for the next row; due rows are queued, and
+ * removed in the transaction that processes them. After a restart overdue timers fire late, but once.
  */
-import type { Command } from "../../actors/commands.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Clock } from "./clock.ts";
-import type { Entry } from "./entry.ts";
+import type { QueuedCommand } from "./queued-command.ts";
 
 const dueRows_max = 100;
 
-/** When a realm that is closed has work again: 0: at once (commands, deliveries on their way); else its next timer; null: it has none. */
+/**
+ * When a closed realm has work again: 0 if it has some already (commands, deliveries), else the time of its next timer,
+ * or null without one.
+ */
 export function nextDueIn(environment: Environment): number | null {
   const hasWork = (["mailbox", "mails", "webhookDeliveries"] as const).some(
     (table) => environment.keys(table, { limit: 1 }).length > 0,
@@ -21,36 +24,36 @@ export function nextDueIn(environment: Environment): number | null {
 export class DurableTimers {
   readonly #environment: Environment;
   readonly #clock: Pick<Clock, "now" | "after">;
-  readonly #fire: (entry: Entry) => void;
-  /** Rows that are in the line already. */
+  readonly #fire: (queued: QueuedCommand) => void;
+  /** Rows that are already in the command queue. */
   readonly #firing = new Set<string>();
   #nextDueAt: number | null = null;
-  /** As many were due as are read at a time: the next ones are read when these are done. */
+  /** The last read hit its row limit: read again when these rows are done. */
   #mayBeMore = false;
   #firedUpTo = 0;
   #cancel: (() => void) | null = null;
   #isStopped = false;
 
-  /** @param clock its `now` says up to when timers are due (realm-time.ts) */
-  constructor(environment: Environment, clock: Pick<Clock, "now" | "after">, fire: (entry: Entry) => void) {
+  /** @param clock its `now` decides which timers are due (realm-time.ts) */
+  constructor(environment: Environment, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
     this.#environment = environment;
     this.#clock = clock;
     this.#fire = fire;
   }
 
-  /** A row was written. */
+  /** A timer row was written. */
   scheduled(dueAt: number): void {
     if (this.#nextDueAt === null || dueAt < this.#nextDueAt) this.#sleepUntil(dueAt);
   }
 
-  /** A row was processed and is gone. */
+  /** A timer row was processed and removed. */
   finished(dueAt: number, sequence: number): void {
     this.#firing.delete(`${dueAt}:${sequence}`);
     if (this.#mayBeMore && this.#firing.size === 0) this.#sleepUntil(this.#clock.now());
   }
 
-  /** When the latest timer that has rung was due; 0: none has. */
-  get rungUpTo(): number {
+  /** Due time of the latest timer that fired; 0 if none has. */
+  get firedUpTo(): number {
     return this.#firedUpTo;
   }
 
@@ -59,7 +62,7 @@ export class DurableTimers {
     this.#cancel?.();
   }
 
-  /** Looks for due rows and sleeps until the next one. */
+  /** Queues due rows and waits for the next one. */
   arm(): void {
     const now = this.#clock.now();
     const limit = dueRows_max + this.#firing.size;
@@ -79,7 +82,7 @@ export class DurableTimers {
         command: row.command as Command,
         source: { kind: "timer", dueAt: row.dueAt, sequence: row.sequence },
         settle: null,
-        claim: null,
+        idempotencyKey: null,
       });
     }
     this.#mayBeMore = rows.length === limit;
@@ -89,13 +92,13 @@ export class DurableTimers {
     try {
       this.arm();
     } catch (error) {
-      // A damaged row: the timers are looked at again later.
+      // A timer row is damaged: read the timers again later.
       this.#sleepUntil(this.#clock.now() + limits.timer_sleep_ms_max);
       throw error;
     }
   }
 
-  /** Long sleeps are cut, so that a clock that jumps is noticed. */
+  /** Long waits are split, so that a jump of the clock is noticed. */
   #sleepUntil(dueAt: number): void {
     if (this.#isStopped) return;
     this.#nextDueAt = dueAt;

@@ -1,6 +1,6 @@
 /**
- * A clock whose callbacks survive damage on disk: work in the background that reads a damaged row is given up and reported, and
- * does not end the process, which serves everything else. Any other error is a bug and passes.
+ * A clock whose callbacks survive damaged data: background work that reads a damaged row is abandoned and reported, and
+ * the process keeps serving everything else. Any other error is a bug and is rethrown.
  */
 import { damageIn } from "../store/damage.ts";
 import type { Clock } from "./clock.ts";

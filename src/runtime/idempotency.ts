@@ -1,47 +1,52 @@
 /**
- * The first answer of an Idempotency-Key (D25): written with what the command that it names writes, so that a
- * crash leaves both or neither. 2xx and decided 4xx are kept, never 429 or 5xx. Kept for a time, bounded per person.
+ * Stores the first answer for an Idempotency-Key (D25). It is written in the same transaction as the command, so a
+ * crash leaves both or neither. 2xx and decided 4xx are stored, never 429 or 5xx. Answers expire, and their number per
+ * user is bounded.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
-import { type AskResult, type IdempotencyClaim, statusOf } from "./entry.ts";
+import type { IdempotencyKey } from "./queued-command.ts";
+import { type Reply, statusOf } from "./results.ts";
 
 export interface KeptAnswer {
-  readonly claim: IdempotencyClaim;
+  readonly idempotencyKey: IdempotencyKey;
   readonly status: number;
   readonly body: string;
 }
 
 export class IdempotencyKeys {
   readonly #environment: Environment;
-  /** Rows per person, counted once and then kept up. */
+  /** Rows per user, counted once and then maintained. */
   readonly #counts = new Map<number, number>();
 
   constructor(environment: Environment) {
     this.#environment = environment;
   }
 
-  /** The kept answer, a refusal when the key came with other parameters, or null: carry it out. */
-  find(claim: IdempotencyClaim, now: number): AskResult | null {
-    const row = this.#environment.get("idempotency", [claim.userId, claim.keyHash]);
+  /**
+   * Returns the stored answer, a rejection if the key was used with other parameters, or null if the request must be
+   * executed.
+   */
+  find(idempotencyKey: IdempotencyKey, now: number): Reply | null {
+    const row = this.#environment.get("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
     if (row === undefined || now - row.at > limits.idempotency_kept_ms) return null;
-    if (row.paramsHash !== claim.paramsHash) return keyReused();
-    return JSON.parse(row.body) as AskResult;
+    if (row.paramsHash !== idempotencyKey.paramsHash) return keyReused();
+    return JSON.parse(row.body) as Reply;
   }
 
-  /** null: an answer of its kind, or over the bound, is not kept. */
-  answerToKeep(claim: IdempotencyClaim, result: AskResult): KeptAnswer | null {
+  /** Returns null if answers of this kind or size are not stored. */
+  answerToKeep(idempotencyKey: IdempotencyKey, result: Reply): KeptAnswer | null {
     const status = statusOf(result);
     const body = JSON.stringify(result);
     if (status === 429 || status >= 500 || body.length > limits.idempotency_answer_bytes_max) return null;
-    return { claim, status, body };
+    return { idempotencyKey, status, body };
   }
 
-  /** Only inside the turn's transaction. */
-  keep({ claim, status, body }: KeptAnswer, now: number): void {
-    const { userId, keyHash, paramsHash } = claim;
+  /** Must be called inside the turn's transaction. */
+  keep({ idempotencyKey, status, body }: KeptAnswer, now: number): void {
+    const { userId, keyHash, paramsHash } = idempotencyKey;
     this.#makeRoom(userId, now);
     this.#environment.put("idempotency", [userId, keyHash], { paramsHash, status, body, at: now });
     this.#environment.put("idempotencyAges", [userId, now, keyHash], {});
@@ -60,7 +65,7 @@ export class IdempotencyKeys {
     return count;
   }
 
-  /** Removes a few old rows each time, more than one is added. */
+  /** Removes up to two old rows per call, so that rows are removed faster than they are added. */
   #makeRoom(userId: number, now: number): void {
     const count = this.#count(userId);
     const oldest = this.#environment.keys("idempotencyAges", { start: [userId], end: [userId + 1], limit: 2 });
@@ -75,7 +80,7 @@ export class IdempotencyKeys {
     this.#counts.set(userId, count - removed);
   }
 
-  /** A damaged answer can go as well: its turn must not fail because of it (M6). */
+  /** A damaged answer counts as matching, so that it is removed and the turn does not fail because of it (M6). */
   #isOf(at: number, key: [number, string]): boolean {
     try {
       return this.#environment.get("idempotency", key)?.at === at;

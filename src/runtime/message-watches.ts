@@ -1,6 +1,6 @@
 /**
- * Watches what a reader is shown of messages. A long answer is made in passes, and other commands run between them: a watch says
- * which finished parts are out of date, so that only these are made again. It follows the same deltas as projections (M9).
+ * Tracks changes that affect what a reader sees of messages. A long answer is built in several passes, and a watch says
+ * which finished parts have become stale meanwhile. It follows the same deltas as projections (M9).
  */
 import type { TableName } from "../../schemas/records.ts";
 import type { MessageWatch } from "../domain/view.ts";
@@ -20,7 +20,7 @@ const message =
   ({ messages }, key) =>
     messages.add(Number(key[part]));
 
-/** The reader's own rows shape every message; those of other people none. */
+/** The reader's own rows affect every message; other users' rows affect none. */
 const reader =
   (part: number): Mark =>
   (watch, key) => {
@@ -33,10 +33,10 @@ const everything: Mark = (watch) => {
   watch.isAllStale = true;
 };
 
-/** A table that is not named here may shape any message. */
+/** A table that is not listed here may affect any message. */
 const marks: { readonly [T in TableName]?: Mark } = {
   messages: message(0),
-  messageAttention: message(0),
+  messageAlerts: message(0),
   messageEdits: message(0),
   reactions: message(0),
   submessages: message(0),
@@ -46,12 +46,12 @@ const marks: { readonly [T in TableName]?: Mark } = {
   },
   conversations: ({ conversations }, key) => conversations.add(Number(key[0])),
   readStates: reader(0),
-  readFloors: reader(2),
+  readWatermarks: reader(2),
   readExceptions: reader(0),
   subscriptions: reader(1),
   userTopics: reader(0),
   mutedUsers: reader(0),
-  // Indexes of the rows above, and what no message shows.
+  // Indexes of the rows above, and rows that no message shows.
   conversationMessages: nothing,
   channelMessages: nothing,
   directConversations: nothing,

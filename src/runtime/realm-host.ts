@@ -1,6 +1,6 @@
 /**
- * The realms of a data folder: which host names which (D4), opened when first asked for. Realms that another program adds
- * (cli create-realm) are found when an unknown name is asked for.
+ * The realms of a data folder and the hosts that select them (D4). A realm is opened on first use. Realms added by
+ * another process (cli create-realm) are found when an unknown name is requested.
  */
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
@@ -18,12 +18,12 @@ import { Realm } from "./realm.ts";
 export interface RealmHostOptions {
   readonly dataDir: string;
   readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
-  /** Who may write (fence.ts); null: nobody else can be there, as in tests. */
+  /** Token of the owning process (fence.ts); null if no other process can write, as in tests. */
   readonly owner?: string | null;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
-  /** A realm was opened: wire what serves it. */
+  /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
 
@@ -35,14 +35,17 @@ export class RealmHost {
   #entries: RealmEntry[] = [];
   #byLabel = new Map<string, RealmEntry>();
   #byHost = new Map<string, RealmEntry>();
-  /** Most requests name the same host as the one before: its realm, where that does not depend on a look at the list. */
+  /**
+   * Most requests have the same host as the one before. Caches its realm, unless the result depends on the current list
+   * of realms.
+   */
   #last: { readonly hostHeader: string; readonly realm: Realm } | null = null;
-  /** Which list of the root `#entries` is. */
+  /** The root's revision from which `#entries` was read. */
   #revision = 0;
   #cancelDue: () => void = () => undefined;
-  /** Damage stays until the server is stopped: the file is not looked at anew for each request. */
+  /** Damage is remembered until the server stops, so the file is not checked again for each request. */
   readonly #damaged = new Map<number, DamagedData>();
-  /** Nobody waits for an answer yet. */
+  /** No request is waiting yet. */
   #isStarting = true;
 
   constructor(options: RealmHostOptions) {
@@ -58,16 +61,19 @@ export class RealmHost {
     this.#byHost = new Map(this.#entries.flatMap((entry) => entry.hosts.map((host) => [host, entry] as const)));
   }
 
-  /** Exact host, then first label of a name; everything else is the default realm (D4). @param hostHeader may carry a port */
+  /**
+   * Matches the exact host, then the first label of a name; everything else is the default realm (D4).
+   * @param hostHeader may have a port
+   */
   realmOf(hostHeader: string): Realm {
     if (hostHeader === this.#last?.hostHeader) return this.#last.realm;
-    // A dot at the end says that the name is complete; it is the same name.
+    // A trailing dot marks a fully qualified name; it is the same name.
     const host = hostHeader.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
     const found = this.#find(host);
     const entry = found ?? this.#entries[0];
     if (entry === undefined) throw new Error("the data folder has no realm");
     const realm = this.#open.get(entry.id) ?? this.open(entry);
-    // Any other name may be an exact host in the next list.
+    // Any other name may be an exact host in the next list, so it is not cached.
     if (this.#byHost.has(host) || !isName(host)) this.#last = { hostHeader, realm };
     return realm;
   }
@@ -82,8 +88,8 @@ export class RealmHost {
   }
 
   /**
-   * While it is open, its hint says "at once": after a crash it is opened at the next start, whatever waits in it (M8). The hint is
-   * written first: where there is no room for it, nothing is open by half, and whoever asks next tries again.
+   * While a realm is open its hint says "at once", so a start after a crash opens it, whatever work it has (M8). The
+   * hint is written first: if there is no space for it, the realm is not opened, and the next request tries again.
    */
   open(entry: RealmEntry): Realm {
     const damaged = this.#damaged.get(entry.id);
@@ -100,7 +106,7 @@ export class RealmHost {
   #openWhole(entry: RealmEntry): Realm {
     requireData(this.#options.dataDir, entry.id);
     const folder = realmFolder(this.#options.dataDir, entry.id);
-    // It was not closed, or has work: in both cases nobody waits for it, and a crash may have had a cause.
+    // At a start, no request waits for the check, and the realm may have crashed: it was not closed, or has work.
     const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
     const { alarm } = this.#options;
@@ -120,8 +126,9 @@ export class RealmHost {
   }
 
   /**
-   * Opens the default realm and those with something due, and looks again when the next is: so that timers fire (M8). One that
-   * could not be opened may be later: a full disk has room again, a process without descriptors gets some.
+   * Opens the default realm and realms with due work, and schedules itself for the next due time, so that timers fire
+   * (M8). A realm that cannot be opened is tried again later, when the disk may have space or the process file
+   * descriptors.
    */
   openDue(): void {
     const now = this.#options.clock.now();
@@ -139,7 +146,10 @@ export class RealmHost {
     this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
   }
 
-  /** Realms share nothing: one that is damaged or newer keeps none of the others from serving. @returns whether it is open */
+  /**
+   * Realms share nothing: a damaged or too new realm does not keep the others from serving.
+   * @returns whether the realm is open
+   */
   #openAlone(entry: RealmEntry): boolean {
     try {
       this.open(entry);
@@ -154,7 +164,7 @@ export class RealmHost {
     return this.#open.values();
   }
 
-  /** Closes every realm and leaves hints of what is due. */
+  /** Closes every realm and stores hints of the next due work. */
   async close(): Promise<void> {
     this.#cancelDue();
     for (const entry of this.#entries) {
@@ -166,12 +176,12 @@ export class RealmHost {
   }
 }
 
-/** What can be in the list of realms as more than an exact host: no address. */
+/** Whether a host can match more than an exact entry of the list: it is a name and no address. */
 function isName(host: string): boolean {
   return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
 }
 
-/** A large file is read in whole only where there may be a reason: 100,000 pages take about a second. */
+/** A large file is checked completely only if there may be a reason: 100,000 pages take about a second. */
 function extentAtStart(folder: string, mayHaveCrashed: boolean): Extent {
   if (mayHaveCrashed) return "whole";
   const file = statSync(dataFile(folder), { throwIfNoEntry: false });

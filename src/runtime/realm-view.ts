@@ -1,9 +1,9 @@
-/** The View of a realm: projections and rows, with the counters of the turn (M4, M9). */
+/** The View of a realm: projections and rows, with the turn's counters (M4, M9). */
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
 import type { Environment } from "../store/environment.ts";
-import type { Delta } from "../store/projections/projection.ts";
+import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
 import { MessageWatches } from "./message-watches.ts";
@@ -11,13 +11,13 @@ import { RowCache } from "./row-cache.ts";
 import { TopicPolicies } from "./topic-policies.ts";
 import type { Times } from "./turn-times.ts";
 
-/** What changes while a turn runs. The dispatcher is its only writer. */
+/** State that changes while a turn runs. Only the dispatcher writes it. */
 export interface TurnState {
   now: number;
   dueNow: number;
-  leaps: number;
-  /** Turns since the last that had a request, this one included. */
-  turnsUnasked: number;
+  clockJumps: number;
+  /** Turns since the last one with a request, including this one. */
+  turnsSinceRequest: number;
   position: number;
   readonly counters: Record<CounterName, number>;
 }
@@ -30,7 +30,7 @@ export class RealmView implements View {
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
-  /** Between turns the clock's time is shown; in a turn the turn's. */
+  /** The clock's time between turns; the turn's time within a turn. */
   readonly #times: Times;
 
   constructor(environment: Environment, projections: RealmProjections, turn: TurnState, times: Times) {
@@ -41,12 +41,9 @@ export class RealmView implements View {
     this.#times = times;
   }
 
-  /** What is kept decoded follows what was written (M9). */
-  apply(delta: Delta): void {
-    this.cache.apply(delta);
-    this.tails.apply(delta);
-    this.#topicPolicies.apply(delta);
-    this.#watches.apply(delta);
+  /** The decoded caches, which follow the writes (M9). */
+  get followers(): readonly Follower[] {
+    return [this.cache, this.tails, this.#topicPolicies, this.#watches];
   }
 
   get now(): number {
@@ -55,11 +52,11 @@ export class RealmView implements View {
   get dueNow(): number {
     return this.#times.dueNow;
   }
-  get leaps(): number {
-    return this.#turn.leaps;
+  get clockJumps(): number {
+    return this.#turn.clockJumps;
   }
-  get isQuiet(): boolean {
-    return this.#turn.turnsUnasked > limits.quiet_after_turns;
+  get isIdle(): boolean {
+    return this.#turn.turnsSinceRequest > limits.idle_after_turns;
   }
   get position(): number {
     return this.#turn.position;
@@ -97,8 +94,8 @@ export class RealmView implements View {
   get alertWords() {
     return this.#projections.alertWords;
   }
-  get mailWishes() {
-    return this.#projections.mailWishes;
+  get emailSubscriptions() {
+    return this.#projections.emailSubscriptions;
   }
   get profiles() {
     return this.#projections.profiles;

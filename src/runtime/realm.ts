@@ -1,6 +1,8 @@
-/** One open realm: its environment, projections, dispatcher and event log. Realms share nothing (architecture, idea 1). */
+/** One open realm: its environment, projections, dispatcher and event log. Realms share nothing. */
 import { randomBytes } from "node:crypto";
-import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import { isCheckDue } from "../../actors/realm/channel-activity.ts";
+import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
@@ -13,7 +15,6 @@ import { FileStore, filesFolder } from "../store/files.ts";
 import type { Extent } from "../store/lmdb-check.ts";
 import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
-import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { watchRetention } from "./retention-watch.ts";
@@ -23,11 +24,11 @@ export interface RealmOptions {
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
-  /** Only for tests that put a store with faults of its own between the realm and the disk; `openEnvironment` without. */
+  /** For tests that put a faulty store between the realm and the disk; the default is `openEnvironment`. */
   readonly openStore?: (folder: string, extent?: Extent) => Environment;
   /** How much of the file is checked before it is opened. */
   readonly extent?: Extent;
-  /** The token of the process that owns the data folder: from here on, no other writes to this realm. */
+  /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
 }
 
@@ -40,12 +41,12 @@ export class Realm {
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
   readonly files: FileStore;
-  /** Part of every queue id; a restored backup begins a new one (E1). */
+  /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
   readonly #assertOwned: () => void;
 
-  /** @throws Error when the store is newer than the program or damaged */
+  /** @throws Error when the store is damaged or newer than the program */
   constructor(options: RealmOptions) {
     const store = (options.openStore ?? openEnvironment)(options.folder, options.extent);
     try {
@@ -74,25 +75,25 @@ export class Realm {
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
-    this.#keepUp();
-    this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
+    this.#runUpkeep();
+    this.files.sweep(() => this.#referenced()).catch((error: unknown) => options.alarm.bug(error, null));
   }
 
-  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void {
     this.#assertOwned();
     this.files.assertInPlace();
   }
 
   /**
-   * Which files rows claim at this moment. Files that were listed before belong to this process or to earlier owners: a later
-   * owner writes none before it has taken over.
+   * The files that rows claim right now. Files listed before this call belong to this process or to earlier owners: a
+   * later owner writes none before it has taken over.
    */
-  #claimed(): { has(name: string): boolean } {
+  #referenced(): { has(name: string): boolean } {
     this.#assertOwned();
     const ofRealm: RowOf<"realmPictures">[] = [];
     this.environment.each("realmPictures", (row) => ofRealm.push(row));
-    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
+    const pictures = referencedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
     return {
       has: (name) => {
         const file = uploadedFile(name);
@@ -101,7 +102,7 @@ export class Realm {
     };
   }
 
-  /** Soon nothing can be read any more. */
+  /** The realm is closing; reads will soon fail. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -110,7 +111,10 @@ export class Realm {
     return this.dispatcher.view;
   }
 
-  /** A start that changes nothing writes nothing: the disk may be full. @throws StoreTooNew */
+  /**
+   * A start that changes nothing writes nothing, because the disk may be full.
+   * @throws StoreTooNew
+   */
   #prepare(): string {
     const version = this.environment.get("meta", "version")?.value as number | undefined;
     const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
@@ -126,29 +130,29 @@ export class Realm {
   }
 
   /**
-   * Now and then: prunes the event log, in slices, between turns, and clears away what backups left. While a slice was not enough,
-   * soon again.
+   * Periodic maintenance: prunes the event log in slices between turns, and removes leftovers of backups. Runs again
+   * soon while a slice was not enough.
    */
-  #keepUp(afterMs = upkeepMs): void {
-    this.dispatcher.wheel.set("upkeep", afterMs, () => {
-      const { ledger } = this.dispatcher;
-      const before = ledger.eventBytes;
+  #runUpkeep(afterMs = upkeepMs): void {
+    this.dispatcher.volatileTimers.set("upkeep", afterMs, () => {
+      const { realmCounters } = this.dispatcher;
+      const before = realmCounters.eventBytes;
       try {
         this.environment.clearDeadReaders();
-        this.files.discardHeldBack();
+        this.files.discardPostponed();
         this.#prune(before);
         if (hasTooManyLetters(this.environment)) this.dispatcher.maintain(() => pruneLetters(this.environment));
       } finally {
-        this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+        this.#runUpkeep(realmCounters.eventBytes < before ? upkeepAgainMs : upkeepMs);
       }
     });
   }
 
   #prune(bytes: number): void {
-    const { ledger, view } = this.dispatcher;
+    const { realmCounters, view } = this.dispatcher;
     const now = view.dueNow;
     const isDue = bytes > limits.event_log_bytes_max || this.#oldestEventAge(now) > limits.event_log_kept_ms_max;
-    if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(now, bytes)));
+    if (isDue) this.dispatcher.maintain(() => realmCounters.grew(-this.log.prune(now, bytes)));
   }
 
   #oldestEventAge(now: number): number {
@@ -156,7 +160,7 @@ export class Realm {
     return oldest === undefined ? 0 : now - oldest.at;
   }
 
-  /** @returns when the next durable timer is due; 0: something waits to be done at once; null: nothing does */
+  /** @returns when the next durable timer is due; 0 if commands are waiting; null if there is neither */
   async close(): Promise<number | null> {
     this.#isClosed = true;
     await this.dispatcher.close();
@@ -167,9 +171,24 @@ export class Realm {
   }
 }
 
-/** The store that this realm writes to, and whether it still may. */
+/** The store that this realm writes to, and a check that it is still owned. */
 function owned(store: Environment, { folder, owner }: RealmOptions): [Environment, () => void] {
   if (owner === undefined || owner === null) return [store, () => undefined];
   const environment = fenced(store, folder, owner);
   return [environment, () => environment.assertOwned()];
+}
+
+/**
+ * Starts the announcement of channels that became inactive, once a day. The time of the last announcement is on disk,
+ * so a server that was down announces late, but once.
+ */
+function watchActivity(dispatcher: Dispatcher): void {
+  const { view, volatileTimers } = dispatcher;
+  const look = () => {
+    volatileTimers.set("activity", limits.channel_activity_check_ms, look);
+    if (!isCheckDue(view)) return;
+    const params = { since: view.counter("inactivityTold"), upTo: view.now, afterId: 0 };
+    dispatcher.send(command({ actor: "realm" }, "channels.announce-inactive", params, null));
+  };
+  look();
 }

@@ -1,27 +1,28 @@
 /**
- * Tells the retention actor when there is something to look at: a limit that was set or changed, however that came about, or a
- * realm that is opened with limits, where a crash may have come between a change and the look.
+ * Starts the retention actor when there may be something to remove: when a limit was set or changed, and when a realm
+ * with limits is opened, because a crash may have separated a change from its check.
  */
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, SnapshotRecord } from "../../schemas/records.ts";
+import type { SnapshotRecord } from "../../schemas/runtime.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
-const heldLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_leap_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, "cli set-time" if it was wrong.`;
+const heldLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_jump_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, or "cli set-time" if it was wrong.`;
 
-/** @param isFounded whether there is an organization yet */
-export function watchRetention(dispatcher: Dispatcher, isFounded: boolean, warn: (line: string) => void): void {
+/** @param isInitialized whether the organization has been created */
+export function watchRetention(dispatcher: Dispatcher, isInitialized: boolean, warn: (line: string) => void): void {
   const { view, observers } = dispatcher;
-  const look = () => dispatcher.tell(command({ actor: "retention" }, "retention.look", {}, null));
+  const check = () => dispatcher.send(command({ actor: "retention" }, "retention.check", {}, null));
   const own = new OwnLimits();
   for (const channel of view.channels.all()) own.note(channel);
   const ofRealm = () => view.realm.settings["message_retention_days"];
-  let realmDays = isFounded ? ofRealm() : undefined;
-  if (Number(realmDays) > 0 || own.isAnySet) look();
+  let realmDays = isInitialized ? ofRealm() : undefined;
+  if (Number(realmDays) > 0 || own.isAnySet) check();
   observers.observe("realm", () => {
     const before = realmDays;
     realmDays = ofRealm();
-    if (realmDays !== before) look();
+    if (realmDays !== before) check();
   });
   observers.observe("snapshots", (deltas) => {
     const isHeld = deltas.some(
@@ -31,11 +32,11 @@ export function watchRetention(dispatcher: Dispatcher, isFounded: boolean, warn:
   });
   observers.observe("channels", (deltas) => {
     const rows = deltas.flatMap(({ row }) => (row === null ? [] : [row as ChannelRecord]));
-    if (rows.filter((row) => own.note(row)).length > 0) look();
+    if (rows.filter((row) => own.note(row)).length > 0) check();
   });
 }
 
-/** Of channels that do not follow the organization. */
+/** Limits of channels that do not use the organization's default. */
 class OwnLimits {
   readonly #days = new Map<number, number>();
 
@@ -43,7 +44,7 @@ class OwnLimits {
     return [...this.#days.values()].some((days) => days > 0);
   }
 
-  /** @returns whether it differs from before */
+  /** @returns whether the limit changed */
   note({ id, messageRetentionDays: days }: ChannelRecord): boolean {
     if ((this.#days.get(id) ?? null) === days) return false;
     if (days === null) this.#days.delete(id);

@@ -1,33 +1,34 @@
 /**
- * Rows that nearly every request needs (where a topic's name leads, what a conversation is, the messages that are read just now),
- * kept decoded. Changed by the same deltas as projections, right after a command's writes (M9), so it never
- * shows what was refused. A row that is kept stays the same object until it changes: who derives something from it may keep that
- * with it (queries/encoded-messages.ts).
+ * Rows that nearly every request needs (topic names, conversations, recently read messages), decoded. Updated by the
+ * same deltas as projections, right after a command's writes (M9), so it never shows a rejected change. A cached row
+ * stays the same object until it changes, so derived data can be cached by its identity (queries/encoded-messages.ts).
  */
 
 import { LRUCache } from "lru-cache";
 import { limits } from "../../schemas/limits.ts";
-import type { MessageRecord, TableName } from "../../schemas/records.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { TableName } from "../../schemas/records.ts";
 import type { Delta } from "../store/projections/projection.ts";
+import { boundedMap } from "./bounded-map.ts";
 
-/** A row that is known not to be there. */
+/** Marks a row that is known to be absent. */
 const absent = Symbol("absent");
 
 type Kept = object | typeof absent;
 type Name = string | number;
 
-/** Small rows: a bound of their number is one of their memory. A table each, so that ids need not become text. */
+/** Small rows: bounding their number bounds their memory. One map per table, so that ids need not become strings. */
 const smallTables: readonly TableName[] = [
   "topicNames",
   "directNames",
   "conversations",
-  // What a message calls is asked by each of its readers, and whether anything is marked by a reader for each message.
-  "messageAttention",
+  // Each read of a message reads its mentions, and checks whether the reader marked anything.
+  "messageAlerts",
   "resolveNotices",
   "readStates",
-  // A sender's policy for the topic is asked with every post; most have none.
+  // Every post reads the sender's policy for the topic; most have none.
   "userTopics",
-  // Whoever is told of typing is asked for; most have muted nobody.
+  // Every recipient of a typing event is looked up; most have muted nobody.
   "mutedUsers",
 ];
 
@@ -36,20 +37,20 @@ export class RowCache {
   readonly #messages = new LRUCache<Name, Kept>({
     maxSize: limits.cached_messages_characters_max,
     sizeCalculation: (row) => {
-      if (row === absent) return limits.cached_message_characters_beside;
+      if (row === absent) return limits.cached_message_overhead_characters;
       const { content, rendered } = row as MessageRecord;
-      return 2 * (content.length + rendered.length) + limits.cached_message_characters_beside;
+      return 2 * (content.length + rendered.length) + limits.cached_message_overhead_characters;
     },
   });
 
   constructor() {
     const small = smallTables.map(
-      (table) => [table, new LRUCache<Name, Kept>({ max: limits.cached_rows_per_table_max })] as const,
+      (table) => [table, boundedMap<Name, Kept>(limits.cached_rows_per_table_max)] as const,
     );
     this.#tables = new Map<TableName, LRUCache<Name, Kept>>([...small, ["messages", this.#messages]]);
   }
 
-  /** @param read reads the row where it is not known yet */
+  /** @param read reads the row when it is not cached */
   get<R>(table: TableName, key: unknown, read: () => R | undefined): R | undefined {
     const rows = this.#tables.get(table);
     if (rows === undefined) return read();
@@ -64,16 +65,16 @@ export class RowCache {
   apply({ table, key, row }: Delta): void {
     const rows = this.#tables.get(table);
     if (rows === undefined) return;
-    // Of all that is written, little is read by id soon: it is kept when it is.
+    // Messages are rarely read by id right after a write, so they are cached on first read.
     if (rows === this.#messages) rows.delete(nameOf(key));
     else rows.set(nameOf(key), row ?? absent);
   }
 }
 
-/** Below it, two ids fit into one number that is exact. */
+/** Two ids below this bound fit exactly into one number. */
 const pairedId_max = 2 ** 26;
 
-/** A pair of ids is a number where it can be: text would be made and hashed at every look. */
+/** A pair of ids becomes a number if possible; a string would have to be built and hashed at every lookup. */
 function nameOf(key: unknown): Name {
   if (!Array.isArray(key)) return key as Name;
   const [first, second] = key;

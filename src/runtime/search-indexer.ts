@@ -1,11 +1,11 @@
 /**
- * Files messages in the search index when nothing else is to be done (architecture, Search): one slice between turns, then a pause at
- * least as long, and longer while people post. No posting is written in a sender's turn; until it has caught up, searches look at
- * the newest messages one by one, and miss nothing. What it has done is in the store with how far it is: a crash costs one slice.
+ * Adds messages to the search index while the realm is idle: one slice between turns, then a pause at least as long,
+ * and longer while users post. Until the index has caught up, searches scan the newest messages one by one and miss
+ * nothing. Progress is committed together with the postings, so a crash costs one slice.
  */
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import type { ConversationRecord, MessageRecord, SearchStateRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import {
   begun,
   filedAgain,
@@ -25,7 +25,7 @@ import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
 import type { Realm } from "./realm.ts";
 
-/** How things are called in the index (domain/search/terms.ts). */
+/** The terms under which messages and topics are indexed (domain/search/terms.ts). */
 export interface SearchTerms {
   ofMessage(message: MessageRecord): Iterable<string>;
   ofTopic(topic: string): Iterable<string>;
@@ -35,21 +35,24 @@ export interface SearchTerms {
 
 const sweepMs = 60 * 60 * 1000;
 const pauseMs_min = 5;
-/** When nobody posts. */
+/** Slice size while nobody posts. */
 export const wholeSlice: SliceSize = {
   messages: limits.search_segment_messages,
   postings: limits.search_postings_per_slice_max,
   rows: limits.search_rows_per_slice_max,
 };
 
-/** A post waits for the slice before it. */
+/** A post has to wait for a running slice, so slices are smaller while users post. */
 export const sliceWhilePosting: SliceSize = {
   messages: wholeSlice.messages / limits.search_slices_of_one_while_posting,
   postings: wholeSlice.postings / limits.search_slices_of_one_while_posting,
   rows: wholeSlice.rows / limits.search_slices_of_one_while_posting,
 };
 
-/** While people post, the index gets a tenth of the time: it lags behind until they pause, and searches look at more. */
+/**
+ * While users post, the indexer gets a tenth of the time. It lags behind until they pause, and searches scan more
+ * messages.
+ */
 const pausesWhilePosting = 9;
 
 export class SearchIndexer {
@@ -59,7 +62,7 @@ export class SearchIndexer {
   readonly #terms: SearchTerms;
   #seenMessageId = -1;
   #sweptAt: number;
-  /** Segments that are still to be looked through for messages that are gone. */
+  /** Segments that still have to be checked for removed messages. */
   #toSweep: number[] = [];
 
   constructor(realm: Realm, tools: { readonly clock: Clock; readonly alarm: Alarm; readonly terms: SearchTerms }) {
@@ -72,10 +75,10 @@ export class SearchIndexer {
   }
 
   #lookLater(): void {
-    this.#realm.dispatcher.wheel.set("search", limits.search_look_ms, () => this.#work());
+    this.#realm.dispatcher.volatileTimers.set("search", limits.search_poll_ms, () => this.#work());
   }
 
-  /** A slice, if nobody posts; then a pause, and again while there is more to do. */
+  /** Runs a slice if nobody posts; then pauses, and repeats while there is work. */
   #work(): void {
     if (this.#realm.isClosed) return;
     const isQuiet = this.#isQuiet();
@@ -93,23 +96,26 @@ export class SearchIndexer {
     this.#clock.after(pauseMs, () => this.#work());
   }
 
-  /** No message came since it was looked last. */
+  /** No message has arrived since the last check. */
   #isQuiet(): boolean {
     const { view, dispatcher } = this.#realm;
     const newest = view.counter("message");
-    const isQuiet = newest === this.#seenMessageId && dispatcher.lineLength === 0;
+    const isQuiet = newest === this.#seenMessageId && dispatcher.queueLength === 0;
     this.#seenMessageId = newest;
     return isQuiet;
   }
 
-  /** There are too many for searches to look at one by one. */
+  /** More unindexed messages than searches can scan one by one. */
   #isFarBehind(): boolean {
     const { view, environment } = this.#realm;
     const { messagesUpTo } = stateOf(environment.get("searchState", searchStateKey));
     return view.counter("message") - messagesUpTo > limits.search_tail_messages_max;
   }
 
-  /** Carries out one slice. A bug stops nothing but the index. @returns whether anything was done */
+  /**
+   * Runs one slice. A bug stops only the indexer.
+   * @returns whether anything was done
+   */
   step(size = wholeSlice): boolean {
     let changes: readonly SearchChange[];
     try {
@@ -145,7 +151,7 @@ export class SearchIndexer {
     return this.#sweep(state);
   }
 
-  /** The oldest messages that are not filed yet, as soon as they are enough for a segment. */
+  /** The oldest unindexed messages, once there are enough for a segment. */
   #tail(state: SearchStateRecord, { messages: limit }: SliceSize): readonly SearchChange[] {
     const { view } = this.#realm;
     const rows = view.rows("messages", { start: state.messagesUpTo + 1, limit });
@@ -154,7 +160,10 @@ export class SearchIndexer {
     return fileSegment(state, this.#postingsOf(rows.map(({ row }) => row)), last.key);
   }
 
-  /** Messages whose content changed after they were filed: as many as make a segment. Those of the tail come with it. */
+  /**
+   * Messages edited after they were indexed, once there are enough for a segment. Those not indexed yet are picked up
+   * by `#tail`.
+   */
   #edited(state: SearchStateRecord, { messages: limit }: SliceSize): readonly SearchChange[] {
     const { view } = this.#realm;
     const kind = searchPendingKinds.message;
@@ -177,7 +186,10 @@ export class SearchIndexer {
     return postings;
   }
 
-  /** Topics that are new, once they are many, and those that were renamed. Words of earlier names stay, and are seen through. */
+  /**
+   * New topics, once there are many, and renamed ones. Words of earlier names stay in the index, and searches filter
+   * them out.
+   */
   #topics(state: SearchStateRecord): readonly SearchChange[] {
     const { view } = this.#realm;
     const limit = limits.search_segment_messages;
@@ -200,7 +212,7 @@ export class SearchIndexer {
     );
   }
 
-  /** Now and then: a segment most of whose messages are gone is written again without them. */
+  /** Periodically rewrites a segment if most of its messages were removed. */
   #sweep(state: SearchStateRecord): readonly SearchChange[] {
     const now = this.#clock.monotonic();
     if (now - this.#sweptAt >= sweepMs) {

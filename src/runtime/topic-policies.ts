@@ -1,10 +1,10 @@
 /**
- * Who has a policy for a topic: few people or nobody nearly always, and asked with every post. What is known of a topic is kept
- * until one of its rows changes (M9), so that a post reads no range of rows for it. Bounded in topics and in people of each.
+ * Caches which users have a policy for a topic: usually few or none, and read with every post. An entry is kept until
+ * one of the topic's rows changes (M9), so a post reads no range of rows. Bounded in topics and in users per topic.
  */
-import { LRUCache } from "lru-cache";
 import { limits } from "../../schemas/limits.ts";
 import type { Delta } from "../store/projections/projection.ts";
+import { boundedMap } from "./bounded-map.ts";
 
 export interface KeptPolicy {
   readonly userId: number;
@@ -14,13 +14,11 @@ export interface KeptPolicy {
 const tooMany = Symbol("too many");
 
 export class TopicPolicies {
-  readonly #known = new LRUCache<string, readonly KeptPolicy[] | typeof tooMany>({
-    max: limits.cached_rows_per_table_max,
-  });
+  readonly #known = boundedMap<string, readonly KeptPolicy[] | typeof tooMany>(limits.cached_rows_per_table_max);
 
   /**
-   * @param read the first rows, as many as that, by ascending id of the person
-   * @returns all of a topic; null: they are more than are kept
+   * @param read returns the first rows, up to `limit`, by ascending user id
+   * @returns all policies of a topic; null if there are more than are cached
    */
   of(
     channelId: number,

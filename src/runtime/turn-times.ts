@@ -1,4 +1,4 @@
-/** The two times that a view shows: the turn's while one runs, the realm's between turns. */
+/** The two times that a view shows: the turn's during a turn, the realm's between turns. */
 import { limits } from "../../schemas/limits.ts";
 import type { RealmTime } from "./realm-time.ts";
 
@@ -14,12 +14,15 @@ export function timesOf(time: RealmTime, turn: Times, isInTurn: () => boolean): 
       return isInTurn() ? turn.now : Math.max(time.now(), turn.now);
     },
     get dueNow() {
-      return isInTurn() ? turn.dueNow : dueBeside(this.now, time.due());
+      return isInTurn() ? turn.dueNow : dueNowAt(this.now, time.due());
     },
   };
 }
 
-/** A clock that was set back a little is waited for, as in the realm's time; what is far behind it has a reason. */
-export function dueBeside(now: number, due: number): number {
-  return now - due > limits.clock_leap_ms_max ? due : now;
+/**
+ * If the clock was set back a little, time waits for it, as in the realm's time. A `due` far behind `now` is deliberate
+ * and is kept.
+ */
+export function dueNowAt(now: number, due: number): number {
+  return now - due > limits.clock_jump_ms_max ? due : now;
 }

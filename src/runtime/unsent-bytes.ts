@@ -1,28 +1,28 @@
 /**
- * Answers and events that clients have not taken yet, in bytes over the whole process and by person or address (S3, E3). When the sum
- * is full, the connection that has held its bytes longest is closed to make room, once it had its time: a slow reader never holds
- * the memory that others need.
+ * Counts the bytes of answers and events that clients have not read yet, for the process and per user or address (S3,
+ * E3). When the total is full, the connection that has held its bytes longest is closed after a grace period, so that
+ * slow readers never hold memory that others need.
  */
 import { clientNetwork } from "./client-network.ts";
 
 export interface UnsentBytesOptions {
   readonly bytesMax: number;
-  /** Of one person or address, beyond a first answer of any size. */
+  /** Bytes of one user or address, in addition to a first answer of any size. */
   readonly shareBytesMax: number;
-  /** A holder is not closed before it had this long. */
+  /** A connection is not closed before it has held bytes this long. */
   readonly keptMsMin: number;
   readonly monotonic: () => number;
 }
 
-/** The bytes that one connection has not taken yet. */
+/** The bytes that one connection has not read yet. */
 export interface Holding {
-  /** @returns false when there is no room for more; the size stays as it was then */
+  /** @returns false when there is no room for more; the size is unchanged then */
   resize(bytes: number): boolean;
-  /** May be called again. */
+  /** Idempotent. */
   release(): void;
 }
 
-interface Held {
+interface UnsentHolder {
   readonly who: string;
   readonly since: number;
   readonly evict: () => void;
@@ -32,7 +32,7 @@ interface Held {
 export class UnsentBytes {
   readonly #options: UnsentBytesOptions;
   /** Oldest first. */
-  readonly #held = new Set<Held>();
+  readonly #holders = new Set<UnsentHolder>();
   readonly #shares = new Map<string, number>();
   #sum = 0;
 
@@ -45,8 +45,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Whether something large may be built for them now. What it takes is known only when it is there, and somebody who leaves half of
-   * a share unread would mostly be refused then.
+   * Whether a large answer may be built for this reader now. Its size is known only when it exists, and a reader who
+   * already leaves half of a share unread would usually be rejected then.
    */
   hasRoomFor(reader: string): boolean {
     const who = clientNetwork(reader);
@@ -57,7 +57,7 @@ export class UnsentBytes {
   }
 
   /**
-   * @param evict closes the connection; the bytes are released before it is called
+   * @param evict closes the connection; its bytes are released before the call
    * @returns null when there is no room
    */
   hold(reader: string, bytes: number, evict: () => void): Holding | null {
@@ -65,7 +65,7 @@ export class UnsentBytes {
     return this.#makeRoom(who, bytes, 0, null) ? this.#add(who, bytes, evict) : null;
   }
 
-  /** For a small answer, which is sent in any case: it makes room where it can. */
+  /** For a small answer, which is always sent: makes room if possible. */
   holdSmall(reader: string, bytes: number, evict: () => void): Holding {
     const who = clientNetwork(reader);
     this.#makeRoom(who, bytes, 0, null);
@@ -73,36 +73,36 @@ export class UnsentBytes {
   }
 
   #add(who: string, bytes: number, evict: () => void): Holding {
-    const held: Held = { who, bytes: 0, since: this.#options.monotonic(), evict };
-    this.#held.add(held);
-    this.#change(held, bytes);
+    const holder: UnsentHolder = { who, bytes: 0, since: this.#options.monotonic(), evict };
+    this.#holders.add(holder);
+    this.#change(holder, bytes);
     return {
       resize: (size) => {
-        if (!this.#held.has(held)) return false;
-        if (size > held.bytes && !this.#makeRoom(who, size - held.bytes, held.bytes, held)) return false;
-        this.#change(held, size);
+        if (!this.#holders.has(holder)) return false;
+        if (size > holder.bytes && !this.#makeRoom(who, size - holder.bytes, holder.bytes, holder)) return false;
+        this.#change(holder, size);
         return true;
       },
-      release: () => this.#remove(held),
+      release: () => this.#remove(holder),
     };
   }
 
-  #change(held: Held, bytes: number): void {
-    const change = bytes - held.bytes;
-    held.bytes = bytes;
+  #change(holder: UnsentHolder, bytes: number): void {
+    const change = bytes - holder.bytes;
+    holder.bytes = bytes;
     this.#sum += change;
-    const share = (this.#shares.get(held.who) ?? 0) + change;
-    if (share > 0) this.#shares.set(held.who, share);
-    else this.#shares.delete(held.who);
+    const share = (this.#shares.get(holder.who) ?? 0) + change;
+    if (share > 0) this.#shares.set(holder.who, share);
+    else this.#shares.delete(holder.who);
   }
 
-  #remove(held: Held): void {
-    if (!this.#held.delete(held)) return;
-    this.#change(held, 0);
+  #remove(holder: UnsentHolder): void {
+    if (!this.#holders.delete(holder)) return;
+    this.#change(holder, 0);
   }
 
-  /** @param own what the asking connection holds already: the first answer of a person may be larger than a share */
-  #makeRoom(who: string, more: number, own: number, asking: Held | null): boolean {
+  /** @param own bytes that the requesting connection already holds: a reader's first answer may exceed a share */
+  #makeRoom(who: string, more: number, own: number, asking: UnsentHolder | null): boolean {
     const { bytesMax, shareBytesMax } = this.#options;
     const others = (this.#shares.get(who) ?? 0) - own;
     if (others > 0 && others + own + more > shareBytesMax) return false;
@@ -116,11 +116,11 @@ export class UnsentBytes {
     return true;
   }
 
-  /** The one that has held its bytes longest, if it had its time. */
-  #evictable(asking: Held | null): Held | null {
-    for (const held of this.#held) {
-      if (held === asking) continue;
-      return this.#options.monotonic() - held.since < this.#options.keptMsMin ? null : held;
+  /** The connection that has held its bytes longest, if its grace period is over. */
+  #evictable(asking: UnsentHolder | null): UnsentHolder | null {
+    for (const holder of this.#holders) {
+      if (holder === asking) continue;
+      return this.#options.monotonic() - holder.since < this.#options.keptMsMin ? null : holder;
     }
     return null;
   }

@@ -1,4 +1,6 @@
-/** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
+/**
+ * Backup, restore and check of a data folder. A restored folder gets new epochs, so that old queues are invalid (E1).
+ */
 import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { copyFile, mkdir, stat } from "node:fs/promises";
@@ -17,9 +19,10 @@ import { keepIdentity } from "./realm-identity.ts";
 import type { RealmEntry, RootStore } from "./root.ts";
 
 /**
- * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
- * Flushed and verified when this resolves, so an older backup can be deleted.
- * @returns what is wrong with the copy, one line per problem
+ * The root is copied first: realms are only added, so the copy names no realm whose folder is not copied after it. Each
+ * realm's copy is consistent. When this resolves, the backup is flushed and verified, so an older backup can be
+ * deleted.
+ * @returns problems of the copy, one line each
  */
 export async function backupFolder(
   root: RootStore,
@@ -36,12 +39,12 @@ export async function backupFolder(
   await flushTree(target);
   flushFoldersTo(target);
   const problems = await checkRealms(root.realms(), target);
-  // Of this check alone: a copy is at rest.
+  // Created by this check; nothing else uses the copy.
   for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   return problems;
 }
 
-/** Rows first, then the files that they claim: the server removes none meanwhile (file-hold.ts). */
+/** Copies rows first, then the files that they claim: the server removes no files meanwhile (file-hold.ts). */
 async function backupRealm(folder: string, target: string, ports: HolderPorts): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const hold = await holdFiles(folder, ports);
@@ -50,47 +53,47 @@ async function backupRealm(folder: string, target: string, ports: HolderPorts): 
     environment.clearDeadReaders();
     await environment.backup(target).finally(() => environment.close());
     const copy = openEnvironment(target, "whole");
-    const claimed = claimedIn(copy);
+    const referenced = referencedIn(copy);
     await copy.close();
-    await copyFiles(folder, target, claimed, hold);
+    await copyFiles(folder, target, referenced, hold);
   } finally {
     await hold.release();
   }
 }
 
-/** Files that rows claim, each with its owner in words. */
-function claimedIn(environment: Environment): Map<string, string> {
-  const claimed = new Map<string, string>();
-  const claim = (owner: string, names: readonly string[]) => {
-    for (const name of names) claimed.set(name, owner);
+/** The files that rows claim, each with a description of its owner. */
+function referencedIn(environment: Environment): Map<string, string> {
+  const referenced = new Map<string, string>();
+  const refer = (owner: string, names: readonly string[]) => {
+    for (const name of names) referenced.set(name, owner);
   };
-  environment.each("users", (user) => claim(`user ${user.id}`, avatarFiles(user.avatarFile)));
-  environment.each("attachments", ({ id, file }) => claim(`attachment ${id}`, [uploadName(file)]));
-  environment.each("realmPictures", (row, name) => claim(`organization's ${name}`, [realmPictureFile(row)]));
-  environment.each("realmEmoji", (emoji) => claim(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
-  return claimed;
+  environment.each("users", (user) => refer(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  environment.each("attachments", ({ id, file }) => refer(`attachment ${id}`, [uploadName(file)]));
+  environment.each("realmPictures", (row, name) => refer(`organization's ${name}`, [realmPictureFile(row)]));
+  environment.each("realmEmoji", (emoji) => refer(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  return referenced;
 }
 
 async function copyFiles(
   realm: string,
   target: string,
-  claimed: ReadonlyMap<string, string>,
+  referenced: ReadonlyMap<string, string>,
   hold: FileHold,
 ): Promise<void> {
-  for (const name of claimed.keys()) {
+  for (const name of referenced.keys()) {
     await hold.renew();
     const copy = join(filesFolder(target), name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {
       await copyFile(join(filesFolder(realm), name), copy);
     } catch (error) {
-      // The check of the copy reports it.
+      // The check of the copy reports the missing file.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
 }
 
-/** @param sha256 null: only the size is known */
+/** @param sha256 null if only the size is known */
 async function isIntact(path: string, size: number, sha256: string | null): Promise<boolean> {
   if ((await stat(path)).size !== size) return false;
   if (sha256 === null) return true;
@@ -114,7 +117,10 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
   }
 }
 
-/** Reads everything: pages, rows, what indexes say, and files. @returns one line per problem */
+/**
+ * Reads everything: pages, rows, index entries and files.
+ * @returns one line per problem
+ */
 export function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
   return checkRealms(root.realms(), dataDir);
 }
@@ -126,7 +132,7 @@ async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Prom
     try {
       await checkRealm(realmFolder(dataDir, id), report);
     } catch (error) {
-      // Nothing more can be read of it.
+      // Nothing more of this realm can be read.
       report(error instanceof Error ? error.message : String(error));
     }
   }
@@ -138,7 +144,7 @@ async function checkRealm(folder: string, report: (problem: string) => void): Pr
   try {
     let damaged = 0;
     for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
-    // What compares rows must read them.
+    // The following checks compare rows and need all of them to be readable.
     if (damaged > 0) return;
     refuseWithoutHead(environment);
     checkIndexes(environment, report);
@@ -148,7 +154,7 @@ async function checkRealm(folder: string, report: (problem: string) => void): Pr
   }
 }
 
-/** @returns how many of a table's rows are damaged; as many are reported as are of use */
+/** @returns the number of damaged rows in the table; only the first ones are reported */
 function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): number {
   let damaged = 0;
   environment.verify(table, (error) => {
@@ -159,7 +165,7 @@ function checkRows(environment: Environment, table: TableName, report: (problem:
   return damaged;
 }
 
-/** Every message has its conversation and its index entries, and the other way round. */
+/** Every message has its conversation and index entries, and every entry its message. */
 function checkIndexes(environment: Environment, report: (problem: string) => void): void {
   let channelMessages = 0;
   environment.each("messages", (message) => {
@@ -184,10 +190,10 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
   if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
 }
 
-/** Every file that a row claims is there, and an uploaded one is what was uploaded. */
+/** Every file that a row claims exists, and an uploaded file has its original content. */
 async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
-  for (const [name, owner] of claimedIn(environment)) {
+  for (const [name, owner] of referencedIn(environment)) {
     if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
   }
   const uploads: RowOf<"attachments">[] = [];

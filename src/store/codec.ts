@@ -1,31 +1,31 @@
 /**
- * How a row becomes bytes: a MessagePack list that begins with the table's version, followed by the row's fields in the order
- * of `rowFields`; around it the seal (seal.ts), which detects damage on disk. No shared structures: an aborted
- * transaction would corrupt them (pitfalls 1.6).
+ * Encodes rows: a MessagePack list of the table's version and the row's fields in the order of `rowFields`, wrapped in
+ * a seal (seal.ts) that detects damage on disk. No shared structures: an aborted transaction would corrupt them
+ * (pitfalls 1.6).
  */
 import { Packr } from "msgpackr";
-import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { type RowOf, rowFields, rowVersions, type TableName } from "../../schemas/records.ts";
 import { DamagedRow } from "./damage.ts";
-import { migrateRow, rowVersions } from "./migrations.ts";
+import { migrateRow } from "./migrations.ts";
 import { checkSeal, contentsOf, isSealed, seal } from "./seal.ts";
 
-// Plain encoding, self-contained; records as maps would repeat field names in each row, so rows are lists.
+// Self-contained encoding. Records encoded as maps would repeat field names in each row, so rows are lists.
 const packr = new Packr({ useRecords: false, copyBuffers: true, variableMapSize: true });
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** How the rows of one table become lists and come back. */
+/** Converts the rows of one table to lists and back. */
 interface Shape {
   readonly version: number;
-  /** What is absent is null. */
+  /** Absent fields become null. */
   readonly toList: (row: Row) => unknown[];
-  /** Fields that were appended after the row was written are null. */
+  /** Fields that were added after the row was written are null. */
   readonly toRow: (list: readonly unknown[]) => Row;
 }
 
 /**
- * A function for each table, compiled from its fields: rows of a table have one hidden class then, however they came to be, and
- * whoever reads one finds its fields where they were in the last. A loop over the fields costs twice as much.
+ * One function per table, compiled from its fields, so that all rows of a table share one hidden class. A loop over the
+ * fields takes twice as long.
  */
 const shapes = Object.fromEntries(
   (Object.keys(rowFields) as TableName[]).map((table) => [table, shapeOf(table, rowFields[table])]),
@@ -42,14 +42,14 @@ function shapeOf(table: TableName, fields: readonly string[]): Shape {
   };
 }
 
-/** @throws Error when a value cannot be encoded: a bug in the command that wrote it (M6). */
+/** @throws Error when a value cannot be encoded: a bug in the command that wrote it (M6) */
 export function encodeRow<T extends TableName>(table: T, key: unknown, row: RowOf<T>): Buffer {
   return seal(table, key, packr.pack(shapes[table].toList(row as Row)));
 }
 
 /**
- * @param mayBeUnsealed the store is older than `sealedSince`, and this row may be as well
- * @throws DamagedRow when the bytes are not those that were written under this key
+ * @param mayBeUnsealed the store is older than `sealedSince`, so this row may have no seal
+ * @throws DamagedRow when the bytes differ from those written under this key
  * @throws Error when a newer program wrote them
  */
 export function decodeRow<T extends TableName>(

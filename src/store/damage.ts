@@ -1,18 +1,18 @@
-/** Damage on disk: what the store found, where, and what to do. Data that cannot be trusted is never served. */
+/** Errors about damaged data: what is damaged, where, and what to do. Data that cannot be trusted is never served. */
 import { limits } from "../../schemas/limits.ts";
 
-const advice = "Stop the server, run `npm run -s cli -- check`, and restore a backup";
+export const damageAdvice = "Stop the server, run `npm run -s cli -- check`, and restore a backup";
 
-/** A file of the store does not hold what was written to it. */
+/** A file of the store does not contain what was written to it. */
 export class DamagedData extends Error {
   override readonly name = "DamagedData";
 
   constructor(file: string, what: string) {
-    super(`${file} is damaged: ${what}. ${advice}.`);
+    super(`${file} is damaged: ${what}. ${damageAdvice}.`);
   }
 }
 
-/** One row of a table: its checksum, or its bytes, are wrong. The file is known to whoever read it from there. */
+/** One row of a table has a wrong checksum or wrong bytes. The reader of the file adds its name. */
 export class DamagedRow extends Error {
   override readonly name = "DamagedRow";
 
@@ -21,7 +21,7 @@ export class DamagedRow extends Error {
   }
 }
 
-/** @returns the error to throw in place of `error`, which a read of `file` met */
+/** @returns the error to throw instead of `error`, which a read of `file` raised */
 export function namedIn(file: string, error: unknown): unknown {
   return error instanceof DamagedRow ? new DamagedData(file, error.message) : error;
 }
@@ -32,14 +32,14 @@ export function damageIn(error: unknown): DamagedData | null {
   return null;
 }
 
-/** Many requests may meet the same damage: the log names each damaged row once. */
+/** Many requests may hit the same damage; each damaged row is logged once. */
 export class DamageReports {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  /** @returns whether this damage was not reported before */
+  /** @returns whether this damage has not been reported before */
   isNew(damage: DamagedData): boolean {
-    if (this.#told.has(damage.message) || this.#told.size >= limits.damage_reports_max) return false;
-    this.#told.add(damage.message);
+    if (this.#reported.has(damage.message) || this.#reported.size >= limits.damage_reports_max) return false;
+    this.#reported.add(damage.message);
     return true;
   }
 }

@@ -1,11 +1,11 @@
-/** What a file of LMDB looks like before it is opened: one that is torn or cut short ends the process that opens it. */
+/** Checks an LMDB file before it is opened: opening a torn or truncated file would kill the process. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** Empty: LMDB makes a new store of it. Torn: its head is not LMDB's. Short: pages that it speaks of are missing. */
+/** empty: LMDB creates a new store in it. torn: its head is not LMDB's. short: pages that it refers to are missing. */
 export type FileState = "missing" | "empty" | "torn" | "short" | "whole";
 
-/** For messages: the path, then this. */
+/** For messages of the form: path, then this text. */
 export const fileFaults: Readonly<Record<Exclude<FileState, "whole">, string>> = {
   missing: "is missing",
   empty: "is empty",
@@ -14,7 +14,7 @@ export const fileFaults: Readonly<Record<Exclude<FileState, "whole">, string>> =
 };
 
 const pageBytes = 4096;
-/** In the head of each of the first two pages, LMDB's meta records. */
+/** Offsets in the first two pages, which hold LMDB's meta records. */
 const at = { mark: 24, lastPage: 144, transaction: 152 } as const;
 const mark = 0xbeefc0de;
 

@@ -1,19 +1,19 @@
 /**
- * Who owns a data folder: a row in the root, written in a transaction that LMDB makes exclusive across processes. An owner that
- * certainly runs is never replaced. Whether a process of another container runs, nobody can see from here: the lock of the
- * operating system tells where there is one (folder-lock.ts); beyond that the fence lets only the last owner write (fence.ts).
+ * The owner of a data folder: a row in the root, written in a transaction that is exclusive across processes. An owner
+ * that is certainly running is never replaced. For a process in another container, the operating system's lock decides
+ * if there is one (folder-lock.ts); otherwise the fence lets only the last owner write (fence.ts).
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 
 export interface Owner {
   readonly pid: number;
-  /** Kernel ticks at which the process started: a reused process id has others. */
+  /** Start time of the process in kernel ticks, which distinguishes a reused process id. */
   readonly startedAt: string;
   readonly bootId: string;
-  /** Where its process id means something; absent in rows of older programs. */
+  /** The namespace of the process id; absent in rows of older programs. */
   readonly pidNamespace?: string;
-  /** Random: no two owners share one. Absent in rows of older programs. */
+  /** A random token, unique per owner. Absent in rows of older programs. */
   readonly token?: string;
 }
 
@@ -27,12 +27,12 @@ export function thisProcess(): Owner {
   };
 }
 
-/** Whether an owner is this very process, under an earlier token perhaps. */
+/** Whether an owner is this very process, possibly with an earlier token. */
 export function isThisProcess(owner: Owner): boolean {
   return owner.pid === process.pid && isVisible(owner) && owner.startedAt === (statOf("self")?.startedAt ?? "");
 }
 
-/** Whether an owner runs for certain. */
+/** Whether an owner is certainly running. */
 export function isRunning(owner: Owner): boolean {
   if (!isVisible(owner)) return false;
   const stat = statOf(String(owner.pid));
@@ -40,25 +40,25 @@ export function isRunning(owner: Owner): boolean {
   return owner.startedAt === "" && answersSignal(owner.pid);
 }
 
-/** Whether its process id means the same process here. */
+/** Whether its process id refers to the same process here. */
 export function isVisible({ bootId, pidNamespace }: Owner): boolean {
   return bootId === currentBootId() && (pidNamespace ?? currentPidNamespace()) === currentPidNamespace();
 }
 
-/** Whether there is no such process here, or it was killed. Its threads may still be ending. */
+/** Whether no such process exists here, or it was killed. Its threads may still be exiting. */
 export function hasEnded(pid: number): boolean {
   const stat = statOf(String(pid));
   return stat === null ? !answersSignal(pid) : !stat.isAlive;
 }
 
-/** States of /proc/<pid>/stat of a process that has ended and waits for its parent (zombie, dead). */
+/** States in /proc/<pid>/stat of a process that has exited but was not reaped (zombie, dead). */
 const endedStates = new Set(["Z", "X", "x"]);
 
-/** null when there is no such process or no /proc. */
+/** Returns null if there is no such process, or no /proc. */
 function statOf(pid: string): { readonly isAlive: boolean; readonly startedAt: string } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in parentheses and may hold blanks.
+    // The second field is the program's name in parentheses, which may contain spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { isAlive: !endedStates.has(fields[0] ?? ""), startedAt: fields[19] ?? "" };
   } catch {

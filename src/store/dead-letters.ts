@@ -1,12 +1,13 @@
 /**
- * Dead letters: what was given up and may be tried again by an operator. What is shown of one holds no key, no text of a message and
- * no value of a parameter (S2); an error's own words come from outside, so they are cut and have no control characters.
+ * Dead letters: commands and deliveries that failed too often, which an operator may retry. The listing shows no keys,
+ * message texts or parameter values (S2); error texts may come from outside, so they are truncated and stripped of
+ * control characters.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { DeadLetterRecord } from "../../schemas/records.ts";
+import type { DeadLetterRecord } from "../../schemas/runtime.ts";
 import type { Environment } from "./environment.ts";
 
-/** One letter as an operator sees it. */
+/** A dead letter as shown to an operator. */
 export interface ShownLetter {
   readonly id: number;
   readonly diedAt: string;
@@ -45,7 +46,7 @@ function shown(letter: DeadLetterRecord): ShownLetter {
   };
 }
 
-/** Letters from before deliveries were noted: the text says which mail it was. */
+/** Dead letters of versions that did not record deliveries: the error text names the email. */
 function isUnnotedMail({ command, error }: DeadLetterRecord): boolean {
   return (command as StoredCommand).type === "mail.failed" && /^mail \d+ \(/.test(error);
 }
@@ -57,7 +58,7 @@ function kindOf(letter: DeadLetterRecord): ShownLetter["kind"] {
 function whatOf(letter: DeadLetterRecord): string {
   const { delivery } = letter;
   const { type, to } = letter.command as StoredCommand;
-  if (delivery?.kind === "mail") return `mail ${delivery.id} (${delivery.template}) to ${plain(delivery.to)}`;
+  if (delivery?.kind === "mail") return `email ${delivery.id} (${delivery.template}) to ${plain(delivery.to)}`;
   if (delivery?.kind === "webhook") {
     return `message ${delivery.messageId} for the outgoing webhook of bot ${delivery.botId} (${delivery.trigger})`;
   }
@@ -65,7 +66,7 @@ function whatOf(letter: DeadLetterRecord): string {
   return [type, "for", to.actor, ...ids.map(([name, value]) => `${name}=${value}`)].join(" ");
 }
 
-/** On one line, harmless to a terminal. */
+/** One line that is safe to print to a terminal. */
 function plain(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, " ")
@@ -73,14 +74,14 @@ function plain(text: string): string {
     .trim();
 }
 
-/** @returns null when it is done, else why it cannot be */
+/** @returns null on success, else the reason why it failed */
 export function retryLetter(environment: Environment, id: number, now: number): string | null {
   const letter = environment.get("deadLetters", id);
   if (letter === undefined) return "there is no such dead letter";
   const { delivery } = letter;
   const mail = delivery?.kind === "mail" ? environment.get("deadMails", delivery.id) : undefined;
   if (kindOf(letter) === "mail" && mail === undefined) {
-    return "its text was not kept, as it holds a key: let it be asked for again (an invitation: invite again)";
+    return "its text was not stored because it contains a key: request the email again (for an invitation: invite again)";
   }
   environment.transaction(() => {
     if (mail !== undefined) environment.put("mails", mail.id, { ...mail, attempts: 0, dueAt: now });
@@ -93,15 +94,17 @@ export function retryLetter(environment: Environment, id: number, now: number): 
   return null;
 }
 
-/** Behind everything that waits (M7), with a number of its own, which nothing else gets. */
+/** Appended to the mailbox (M7) with a sequence number of its own, which is not reused. */
 function putIntoMailbox(environment: Environment, command: unknown): void {
-  const ledger = environment.get("meta", "ledger")?.value as { readonly counters: { readonly sequence: number } };
-  const sequence = ledger.counters.sequence + 1;
+  const realmCounters = environment.get("meta", "ledger")?.value as {
+    readonly counters: { readonly sequence: number };
+  };
+  const sequence = realmCounters.counters.sequence + 1;
   environment.put("mailbox", sequence, { sequence, command, attempts: 0 });
-  environment.put("meta", "ledger", { value: { ...ledger, counters: { ...ledger.counters, sequence } } });
+  environment.put("meta", "ledger", { value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } } });
 }
 
-/** @returns null when it is done, else why it cannot be */
+/** @returns null on success, else the reason why it failed */
 export function dropLetter(environment: Environment, id: number): string | null {
   const letter = environment.get("deadLetters", id);
   if (letter === undefined) return "there is no such dead letter";
@@ -118,7 +121,7 @@ export function hasTooManyLetters(environment: Environment): boolean {
   return environment.count("deadLetters") > limits.dead_letters_max;
 }
 
-/** Removes the oldest. Only inside a transaction. */
+/** Removes the oldest ones. Must be called inside a transaction. */
 export function pruneLetters(environment: Environment): void {
   const surplus = environment.count("deadLetters") - limits.dead_letters_max;
   const limit = Math.min(surplus, limits.dead_letters_pruned_max);

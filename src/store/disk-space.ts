@@ -1,8 +1,8 @@
 /**
- * Room for writes (M5): below a watermark of free space, or over the quota, writes are refused while reads go on, and accepted
- * again when there is room. A ballast file, larger than the largest turn, is given back to the disk when it gets critical, so
- * that a turn that is already decided finds room; it is laid again when there is plenty. A smaller reserve is given back by a start
- * alone: whatever filled the disk meanwhile, a start writes a few pages before it can serve reads.
+ * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
+ * continue. A ballast file, larger than the largest turn, is deleted when space gets critical, so that a turn that was
+ * already decided still fits. Only a start deletes the smaller reserve: even on a full disk it must write a few pages
+ * before it can serve reads.
  */
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ const ballastRetryMs = 60_000;
 
 export interface DiskSpaceOptions {
   readonly folder: string;
-  /** Below this, writes are refused. */
+  /** Below this, writes are rejected. */
   readonly freeBytesMin: number;
-  /** What all stores together may take; null: as much as the disk has. */
+  /** Quota for all stores together; null means the whole disk. */
   readonly storeBytesMax: number | null;
   readonly monotonic: () => number;
-  /** Bytes of the realms' files, which the quota counts with their stores; absent: there are none. */
+  /** Bytes of the realms' files, which count towards the quota; absent means none. */
   readonly fileBytes?: () => number;
 }
 
@@ -41,17 +41,20 @@ export class DiskSpace {
     for (const kept of [this.#ballast, this.#reserve]) if (this.isFull) rmSync(kept, { force: true });
   }
 
-  /** Not even a start may find room. */
+  /** Even a start may not find enough space. */
   get isFull(): boolean {
     return attempt(() => freeBytes(this.#options.folder) < limits.store_start_reserve_bytes, false);
   }
 
-  /** Looks at most every few milliseconds: a look costs microseconds, a turn writes at most megabytes. Never throws. */
+  /**
+   * Checks at most every few milliseconds: a check takes microseconds, and a turn writes at most megabytes. Never
+   * throws.
+   */
   acceptsWrites(): boolean {
     const now = this.#options.monotonic();
     if (now - this.#lookedAt > lookEveryMs) {
       this.#lookedAt = now;
-      // A disk that cannot even be looked at gets no writes.
+      // If the disk cannot even be checked, writes are rejected.
       this.#hasRoom = attempt(() => this.#look(), false);
     }
     if (this.#options.storeBytesMax !== null && now - this.#measuredAt > measureEveryMs) {
@@ -69,7 +72,7 @@ export class DiskSpace {
     return free >= this.#options.freeBytesMin;
   }
 
-  /** What cannot be laid is no reason to stop; it is tried again after a while. */
+  /** If a file cannot be created, the server continues and tries again later. */
   #keepRoom(): void {
     const now = this.#options.monotonic();
     if (now < this.#ballastAfter) return;
@@ -79,7 +82,7 @@ export class DiskSpace {
   }
 }
 
-/** Written, not truncated to size: a sparse file would reserve nothing. One that was cut short is laid anew. */
+/** Written in full, because a sparse file would reserve nothing. A truncated file is written again. */
 function keepFile(path: string, bytes: number): boolean {
   const isKept = attempt(() => {
     if (statSync(path, { throwIfNoEntry: false })?.size === bytes) return true;
@@ -110,7 +113,7 @@ function attempt<T>(work: () => T, otherwise: T): T {
   }
 }
 
-/** Bytes of all realms' stores. */
+/** Total size of all realms' stores in bytes. */
 function storeBytes(folder: string): number {
   return readdirSync(join(folder, "realms"))
     .map((id) => statSync(join(folder, "realms", id, "data.mdb"), { throwIfNoEntry: false })?.size ?? 0)

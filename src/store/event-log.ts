@@ -1,9 +1,9 @@
 /**
- * The realm's event log (architecture, Event log): one row per durable event, in order of position. It is bounded by bytes
- * and by age, keeps at least `event_log_kept_ms_min`, and is pruned in slices.
+ * The realm's event log: one row per durable event, ordered by position. It is bounded by bytes and age, keeps events
+ * for at least `event_log_kept_ms_min`, and is pruned in slices.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { EventRecord } from "../../schemas/records.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
 import { encodeRow } from "./codec.ts";
 import type { Environment } from "./environment.ts";
 
@@ -13,7 +13,7 @@ export class EventLog {
 
   constructor(environment: Environment) {
     this.#environment = environment;
-    // A log that was never pruned holds everything there ever was.
+    // A log that was never pruned has every event.
     this.#startsAt = (environment.get("meta", "event-log-start")?.value as number | undefined) ?? 0;
   }
 
@@ -28,9 +28,9 @@ export class EventLog {
   }
 
   /**
-   * Removes the oldest rows that are too old or too many. Only inside a transaction.
-   * @param bytes what the log holds
-   * @returns bytes removed; 0 when there was nothing to do
+   * Removes the oldest rows if they are too old, or the log is too large. Must be called inside a transaction.
+   * @param bytes current size of the log
+   * @returns bytes removed; 0 if there was nothing to remove
    */
   prune(now: number, bytes: number): number {
     let removed = 0;

@@ -1,16 +1,16 @@
 /**
- * The fence by the disk: at most one process writes to an environment, whatever process ids and locks say. The owner of a data folder
- * stores its token in each environment before it reads anything from it, and every write transaction begins by comparing it. LMDB
- * has one writer at a time, across processes, so what an older owner acknowledged came before the take-over, and the new one sees it.
+ * The fence on disk: at most one process writes to an environment, whatever process ids and locks say. The owner stores
+ * its token in each environment before it reads from it, and every write transaction first compares the token. LMDB
+ * serializes writers across processes, so a new owner sees everything that the earlier one acknowledged.
  */
 import { join } from "node:path";
 import type { Environment } from "./environment.ts";
-import { OwnershipLost, Place } from "./place.ts";
+import { OwnershipLost, PathGuard } from "./path-guard.ts";
 
 const ownerKey = "owner";
 
 export interface FencedEnvironment extends Environment {
-  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void;
 }
 
@@ -20,9 +20,9 @@ export function takenOver(folder: string): OwnershipLost {
   );
 }
 
-/** Takes an environment over. From here on, the process that had it before cannot commit (M5). */
+/** Takes over an environment. From now on its previous owner cannot commit (M5). */
 export function fenced(environment: Environment, folder: string, token: string): FencedEnvironment {
-  const place = new Place(join(folder, "data.mdb"));
+  const place = new PathGuard(join(folder, "data.mdb"));
   environment.transaction(() => environment.put("meta", ownerKey, { value: token }));
   const check = () => {
     if (environment.get("meta", ownerKey)?.value !== token) throw takenOver(folder);
@@ -34,7 +34,7 @@ export function fenced(environment: Environment, folder: string, token: string):
         check();
         return work();
       });
-      // After the flush, before any answer: a file that is gone by now keeps nothing (M1).
+      // Checked after the flush and before any answer: if the file has been removed by now, the data is lost (M1).
       place.verify();
       return result;
     },

@@ -1,8 +1,8 @@
 /**
- * While a backup copies an organization, none of its files is removed: the rows in the copy are of one moment, and the files that
- * they claim are copied after it. Each backup says so by a file of its own beside the environment, which names its process. A backup
- * that was killed holds nothing where its process id can be looked up. Of a process in another container nobody knows whether it
- * runs: it holds until it has not renewed its file for a while.
+ * While a backup copies an organization, the server removes none of its files, because files are copied after the rows
+ * that claim them. Each backup creates a hold file that names its process. The hold of a killed backup ends when its
+ * process id can be checked; in another container it cannot, so there a hold ends when its file has not been renewed
+ * for a while.
  */
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -10,32 +10,35 @@ import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { isRunning, isVisible, type Owner, thisProcess } from "./data-lock.ts";
 
-/** Older programs had one file of this very name for all backups. */
+/** Older programs used one file of exactly this name for all backups. */
 const prefix = "files.hold";
 
 export interface FileHold {
-  /** Says that the backup goes on. */
+  /** Renews the hold, because the backup continues. */
   renew(): Promise<void>;
   release(): Promise<void>;
 }
 
 export interface HolderPorts {
   now(): number;
-  /** What a person should know though the work goes on. */
+  /** Warns the operator while the work continues. */
   warn(line: string): void;
 }
 
-/** Where no file can be made, as on a full disk, the backup goes on: the check of the copy finds what is missing. */
+/**
+ * If the hold file cannot be created, for example on a full disk, the backup continues: the check of the copy finds
+ * missing files.
+ */
 export async function holdFiles(realmFolder: string, { now, warn }: HolderPorts): Promise<FileHold> {
   const file = join(realmFolder, `${prefix}.${randomBytes(8).toString("hex")}`);
   const renew = async () => {
     const seconds = now() / 1000;
-    // Nothing to renew where none could be made.
+    // Fails if the file could not be created, and there is nothing to renew.
     await utimes(file, seconds, seconds).catch(() => undefined);
   };
   try {
     await writeFile(file, "", { mode: 0o600, flag: "wx" });
-    // A full disk may have room for a name alone: then it holds as that of another container.
+    // A full disk may have space only for the name. An empty file holds as if its process could not be checked.
     await writeFile(file, JSON.stringify(thisProcess())).catch(() => undefined);
   } catch (error) {
     warn(`files that a server removes during this backup may be missing in it: ${String(error)}`);
@@ -44,7 +47,7 @@ export async function holdFiles(realmFolder: string, { now, warn }: HolderPorts)
   return { renew, release: () => rm(file, { force: true }) };
 }
 
-/** Whether a backup is copying. What an ended one left behind is removed. */
+/** Whether a backup is running. Hold files of ended backups are removed. */
 export async function areFilesHeld(realmFolder: string, now: number): Promise<boolean> {
   const files = (await namesIn(realmFolder)).filter((name) => name.startsWith(prefix));
   const held = await Promise.all(files.map((name) => isHeld(join(realmFolder, name), now)));
@@ -60,12 +63,12 @@ async function isHeld(file: string, now: number): Promise<boolean> {
   if (owner !== null && isRunning(owner)) return true;
   const isKnown = owner !== null && isVisible(owner);
   if (!isKnown && (await isRecent(file, now))) return true;
-  // Whoever cannot remove it sees next time, too, that it holds nothing.
+  // If it cannot be removed, the next call will ignore it again.
   await rm(file, { force: true }).catch(() => undefined);
   return false;
 }
 
-/** null: it is gone, being written, or was made on a full disk. */
+/** Returns null if the file is gone, being written, or was created on a full disk. */
 async function ownerOf(file: string): Promise<Owner | null> {
   try {
     return JSON.parse(await readFile(file, "utf8")) as Owner | null;
@@ -74,7 +77,7 @@ async function ownerOf(file: string): Promise<Owner | null> {
   }
 }
 
-/** A date in the future is no promise: clocks differ, and go back. */
+/** Dates in the future do not count either: clocks differ, and may be set back. */
 async function isRecent(file: string, now: number): Promise<boolean> {
   const renewedAt = await stat(file).then(
     ({ mtimeMs }) => mtimeMs,

@@ -1,41 +1,41 @@
 /**
- * Files of a realm, outside LMDB (architecture, Files): a temporary file, flushed, renamed, its folder flushed; then the turn
- * that claims it. What nobody claims, after a crash in between, is swept when the realm opens. Names are random: a file is
- * written once, never changed. Nobody else reads the folder.
+ * A realm's files, outside LMDB: write a temporary file, flush it, rename it, flush its folder; then a turn claims it.
+ * Files that a crash left unclaimed are swept when the realm opens. A file is written once under a random name and
+ * never changed.
  */
 import { existsSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
-import { FileDraft, isNoRoom } from "./file-draft.ts";
 import { flushFolder } from "./folders.ts";
-import { Place } from "./place.ts";
+import { PathGuard } from "./path-guard.ts";
+import { isNoRoom, StagedUpload } from "./staged-upload.ts";
 
 export interface NewFile {
-  /** As `fileNameShape` has it: folder and name. */
+  /** Folder and name, as `fileNameShape` demands. */
   readonly name: string;
-  /** Or a draft that is finished, of the same name. */
-  readonly bytes: Uint8Array | FileDraft;
+  /** Bytes to write, or a finished upload of the same name. */
+  readonly bytes: Uint8Array | StagedUpload;
 }
 
 export interface FileStoreOptions {
   readonly folder: string;
-  /** Whether there is room on the disk (M5). */
+  /** Whether the disk has space (M5). */
   readonly acceptsWrites: () => boolean;
-  /** Whether a backup is copying: nothing is removed meanwhile. */
+  /** Whether a backup is running: no file is removed meanwhile. */
   readonly areHeld?: () => Promise<boolean>;
-  /** A file could not be removed: it is tried again by the next sweep. */
+  /** A file could not be removed; the next sweep tries again. */
   readonly report: (error: unknown) => void;
 }
 
 const temporarySuffix = ".part";
 
-/** Where a realm's files lie, beside its environment. */
+/** The folder of a realm's files, next to its environment. */
 export function filesFolder(realmFolder: string): string {
   return join(realmFolder, "files");
 }
 
-/** Files by what a sweep that is under way must know of them: none is counted twice, nor taken off that was never counted. */
+/** What changed while a sweep runs, so that no file is counted twice, or subtracted without having been counted. */
 interface Tally {
   readonly counted: Set<string>;
   readonly gone: Set<string>;
@@ -43,16 +43,16 @@ interface Tally {
 
 export class FileStore {
   readonly #options: FileStoreOptions;
-  /** Written, or being written, and not claimed yet: no sweep takes them. */
+  /** Files that are written or being written but not claimed yet: sweeps ignore them. */
   readonly #unsettled = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
-  /** To be removed when no backup is copying. A restart forgets them, and its sweep finds them. */
-  readonly #heldBack = new Set<string>();
+  /** To be removed when no backup is running. A restart forgets them, and its sweep removes them. */
+  readonly #postponed = new Set<string>();
   readonly #made = new Set<string>();
   #bytes = 0;
-  /** Of the folder; null: there is none yet. */
-  #place: Place | null = null;
-  /** What comes and goes while a sweep counts; null: all that is there has been counted. */
+  /** Identity of the folder; null if it does not exist yet. */
+  #place: PathGuard | null = null;
+  /** Files added and removed while a sweep counts; null when no sweep is running. */
   #tally: Tally | null = null;
 
   constructor(options: FileStoreOptions) {
@@ -61,10 +61,10 @@ export class FileStore {
   }
 
   #seePlace(): void {
-    if (this.#place === null && existsSync(this.#options.folder)) this.#place = new Place(this.#options.folder);
+    if (this.#place === null && existsSync(this.#options.folder)) this.#place = new PathGuard(this.#options.folder);
   }
 
-  /** Bytes of all files, for the quota: an estimate, complete when the sweep after opening is done. */
+  /** Total size of all files, for the quota: an estimate that is complete when the sweep after opening is done. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -79,8 +79,8 @@ export class FileStore {
   }
 
   /**
-   * On disk when this resolves, all of them or none. Until `settle`, no sweep takes them.
-   * @returns false when the disk has no room for them (M5)
+   * When this resolves, all files are on disk, or none. Sweeps ignore them until `settle`.
+   * @returns false when the disk has no space for them (M5)
    * @throws Error when the folder cannot be written for another reason
    */
   write(files: readonly NewFile[]): Promise<boolean> {
@@ -105,35 +105,35 @@ export class FileStore {
     }
   }
 
-  async #writeOne(name: string, bytes: Uint8Array | FileDraft): Promise<void> {
+  async #writeOne(name: string, bytes: Uint8Array | StagedUpload): Promise<void> {
     const path = this.#pathOf(name);
-    if (bytes instanceof FileDraft) return bytes.renameTo(path);
-    const draft = path + temporarySuffix;
+    if (bytes instanceof StagedUpload) return bytes.renameTo(path);
+    const temporary = path + temporarySuffix;
     try {
-      await withFile(draft, "wx", async (file) => {
+      await withFile(temporary, "wx", async (file) => {
         await file.writeFile(bytes);
         await file.sync();
       });
-      await rename(draft, path);
+      await rename(temporary, path);
       this.#bytes += bytes.length;
       this.#tally?.counted.add(name);
     } catch (error) {
-      await rm(draft, { force: true });
+      await rm(temporary, { force: true });
       throw error;
     }
   }
 
   /**
-   * A file that is written as it comes. Its bytes count from the first on; until `settle` or its end without a claim, no sweep
-   * takes it. null: the disk has no room (M5).
+   * Starts a file that is written while it arrives. Its bytes are counted from the first one on, and sweeps ignore it
+   * until `settle` or until it is abandoned. Returns null if the disk has no space (M5).
    */
-  async draft(name: string): Promise<FileDraft | null> {
+  async stage(name: string): Promise<StagedUpload | null> {
     this.#unsettled.add(checked(name));
     try {
       await this.#track(this.#makeFolder(dirname(name)));
       const path = this.#pathOf(name) + temporarySuffix;
       this.#tally?.counted.add(name);
-      return new FileDraft(await open(path, "wx", 0o600), path, {
+      return new StagedUpload(await open(path, "wx", 0o600), path, {
         track: (work) => this.#track(work),
         count: (bytes) => {
           this.#bytes += bytes;
@@ -148,7 +148,7 @@ export class FileStore {
     }
   }
 
-  /** Once per folder and process; a folder's own entry is flushed, too. */
+  /** Runs once per folder and process; also flushes the entry of the folder itself. */
   async #makeFolder(folder: string): Promise<void> {
     if (this.#made.has(folder)) return;
     await mkdir(join(this.#options.folder, folder), { recursive: true, mode: 0o700 });
@@ -158,15 +158,15 @@ export class FileStore {
     this.#made.add(folder);
   }
 
-  /** The turn has decided: what no row claims is removed. */
-  settle(names: readonly string[], isClaimed: boolean): void {
+  /** The turn has decided: removes files that no row claimed. */
+  settle(names: readonly string[], isReferenced: boolean): void {
     for (const name of names) {
-      if (!isClaimed) this.discard(name);
+      if (!isReferenced) this.discard(name);
       this.#unsettled.delete(name);
     }
   }
 
-  /** null: there is none of that name. */
+  /** Returns null if there is no such file. */
   async read(name: string): Promise<Buffer | null> {
     try {
       return await readFile(this.#pathOf(name));
@@ -176,7 +176,7 @@ export class FileStore {
     }
   }
 
-  /** For reading in pieces; null: there is none of that name. The caller closes it. */
+  /** For reading in chunks; null if there is no such file. The caller closes it. */
   async open(name: string): Promise<FileHandle | null> {
     try {
       return await open(this.#pathOf(name), "r");
@@ -191,15 +191,15 @@ export class FileStore {
     void this.#track(this.#removeUnlessHeld(name));
   }
 
-  /** Removes what had to wait for a backup, if none is copying any more. */
-  discardHeldBack(): void {
-    const names = [...this.#heldBack];
-    this.#heldBack.clear();
+  /** Removes files that had to wait for a backup, unless one is still running. */
+  discardPostponed(): void {
+    const names = [...this.#postponed];
+    this.#postponed.clear();
     for (const name of names) this.discard(name);
   }
 
   async #removeUnlessHeld(name: string): Promise<void> {
-    if (await this.#areHeld()) this.#heldBack.add(name);
+    if (await this.#areHeld()) this.#postponed.add(name);
     else await this.#remove(name);
   }
 
@@ -211,10 +211,10 @@ export class FileStore {
     try {
       const path = this.#pathOf(name);
       const { size } = await stat(path);
-      // Before it goes: a sweep that does not find it any more does not count it.
+      // Recorded before the removal: a sweep that no longer finds the file does not count it.
       const isCounted = this.#tally?.counted.has(name) ?? true;
       this.#tally?.gone.add(name);
-      // Not rm, which may say that it removed what somebody else did.
+      // Not rm, which may report success when somebody else removed the file.
       await unlink(path);
       if (isCounted) this.#bytes -= size;
     } catch (error) {
@@ -222,24 +222,28 @@ export class FileStore {
     }
   }
 
-  /** Removes what no row claims, and counts the bytes of the rest. @param claimed asked at one moment, between turns */
-  sweep(claimed: () => { has(name: string): boolean }): Promise<void> {
+  /**
+   * Removes files that no row claims, and counts the bytes of the rest.
+   * @param claimed read at one moment, between turns
+   */
+  sweep(referenced: () => { has(name: string): boolean }): Promise<void> {
     const tally: Tally = { counted: new Set(), gone: new Set() };
     this.#tally = tally;
-    const swept = this.#sweep(claimed, tally).finally(() => {
+    const swept = this.#sweep(referenced, tally).finally(() => {
       this.#tally = null;
     });
     return this.#track(swept);
   }
 
-  async #sweep(claimed: () => { has(name: string): boolean }, { counted, gone }: Tally): Promise<void> {
+  async #sweep(referenced: () => { has(name: string): boolean }, { counted, gone }: Tally): Promise<void> {
     const found = await listFiles(this.#options.folder);
     if (found.length === 0) return;
-    // No name is claimed later but one that is unsettled now: whatever is neither stays unclaimed for ever.
-    const isClaimed = claimed();
-    const orphans = found.filter((name) => !isClaimed.has(name) && !this.#isUnsettled(name));
-    const kept = found.filter((name) => isClaimed.has(name) && !this.#isUnsettled(name));
-    // They stay until the next start: the rows that a backup copies may claim them.
+    // Later claims concern only files that are unsettled now, so a file that is neither claimed nor unsettled is never
+    // claimed.
+    const isReferenced = referenced();
+    const orphans = found.filter((name) => !isReferenced.has(name) && !this.#isUnsettled(name));
+    const kept = found.filter((name) => isReferenced.has(name) && !this.#isUnsettled(name));
+    // They stay until the next start, because the rows that a backup copies may claim them.
     const isHeld = await this.#areHeld();
     for (const name of isHeld ? [] : orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
@@ -273,9 +277,9 @@ export class FileStore {
   }
 }
 
-/** @throws Error for a name that could lead anywhere else: a bug of the caller */
+/** @throws Error for a name that could lead outside the folder: a bug of the caller */
 function checked(name: string): string {
-  if (!fileNameShape.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a file`);
+  if (!fileNameShape.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid file name`);
   return name;
 }
 
@@ -300,7 +304,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Every file, as `folder/name`; none when there is no folder yet. */
+/** Every file as `folder/name`; none if there is no folder yet. */
 export async function listFiles(folder: string): Promise<string[]> {
   const folders = await entriesOf(folder);
   const lists = folders.map(async (name) => (await entriesOf(join(folder, name))).map((file) => `${name}/${file}`));

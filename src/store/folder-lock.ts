@@ -1,7 +1,7 @@
 /**
- * A lock of the operating system on a data folder. It ends with the process that holds it, even while the parent has not reaped it,
- * and other containers on the same machine see it (an open-file-description lock, `F_OFD_SETLK`). Some file systems and platforms
- * have none: then `isHeld` is false, and the row of the owner and the fence decide (data-lock.ts, fence.ts).
+ * An operating system lock on a data folder (`F_OFD_SETLK`). It ends with its process, even before the parent has
+ * reaped it, and is visible to other containers on the same machine. On file systems and platforms without such locks
+ * `isHeld` is false, and the owner's row and the fence decide (data-lock.ts, fence.ts).
  */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -12,15 +12,15 @@ export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
 }
 
-/** Bytes of the file `lock`, each a lock of its own. */
+/** Bytes of the file `lock`, each a separate lock. */
 const parts = {
   serving: { offset: 0, refusal: (who: string) => `${who} is running on this data folder` },
-  founding: { offset: 1, refusal: (who: string) => `${who} is making another organization: try again` },
+  realmCreation: { offset: 1, refusal: (who: string) => `${who} is creating another organization: try again` },
 } as const;
 
 export type LockPart = keyof typeof parts;
 
-/** null: there is no prebuilt one for this platform. */
+/** null if there is no prebuilt binary for this platform. */
 const tryLockBytes = await import("fs-native-extensions").then(
   (extensions) => extensions.tryLock,
   () => null,
@@ -31,7 +31,7 @@ export function lockFile(dataFolder: string): string {
 }
 
 export class FolderLock {
-  /** False where there is no such lock. */
+  /** False if the system has no such locks. */
   readonly isHeld: boolean;
   #file: number | null;
 
@@ -40,7 +40,7 @@ export class FolderLock {
     this.isHeld = isHeld;
   }
 
-  /** @throws DataFolderInUse when another process has it */
+  /** @throws DataFolderInUse when another process has the lock */
   static take(dataFolder: string, part: LockPart = "serving"): FolderLock {
     const path = lockFile(dataFolder);
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -64,7 +64,7 @@ export class FolderLock {
 
 const pauseMs = 10;
 
-/** A process that was killed keeps its lock until the last of its threads has ended: a start right after waits for that. */
+/** A killed process keeps its lock until its last thread has exited; a start right afterwards waits for that. */
 function tryPatiently(file: number, path: string, offset: number): boolean | null {
   let isHeld = tryLock(file, offset);
   for (let waitedMs = 0; isHeld === false && waitedMs < limits.data_folder_lock_wait_ms; waitedMs += pauseMs) {
@@ -76,24 +76,24 @@ function tryPatiently(file: number, path: string, offset: number): boolean | nul
   return isHeld;
 }
 
-/** null: the system has no such lock here. */
+/** Returns null if the system has no such locks. */
 function tryLock(file: number, offset: number): boolean | null {
   if (tryLockBytes === null) return null;
   try {
     return tryLockBytes(file, offset, 1);
   } catch {
-    // ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL: a file system or a kernel that cannot.
+    // ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL: the file system or the kernel does not support them.
     return null;
   }
 }
 
-/** For the message of the process that is refused; a full disk takes no note. */
+/** For the error message of another process that is rejected. On a full disk the id cannot be written. */
 function noteHolder(file: number): void {
   try {
     ftruncateSync(file);
     writeSync(file, `${process.pid}\n`, 0);
   } catch {
-    // The lock holds without it.
+    // The lock is valid without it.
   }
 }
 
@@ -102,7 +102,7 @@ function holder(path: string): string {
   return pid === null ? "another process" : `process ${pid}`;
 }
 
-/** null: it took no note. */
+/** Returns null if no id was written. */
 function holderPid(path: string): number | null {
   const pid = readFileSync(path, "latin1").trim();
   return /^\d+$/.test(pid) ? Number(pid) : null;

@@ -1,6 +1,6 @@
 /**
- * Names of files and folders are entries of the folder that they lie in, and survive a power cut when that folder was flushed: a file's
- * own flush is not enough (M1).
+ * A file's name is an entry of its folder, and survives a power cut only once that folder was flushed: flushing the
+ * file itself is not enough (M1).
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
@@ -24,7 +24,10 @@ export function flushFolderSync(path: string): void {
   }
 }
 
-/** The folder and two above it, any of which may be new. Whoever could not make one of them cannot read it either, perhaps. */
+/**
+ * Flushes the folder and the two above it, any of which may be new. A parent that this process could not have created
+ * may be unreadable, and is skipped.
+ */
 export function flushFoldersTo(path: string): void {
   flushFolderSync(path);
   for (const above of [dirname(path), dirname(dirname(path))]) {
@@ -36,11 +39,13 @@ export function flushFoldersTo(path: string): void {
   }
 }
 
-/** Everything in a folder that was filled by copying: its files, its folders, then itself. One at a time, however many there are. */
+/**
+ * Flushes a folder that was filled by copying: its files, its folders, then itself. One at a time, to bound open files.
+ */
 export async function flushTree(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
-    // A file is flushed as a folder is.
+    // Flushing a file works like flushing a folder.
     await (entry.isDirectory() ? flushTree(inner) : flushFolder(inner));
   }
   await flushFolder(path);

@@ -1,7 +1,7 @@
 /**
- * Whether the pages of an LMDB file fit together, found without LMDB (lmdb-pages.ts): every page that is referred to is there, is
- * what it is taken for, and is referred to once; keys are in order; the numbers of entries and pages are right. What is in a row
- * is for its seal.
+ * Checks without LMDB that the pages of an LMDB file are consistent (lmdb-pages.ts): every referenced page exists, has
+ * the expected kind and is referenced once; keys are in order; the counts of entries and pages are right. Row contents
+ * are checked by their seals.
  */
 import { DamagedData } from "./damage.ts";
 import {
@@ -18,19 +18,19 @@ import {
   treeIn,
 } from "./lmdb-pages.ts";
 
-/** How much of a file is looked at. */
+/** How much of a file is checked. */
 export type Extent =
-  /** The inner pages, and that all others are inside the file: a hundredth of a large file. */
+  /** The inner pages, and that all other pages are inside the file: one percent of a large file. */
   | "skeleton"
   /** Every page. */
   | "whole";
 
-/** How often a file is looked at anew that another process changed meanwhile. */
+/** How often the check is repeated for a file that another process changes meanwhile. */
 const attempts_max = 5;
 
 /**
- * Must succeed before LMDB opens a file. A file that is not there, or that is empty, has nothing to check. A file that a server
- * changes all the time is one that it can read: what was found while it changed does not count.
+ * Must succeed before LMDB opens a file; a missing or empty file needs no check. If a server keeps changing the file,
+ * that server can read it, so problems found during a change are ignored.
  * @throws DamagedData
  */
 export function checkPages(path: string, extent: Extent): void {
@@ -70,14 +70,17 @@ function problemOf(file: PageFile, extent: Extent): string | null {
   }
 }
 
-/** LMDB writes them in turn. A compacted copy has one without anything in it. @throws BadPages */
+/**
+ * LMDB writes the two meta pages alternately. In a compacted copy one of them is empty.
+ * @throws BadPages
+ */
 function requireSuccession(newer: Meta, older: Meta): void {
   const isCopy = older.transaction === 0 && older.main.root === invalidPage;
   const isNext = newer.transaction - older.transaction <= 1;
-  require((isCopy || isNext) && newer.lastPage >= older.lastPage, "its first two pages do not follow each other");
+  require((isCopy || isNext) && newer.lastPage >= older.lastPage, "its two meta pages are not consecutive versions");
 }
 
-/** Keys between which those of a page lie: `low` itself may be one, `high` not. */
+/** Bounds of a page's keys: `low` is inclusive, `high` is exclusive. */
 interface Bounds {
   readonly low: Buffer | null;
   readonly high: Buffer | null;
@@ -90,10 +93,10 @@ interface Counts {
   entries: number;
 }
 
-/** The two trees whose leaves are read whatever the extent: the list of tables leads to them. */
+/** The leaves of the first two trees are always read: the list of tables leads to the others. */
 type Role = "free pages" | "tables" | "table";
 
-/** As LMDB has them: the keys of the free pages are integers. Higher bits say how the file was opened last. */
+/** As LMDB stores them: the free pages have integer keys. Higher bits describe how the file was last opened. */
 const flagsOf: Readonly<Record<Role, number>> = { "free pages": 8, tables: 0, table: 0 };
 
 class Walk {
@@ -101,7 +104,7 @@ class Walk {
   readonly #meta: Meta;
   readonly #extent: Extent;
   readonly #pagesThere: number;
-  /** One for each page of the file: whether it was met. */
+  /** One entry per page of the file: whether it was visited. */
   readonly #met: Uint8Array;
 
   constructor(file: PageFile, meta: Meta, extent: Extent) {
@@ -109,13 +112,13 @@ class Walk {
     this.#meta = meta;
     this.#extent = extent;
     this.#pagesThere = Math.floor(file.bytes / meta.pageBytes);
-    require(meta.lastPage >= 1 && meta.lastPage < 2 ** 40, "its head names no last page");
+    require(meta.lastPage >= 1 && meta.lastPage < 2 ** 40, "its head has no last page");
     this.#met = new Uint8Array(this.#pagesThere);
   }
 
   run(): void {
     const { freePages, main, lastPage } = this.#meta;
-    // A file may be shorter than its last page when that one is free: then every page has to be looked for.
+    // A file may be shorter than its last page if that page is free: then every page must be checked.
     if (this.#pagesThere <= lastPage && this.#extent === "skeleton") {
       new Walk(this.#file, this.#meta, "whole").run();
       return;
@@ -141,7 +144,7 @@ class Walk {
     require((tree.flags & 0xff) === flagsOf[role], "it has unknown flags");
     const counts: Counts = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
     if (tree.root === invalidPage) {
-      require(tree.entries === 0, "it has entries and no page");
+      require(tree.entries === 0, "it has entries but no page");
       return;
     }
     require(tree.depth >= 1 && tree.depth < 32, "it has a wrong depth");
@@ -179,7 +182,7 @@ class Walk {
         this.#meet(overflow.page, overflow.pages);
         const head = this.#page(overflow.page);
         const isHead = (head.readUInt16LE(18) & pageKinds.overflow) !== 0 && head.readUInt32LE(20) === overflow.pages;
-        require(isHead, `page ${overflow.page} is no long value`);
+        require(isHead, `page ${overflow.page} is not a long value`);
       }
       to.visit(node);
     }
@@ -187,7 +190,7 @@ class Walk {
 
   #nodes(number: number, kind: "branch" | "leaf"): Node[] {
     const page = this.#page(number);
-    require((page.readUInt16LE(18) & 0xff) === pageKinds[kind], `page ${number} is no ${kind} page`);
+    require((page.readUInt16LE(18) & 0xff) === pageKinds[kind], `page ${number} is not a ${kind} page`);
     try {
       return nodesOf(page, kind);
     } catch (error) {
@@ -199,7 +202,7 @@ class Walk {
     const { pageBytes } = this.#meta;
     const page = this.#file.read(number * pageBytes, pageBytes);
     require(page.length === pageBytes, `page ${number} is missing: the file was cut off`);
-    require(number64(page, 0) === number, `page ${number} says that it is another`);
+    require(number64(page, 0) === number, `page ${number} has the number of another page`);
     return page;
   }
 
@@ -219,7 +222,7 @@ class Walk {
     return this.#file.read(overflow.page * this.#meta.pageBytes + 24, overflow.bytes);
   }
 
-  /** What is listed as free is in no tree: LMDB will write over it. */
+  /** A page listed as free must not be in a tree, because LMDB will overwrite it. */
   #free(lists: readonly Buffer[]): void {
     const { lastPage } = this.#meta;
     for (const list of lists) {
@@ -237,7 +240,7 @@ class Walk {
             if (page < this.#pagesThere) this.#met[page] = 2;
           }
         }
-        // A negative number before a page says how many pages are free from there.
+        // A negative number before a page is the count of free pages that start there.
         pages = entry < 0 ? -entry : 1;
       }
     }
@@ -249,7 +252,7 @@ function requireOrder(page: number, nodes: readonly Node[], { low, high }: Bound
   let before = low;
   nodes.forEach(({ key }, index) => {
     const order = before === null ? -1 : Buffer.compare(before, key);
-    // The first key may be the one that leads to the page.
+    // The first key may equal the one that leads to the page.
     require(order < 0 || (order === 0 && index === 0), `page ${page} has keys out of order`);
     before = key;
   });

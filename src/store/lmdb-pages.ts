@@ -1,6 +1,6 @@
 /**
- * Pages of an LMDB file, read without LMDB: LMDB believes what it maps, so that a damaged page, or one beyond the end of a file
- * that was cut off, ends the process by a signal. The layout is that of lmdb 3.5 on machines of 64 bits, little endian.
+ * Reads pages of an LMDB file without LMDB. LMDB trusts what it maps, so a damaged page, or one beyond the end of a
+ * truncated file, kills the process by a signal. The layout is that of lmdb 3.5 on 64-bit little-endian machines.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -17,7 +17,7 @@ const pageBytes_max = 65_536;
 export const pageKinds = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
 const nodeFlags = { overflow: 0x01, tree: 0x02 } as const;
 
-/** What is wrong with a file. */
+/** A fault found in a file. */
 export class BadPages extends Error {
   override readonly name = "BadPages";
 }
@@ -38,7 +38,7 @@ export interface Tree {
   readonly root: number;
 }
 
-/** One of the two pages that name a state of the whole file; LMDB takes the newer one. */
+/** One of the two meta pages, each describing a state of the whole file; LMDB uses the newer one. */
 export interface Meta {
   readonly pageBytes: number;
   readonly freePages: Tree;
@@ -49,9 +49,9 @@ export interface Meta {
 
 export interface Node {
   readonly key: Buffer;
-  /** On a branch page. */
+  /** Only on a branch page. */
   readonly child: number;
-  /** On a leaf page: where the value lies. */
+  /** On a leaf page: where the value is stored. */
   readonly value: { readonly inPage: Buffer | null; readonly overflow: Overflow | null; readonly isTree: boolean };
 }
 
@@ -72,7 +72,7 @@ export class PageFile {
     return fstatSync(this.#file).size;
   }
 
-  /** Shorter than `bytes` at the end of the file. */
+  /** Returns fewer than `bytes` at the end of the file. */
   read(position: number, bytes: number): Buffer {
     const buffer = Buffer.allocUnsafe(bytes);
     let filled = 0;
@@ -93,11 +93,14 @@ export class PageFile {
     return this.read(0, 2 * pageBytes_max);
   }
 
-  /** @returns the newer and the older one. @throws BadPages */
+  /**
+   * @returns the newer and the older meta page
+   * @throws BadPages
+   */
   metas(): readonly [Meta, Meta] {
     const first = this.#meta(0, 0);
     const second = this.#meta(first.pageBytes, 1);
-    require(second.pageBytes === first.pageBytes, "its first two pages disagree");
+    require(second.pageBytes === first.pageBytes, "its two meta pages disagree");
     return first.transaction > second.transaction ? [first, second] : [second, first];
   }
 
@@ -154,7 +157,10 @@ export function treeIn({ value }: Node): Tree {
   return treeAt(value.inPage, 0);
 }
 
-/** The nodes of a branch or leaf page, each inside it. @throws BadPages */
+/**
+ * The nodes of a branch or leaf page, each within the page.
+ * @throws BadPages
+ */
 export function nodesOf(page: Buffer, kind: "branch" | "leaf"): Node[] {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
@@ -163,7 +169,7 @@ export function nodesOf(page: Buffer, kind: "branch" | "leaf"): Node[] {
   const nodes: Node[] = [];
   for (let at = headBytes; at < headBytes + lower; at += 2) {
     const offset = page.readUInt16LE(at);
-    require(offset >= upper && offset + nodeHeadBytes <= room, "has a node outside");
+    require(offset >= upper && offset + nodeHeadBytes <= room, "has a node outside the page");
     nodes.push(nodeAt(page, headBytes + offset, kind));
   }
   return nodes;
@@ -190,7 +196,7 @@ function nodeAt(page: Buffer, at: number, kind: "branch" | "leaf"): Node {
   }
   require(valueAt + 24 <= page.length, "has a value that is too long");
   const pages = number64(page, valueAt + 16);
-  // A shorter value may have been written over a longer one.
+  // A shorter value may have replaced a longer one in place.
   require(pages >= Math.floor((headBytes - 1 + size) / page.length) + 1, "has a value of a wrong size");
   const overflow = { page: number64(page, valueAt), pages, bytes: size };
   return { key, child: invalidPage, value: { inPage: null, overflow, isTree } };

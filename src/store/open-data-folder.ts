@@ -1,9 +1,10 @@
 /**
- * Opens a data folder for its one owner. A start never deletes or replaces an organization: where the root is lost, it is rebuilt from
- * what the organizations say of themselves, and where one cannot say it, the start is rejected.
+ * Opens a data folder for its single owner. A start never deletes or replaces an organization: a lost root is rebuilt
+ * from the identities that the organizations store, and if one has none, the start is rejected.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { damageAdvice } from "./damage.ts";
 import { dataFile, type FileState, fileFaults, stateOfFile } from "./data-file.ts";
 import { openEnvironment } from "./environment.ts";
 import { FolderLock } from "./folder-lock.ts";
@@ -13,12 +14,12 @@ import { type RealmIdentity, readIdentity } from "./realm-identity.ts";
 import { restoringFolder } from "./restore.ts";
 import { type RealmEntry, RootStore } from "./root.ts";
 
-/** The data is not as a start needs it, and only its operator can tell what to do. */
+/** The data is not in a state that a start can use; only the operator can decide what to do. */
 export class DataFolderDamaged extends Error {
   override readonly name = "DataFolderDamaged";
 }
 
-/** @throws DataFolderInUse, DataFolderDamaged, StoreTooNew: nothing is changed then */
+/** @throws DataFolderInUse, DataFolderDamaged, StoreTooNew: nothing has been changed then */
 export async function openDataFolder(dataDir: string, warn: (message: string) => void): Promise<RootStore> {
   const lock = FolderLock.take(dataDir);
   let root: RootStore | null = null;
@@ -46,7 +47,7 @@ function rootFile(dataDir: string): string {
   return dataFile(join(dataDir, "root"));
 }
 
-/** A restore that was interrupted left a part of the backup: neither an empty folder nor a whole one. The root was moved last. */
+/** An interrupted restore leaves a folder that is neither empty nor complete. The root is moved last. */
 function finishRestore(dataDir: string): void {
   const folder = restoringFolder(dataDir);
   if (!existsSync(folder)) return;
@@ -58,9 +59,9 @@ function finishRestore(dataDir: string): void {
   rmdirSync(folder);
 }
 
-/** Makes way for a new root. Without organizations the old one was never finished, and nothing was in it. */
+/** Moves the old root out of the way. Without organizations it was never finished and is empty. */
 function setAside(dataDir: string, state: FileState, holdsRealms: boolean): void {
-  // An empty file may be one that another process makes at this moment: LMDB fills it.
+  // An empty file may belong to another process that is creating it right now; LMDB will fill it.
   if (state === "missing" || state === "empty") return;
   const folder = join(dataDir, "root");
   if (!holdsRealms) {
@@ -78,8 +79,9 @@ interface Plan {
 }
 
 /**
- * Organizations on disk that the root does not list: the root or their rows were lost, or a founding ended right before its last step.
- * @throws DataFolderDamaged when one of them cannot say who it is, and was listed for certain
+ * Finds organizations on disk that the root does not list: the root or their rows were lost, or a creation stopped
+ * right before its last step.
+ * @throws DataFolderDamaged when one that was certainly listed has no identity
  */
 async function planAdoption(dataDir: string, listed: readonly RealmEntry[], root: FileState): Promise<Plan> {
   const adopted: RealmEntry[] = [];
@@ -92,13 +94,13 @@ async function planAdoption(dataDir: string, listed: readonly RealmEntry[], root
     if (identity?.id === id) {
       const other = [...listed, ...adopted].find((entry) => isSameAddress(entry, identity));
       if (other !== undefined) throw sameAddress(folder, realmFolder(dataDir, other.id));
-      // Whether something is due in it is not known: it is opened at once (M8).
+      // Whether it has due work is unknown, so it is opened at once (M8).
       adopted.push({ ...identity, dueHint: 0 });
-      warnings.push(`the root did not list ${folder}: its row is made anew`);
+      warnings.push(`the root did not list ${folder}: its row was restored`);
     } else if (id < lastListed) throw cannotSay(folder, rootFile(dataDir), root);
     else {
-      // Older programs made organizations in place: this may be one that was never finished.
-      warnings.push(`${folder} is left alone: the root does not list it, and it does not say which organization it is`);
+      // Older programs created organizations in place: this one may never have been finished.
+      warnings.push(`${folder} is ignored: the root does not list it, and it does not say which organization it is`);
     }
   }
   const first = Math.min(...[...listed, ...adopted].map((entry) => entry.id));
@@ -106,15 +108,15 @@ async function planAdoption(dataDir: string, listed: readonly RealmEntry[], root
   return { adopted, warnings };
 }
 
-/** @throws DataFolderDamaged when the store of a listed organization is not there: a new one would take its place */
+/** @throws DataFolderDamaged when the store of a listed organization is missing: a new one would replace it */
 export function requireData(dataDir: string, id: number): void {
   const file = dataFile(realmFolder(dataDir, id));
   const state = stateOfFile(file);
   if (state === "whole" || state === "short") return;
-  throw new DataFolderDamaged(`${file} ${fileFaults[state]}, and holds an organization. Restore a backup.`);
+  throw new DataFolderDamaged(`${file} ${fileFaults[state]}: it must hold an organization. ${damageAdvice}.`);
 }
 
-/** null: it cannot say. */
+/** Returns null if it has no identity. */
 async function identityOf(folder: string): Promise<RealmIdentity | null> {
   if (stateOfFile(dataFile(folder)) !== "whole") return null;
   const environment = openEnvironment(folder);

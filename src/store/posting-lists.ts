@@ -1,4 +1,4 @@
-/** Ascending message ids as bytes: the first, then the distance to each next, seven bits a byte. */
+/** Encodes ascending message ids: the first id, then the differences, seven bits per byte. */
 
 export function encodeIds(ids: readonly number[]): Uint8Array {
   const bytes: number[] = [];
@@ -6,7 +6,7 @@ export function encodeIds(ids: readonly number[]): Uint8Array {
   for (const id of ids) {
     let rest = id - last;
     last = id;
-    // Ids are doubles: beyond 31 bits shifting would lose them.
+    // Ids are doubles; bit shifts would truncate those above 31 bits.
     while (rest >= 128) {
       bytes.push((rest % 128) + 128);
       rest = Math.floor(rest / 128);

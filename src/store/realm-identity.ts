@@ -1,18 +1,18 @@
-/** Who an organization is: kept in its own store, too, so that a root that was lost can be rebuilt. */
+/** The identity of an organization, also stored in its own environment, so that a lost root can be rebuilt. */
 import type { Environment } from "./environment.ts";
 
 export interface RealmIdentity {
   readonly id: number;
   /** First label of its host; "" for the default realm (D4). */
   readonly label: string;
-  /** Exact hosts beside the label. */
+  /** Exact hosts in addition to the label. */
   readonly hosts: readonly string[];
   readonly createdAt: number;
 }
 
 const identityKey = "identity";
 
-/** Writes it where it differs from what is stored: stores of older programs have none. */
+/** Writes the identity if it differs from the stored one; stores of older programs have none. */
 export function keepIdentity(environment: Environment, { id, label, hosts, createdAt }: RealmIdentity): void {
   const identity: RealmIdentity = { id, label, hosts, createdAt };
   const stored = environment.get("meta", identityKey)?.value;
@@ -20,11 +20,11 @@ export function keepIdentity(environment: Environment, { id, label, hosts, creat
   environment.transaction(() => environment.put("meta", identityKey, { value: identity }));
 }
 
-/** null: the store does not say. */
+/** Returns null if the store has no identity. */
 export function readIdentity(environment: Environment): RealmIdentity | null {
   const stored = environment.get("meta", identityKey)?.value;
   if (stored !== undefined) return stored as RealmIdentity;
-  // Stores of older programs: only the first organization of a folder has an empty label, and that one has no hosts.
+  // Stores of older programs: only the first organization of a folder has an empty label, and it has no hosts.
   const realm = environment.get("realm", "realm");
   return realm?.label === "" ? { id: 1, label: "", hosts: [], createdAt: realm.createdAt } : null;
 }

@@ -1,7 +1,7 @@
 /**
- * Puts a backup into an empty data folder. It is built inside the folder, which may be a mount point, under a name that a start
- * rejects, and its entries are renamed at the end, the root last. Interrupted at any moment, by a power cut, too, it leaves a
- * folder that no start takes for an empty one.
+ * Restores a backup into an empty data folder, which may be a mount point. The data is built inside it under a name
+ * that a start rejects, and then renamed, the root last. An interruption at any moment, even by a power cut, leaves a
+ * folder that no start mistakes for an empty one.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,28 +10,28 @@ import { FolderLock } from "./folder-lock.ts";
 import { flushFolderSync, flushFoldersTo, flushTree } from "./folders.ts";
 import { RootStore } from "./root.ts";
 
-/** In an empty folder all the same: a file system's own, and the lock of a start that was rejected. */
+/** Entries that an empty folder may have: a file system's own, and the lock of a rejected start. */
 const ignored = new Set(["lost+found", "lock"]);
 
 export function restoringFolder(dataDir: string): string {
   return join(dataDir, "restoring");
 }
 
-/** @throws Error when there is no backup, the target is not empty, or the copy fails: the target is as before then */
+/** @throws Error when there is no backup, the target is not empty, or the copy fails; the target is then unchanged */
 export async function restoreBackup(backup: string, dataDir: string): Promise<void> {
   const isNew = !existsSync(dataDir);
   if (!isNew && entriesOf(dataDir).length > 0) throw new Error(`${dataDir} is not empty`);
-  if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is no backup`);
+  if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = restoringFolder(dataDir);
+  const staged = restoringFolder(dataDir);
   const lock = FolderLock.take(dataDir);
   try {
-    await buildDraft(backup, draft, dataDir);
-    await moveOut(draft, dataDir);
+    await buildStaged(backup, staged, dataDir);
+    await moveOut(staged, dataDir);
   } catch (error) {
-    // What has been moved out stays, and the draft with it: a start rejects both.
-    if (entriesOf(dataDir).every((name) => join(dataDir, name) === draft))
-      rmSync(draft, { recursive: true, force: true });
+    // Entries that were already moved stay, together with the draft: a start rejects both.
+    if (entriesOf(dataDir).every((name) => join(dataDir, name) === staged))
+      rmSync(staged, { recursive: true, force: true });
     if (isNew && entriesOf(dataDir).length === 0) rmSync(dataDir, { recursive: true, force: true });
     throw error;
   } finally {
@@ -43,28 +43,28 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-async function buildDraft(backup: string, draft: string, dataDir: string): Promise<void> {
-  mkdirSync(draft, { mode: 0o700 });
-  // Before there is anything in it: from here on, no start takes the folder for an empty one.
+async function buildStaged(backup: string, staged: string, dataDir: string): Promise<void> {
+  mkdirSync(staged, { mode: 0o700 });
+  // Flushed before anything is in it: from now on no start takes the folder for an empty one.
   flushFoldersTo(dataDir);
-  for (const name of entriesOf(backup)) cpSync(join(backup, name), join(draft, name), { recursive: true });
-  const root = RootStore.open(draft);
+  for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
+  const root = RootStore.open(staged);
   try {
     if (root.realms().length === 0) throw new Error(`${backup} holds no organization`);
     root.forgetOwner();
-    await restoreFolder(root, draft);
+    await restoreFolder(root, staged);
   } finally {
     await root.close();
   }
-  await flushTree(draft);
+  await flushTree(staged);
 }
 
-async function moveOut(draft: string, dataDir: string): Promise<void> {
-  const move = (name: string) => renameSync(join(draft, name), join(dataDir, name));
-  for (const name of entriesOf(draft)) if (name !== "root") move(name);
-  for (const folder of [dataDir, draft]) flushFolderSync(folder);
+async function moveOut(staged: string, dataDir: string): Promise<void> {
+  const move = (name: string) => renameSync(join(staged, name), join(dataDir, name));
+  for (const name of entriesOf(staged)) if (name !== "root") move(name);
+  for (const folder of [dataDir, staged]) flushFolderSync(folder);
   move("root");
-  for (const folder of [dataDir, draft]) flushFolderSync(folder);
-  rmdirSync(draft);
+  for (const folder of [dataDir, staged]) flushFolderSync(folder);
+  rmdirSync(staged);
   flushFoldersTo(dataDir);
 }

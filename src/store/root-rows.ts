@@ -1,6 +1,6 @@
 /**
- * The rows of the root environment: JSON with a seal (seal.ts). A root of a version before seals is read and written without,
- * until its owner seals it: the server of that version may still run on it.
+ * The rows of the root environment: JSON with a seal (seal.ts). A root from a version without seals is read and written
+ * without them until its owner seals it, because the older server may still be running on it.
  */
 import type { RootDatabase } from "lmdb";
 import { DamagedRow, namedIn } from "./damage.ts";
@@ -14,10 +14,13 @@ const versionKey: RootKey = ["version"];
 export class RootRows {
   readonly #database: RootDatabase<Buffer, RootKey>;
   readonly #file: string;
-  /** Rows have seals, and one without is damaged. */
+  /** Rows have seals, and a row without one is damaged. */
   #isSealed = false;
 
-  /** Reads all of it: it is small. @throws DamagedData */
+  /**
+   * Reads all rows, because the root is small.
+   * @throws DamagedData
+   */
   constructor(database: RootDatabase<Buffer, RootKey>, file: string) {
     this.#database = database;
     this.#file = file;
@@ -32,24 +35,27 @@ export class RootRows {
     return bytes === undefined ? undefined : this.#read(key, bytes);
   }
 
-  /** In the order of their keys. @throws DamagedData */
+  /**
+   * Ordered by key.
+   * @throws DamagedData
+   */
   getRange(range: { readonly start?: RootKey; readonly end?: RootKey }): { key: RootKey; value: unknown }[] {
     const entries = [...this.#database.getRange(range as object)];
     return entries.map(({ key, value }) => ({ key, value: this.#read(key, value) }));
   }
 
-  /** Only inside `transactionSync`. */
+  /** Must be called inside `transactionSync`. */
   put(key: RootKey, value: unknown): void {
     const bytes = Buffer.from(JSON.stringify(value));
     void this.#database.put(key, this.#isSealed ? seal(table, key, bytes) : bytes);
   }
 
-  /** Only inside `transactionSync`. */
+  /** Must be called inside `transactionSync`. */
   remove(key: RootKey): void {
     void this.#database.remove(key);
   }
 
-  /** Gives every row its seal. Only inside `transactionSync`, and only by the owner. */
+  /** Seals every row. Must be called inside `transactionSync`, and only by the owner. */
   sealAll(): void {
     if (this.#isSealed) return;
     const rows = this.getRange({});
@@ -61,13 +67,13 @@ export class RootRows {
   transactionSync(work: () => void): void {
     // A block body: a returned promise would leave the transaction open (pitfalls 1.1).
     this.#database.transactionSync(() => {
-      // Another process may own it by now, and have sealed it.
+      // Another process may own it by now and have sealed it.
       this.#isSealed ||= isSealed(this.#database.get(versionKey) as Buffer);
       work();
     });
   }
 
-  /** What other processes wrote is seen from now on, and not only from the next pass of the loop. */
+  /** Makes writes of other processes visible now, instead of in the next iteration of the event loop. */
   resetReadTxn(): void {
     this.#database.resetReadTxn();
   }

@@ -1,4 +1,4 @@
-/** The root environment of a data folder: who owns it, which realms there are, when an idle one has something due (M8). */
+/** The root environment of a data folder: its owner, its realms, and when an idle realm has due work (M8). */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
@@ -9,7 +9,7 @@ import { DataFolderInUse, FolderLock } from "./folder-lock.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { checkPages } from "./lmdb-check.ts";
 import { StoreTooNew, storeVersion } from "./migrations.ts";
-import { Place } from "./place.ts";
+import { PathGuard } from "./path-guard.ts";
 import { realmIdsOnDisk } from "./realm-folders.ts";
 import type { RealmIdentity } from "./realm-identity.ts";
 import { RootRows } from "./root-rows.ts";
@@ -17,11 +17,11 @@ import { RootRows } from "./root-rows.ts";
 export { DataFolderInUse };
 
 export interface RealmEntry extends RealmIdentity {
-  /** When a closed realm has a timer due at the earliest, or null. */
+  /** When the next timer of a closed realm is due at the earliest, or null. */
   readonly dueHint: number | null;
 }
 
-/** What this process holds while it owns the folder. */
+/** Held by this process while it owns the folder. */
 interface Ownership {
   readonly token: string;
   readonly lock: FolderLock;
@@ -43,17 +43,17 @@ function openRows(folder: string): RootRows {
 export class RootStore {
   readonly #database: RootRows;
   readonly #dataFolder: string;
-  readonly #place: Place;
+  readonly #place: PathGuard;
   #ownership: Ownership | null = null;
-  #foundingLock: FolderLock | null = null;
+  #creationLock: FolderLock | null = null;
 
   private constructor(database: RootRows, dataFolder: string) {
     this.#database = database;
     this.#dataFolder = dataFolder;
-    this.#place = new Place(dataFile(join(dataFolder, "root")));
+    this.#place = new PathGuard(dataFile(join(dataFolder, "root")));
   }
 
-  /** @throws StoreTooNew when a newer program wrote it; Error when it is lost, and the server has to rebuild it */
+  /** @throws StoreTooNew when a newer program wrote it; Error when it is lost and the server has to rebuild it */
   static open(dataFolder: string): RootStore {
     const file = dataFile(join(dataFolder, "root"));
     const state = stateOfFile(file);
@@ -65,12 +65,15 @@ export class RootStore {
     return RootStore.make(dataFolder);
   }
 
-  /** Opens one that is whole, or makes a new one. @throws StoreTooNew */
+  /**
+   * Opens an intact root or creates a new one.
+   * @throws StoreTooNew
+   */
   static make(dataFolder: string): RootStore {
     const folder = join(dataFolder, "root");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const database = firstRead(() => openRows(folder));
-    // Always: the process that made it may have been killed before it came to this.
+    // Always flushed: the process that created it may have been killed before this point.
     flushFoldersTo(folder);
     const store = new RootStore(database, dataFolder);
     const version = database.get(["version"]) as number | undefined;
@@ -84,8 +87,8 @@ export class RootStore {
   }
 
   /**
-   * From here on this process owns the folder, and every write of an earlier owner fails (fence.ts).
-   * @throws DataFolderInUse when another process runs on it
+   * From now on this process owns the folder, and every write of an earlier owner fails (fence.ts).
+   * @throws DataFolderInUse when another process is using it
    */
   lock(lock?: FolderLock): void {
     if (this.#ownership !== null) return;
@@ -107,7 +110,7 @@ export class RootStore {
     this.#ownership = { token: me.token ?? "", lock: taken };
   }
 
-  /** Of its owner; null: this process does not own the folder. */
+  /** The owner's token; null if this process does not own the folder. */
   get token(): string | null {
     return this.#ownership?.token ?? null;
   }
@@ -118,12 +121,12 @@ export class RootStore {
     this.#release();
   }
 
-  /** Of a copy: the owner in it is the process that ran on the original. */
+  /** For a copy, which still names the process that ran on the original. */
   forgetOwner(): void {
     this.#write(() => this.#database.remove(["owner"]));
   }
 
-  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void {
     this.#database.resetReadTxn();
     if (this.#ownership !== null && !this.#isOwner()) throw takenOver(this.#dataFolder);
@@ -134,7 +137,7 @@ export class RootStore {
     return (this.#database.get(["owner"]) as Owner | undefined)?.token === this.#ownership?.token;
   }
 
-  /** In order of their ids; the first one is the default realm. */
+  /** Ordered by id; the first one is the default realm. */
   realms(): RealmEntry[] {
     const found: RealmEntry[] = [];
     for (const { value } of this.#database.getRange({ start: ["realm"], end: ["realm", Number.MAX_SAFE_INTEGER] })) {
@@ -144,18 +147,18 @@ export class RootStore {
   }
 
   /**
-   * Takes an id for a realm that is being made: one that no row has, and no folder. Until `finishFounding` or `abandonFounding`,
-   * nobody else makes one.
-   * @throws DataFolderInUse when another process is making one
+   * Reserves an id for a new realm that no row and no folder has. Until `finishRealmCreation` or `abandonRealmCreation`
+   * nobody else can create one.
+   * @throws DataFolderInUse when another process is creating one
    */
-  beginFounding(): number {
-    const lock = FolderLock.take(this.#dataFolder, "founding");
+  beginRealmCreation(): number {
+    const lock = FolderLock.take(this.#dataFolder, "realmCreation");
     let id = 0;
     try {
       this.#write(() => {
         const founder = this.#database.get(["founder"]) as Owner | undefined;
         if (founder !== undefined && !isThisProcess(founder) && isRunning(founder)) {
-          throw new DataFolderInUse(`process ${founder.pid} is making another organization: try again`);
+          throw new DataFolderInUse(`process ${founder.pid} is creating another organization: try again`);
         }
         id = Math.max(0, ...this.realms().map((entry) => entry.id), ...realmIdsOnDisk(this.#dataFolder)) + 1;
         this.#database.put(["founder"], thisProcess());
@@ -164,25 +167,25 @@ export class RootStore {
       lock.release();
       throw error;
     }
-    this.#foundingLock = lock;
+    this.#creationLock = lock;
     return id;
   }
 
-  abandonFounding(): void {
+  abandonRealmCreation(): void {
     this.#write(() => this.#database.remove(["founder"]));
-    this.#foundingLock?.release();
+    this.#creationLock?.release();
   }
 
-  finishFounding(entry: RealmEntry): void {
+  finishRealmCreation(entry: RealmEntry): void {
     this.#write(() => {
       this.#database.put(["realm", entry.id], entry);
       this.#database.put(["revision"], this.#revision() + 1);
       this.#database.remove(["founder"]);
     });
-    this.#foundingLock?.release();
+    this.#creationLock?.release();
   }
 
-  /** Another one than before whenever a realm was made since, by this process or another: as cheap as reading a row. */
+  /** Changes whenever any process creates a realm; as cheap as reading a row. */
   revision(): number {
     this.#database.resetReadTxn();
     return this.#revision();
@@ -209,7 +212,7 @@ export class RootStore {
   #release(): void {
     this.#ownership?.lock.release();
     this.#ownership = null;
-    this.#foundingLock?.release();
+    this.#creationLock?.release();
   }
 
   /** A block body: a returned promise would leave the transaction open (pitfalls 1.1). */
@@ -222,7 +225,10 @@ export class RootStore {
   }
 }
 
-/** LMDB knows readers by their process ids, and has one place for each: it gives none, and says so by a TypeError. */
+/**
+ * LMDB identifies readers by process id, with one slot each. If the slot is taken it returns none, which shows as a
+ * TypeError.
+ */
 function firstRead<T>(read: () => T): T {
   try {
     return read();

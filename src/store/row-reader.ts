@@ -1,4 +1,7 @@
-/** Reads the rows of one file. Damage names the file; a row without a seal is believed only in a store that is older than seals. */
+/**
+ * Reads the rows of one file. Errors name the file; a row without a seal is accepted only in a store that is older than
+ * seals.
+ */
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { decodeRow } from "./codec.ts";
 import { namedIn } from "./damage.ts";
@@ -6,22 +9,25 @@ import { sealedSince } from "./seal.ts";
 
 export class RowReader {
   readonly #file: string;
-  /** Until the version is known: the first byte of its own row tells how old it is. */
+  /** True until the version is known: the first byte of its own row shows whether it is sealed. */
   #mayBeUnsealed = true;
 
-  /** @param version the row `version` of the table `meta`; undefined in a new store. @throws DamagedData */
+  /**
+   * @param version the row `version` of the table `meta`; undefined in a new store
+   * @throws DamagedData
+   */
   constructor(file: string, version: Uint8Array | undefined) {
     this.#file = file;
     const stored = version === undefined ? sealedSince : (this.read("meta", "version", version).value as number);
     if (stored >= sealedSince) this.requireSeals();
   }
 
-  /** From now on a row without a seal is a damaged one. */
+  /** From now on a row without a seal is damaged. */
   requireSeals(): void {
     this.#mayBeUnsealed = false;
   }
 
-  /** @throws DamagedData when the bytes are not those that were written under this key */
+  /** @throws DamagedData when the bytes differ from those written under this key */
   read<T extends TableName>(table: T, key: unknown, bytes: Uint8Array): RowOf<T> {
     try {
       return decodeRow(table, key, bytes, this.#mayBeUnsealed);
@@ -30,7 +36,10 @@ export class RowReader {
     }
   }
 
-  /** Reads rows for their checksums alone. @param report is told of each that is damaged */
+  /**
+   * Reads rows only to verify their checksums.
+   * @param report called for each damaged row
+   */
   verify(table: TableName, entries: Iterable<{ key: unknown; value: Buffer }>, report: (error: unknown) => void): void {
     for (const { key, value } of entries) {
       try {

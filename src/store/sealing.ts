@@ -1,12 +1,12 @@
 /**
- * The step from version 6 to 7: every row gets its seal (seal.ts). In slices with a transaction each, so that a large store needs
- * little memory; a crash between two of them loses nothing, because a row with a seal is known by its first byte and the version
- * is raised last.
+ * The migration from version 6 to 7: seals every row (seal.ts). It runs in slices with one transaction each, so that a
+ * large store needs little memory. A crash between slices loses nothing, because sealed rows are recognized by their
+ * first byte and the version is raised last.
  */
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import type { Environment } from "./environment.ts";
 import { sealedSince } from "./seal.ts";
+import type { Environment } from "./store.ts";
 
 export function sealStore(environment: Environment): void {
   for (const table of Object.keys(rowFields) as TableName[]) sealTable(environment, table);
@@ -25,9 +25,9 @@ function sealTable(environment: Environment, table: TableName): void {
   } while (from !== undefined);
 }
 
-/** The ledger knows how large the event log is, seals included. */
+/** The realm's counters include the size of the event log with its seals. */
 function countEventBytes(environment: Environment, bytesAdded: number): void {
-  const ledger = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
-  if (ledger === undefined) return;
-  environment.put("meta", "ledger", { value: { ...ledger, eventBytes: ledger.eventBytes + bytesAdded } });
+  const realmCounters = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
+  if (realmCounters === undefined) return;
+  environment.put("meta", "ledger", { value: { ...realmCounters, eventBytes: realmCounters.eventBytes + bytesAdded } });
 }

@@ -1,21 +1,25 @@
 /**
- * The search index on disk (architecture, Search): for every term the ids of the messages that stand under it. It is written in
- * segments, each once and in order, and eight of one level become one of the next: so filing costs a few hundred bytes of writing
- * a message, where one list per term, changed with every message, would rewrite a page for each of its words. Every function
- * here reads and returns the changes of one slice; who calls commits them together with the state that they lead to, so that a
- * crash leaves the index at a slice's boundary.
+ * The search index on disk: for every term the ids of the messages that contain it, in segments that are written once.
+ * Eight segments of one level are merged into one of the next, because a list per term would rewrite a page for each
+ * word of a message. Every function returns the changes of one slice; the caller commits them together with the
+ * resulting state, so a crash leaves the index at a slice boundary.
  */
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import type { KeyOf, RowOf, SearchMerge, SearchSegment, SearchStateRecord } from "../../schemas/records.ts";
+import type { KeyOf, RowOf } from "../../schemas/records.ts";
+import {
+  type SearchMerge,
+  type SearchSegment,
+  type SearchStateRecord,
+  searchPendingKinds,
+} from "../../schemas/search.ts";
 import type { Environment } from "./environment.ts";
 import { decodeIds, encodeIds } from "./posting-lists.ts";
 
-/** Raised when terms are made otherwise: the index is then made anew. */
+/** Raise it when the generation of terms changes; the index is then rebuilt. */
 export const searchFormat = 1;
 export const searchStateKey = "state";
 
-/** What one slice may hold at most. */
+/** Upper bounds of one slice. */
 export interface SliceSize {
   readonly messages: number;
   readonly postings: number;
@@ -24,7 +28,7 @@ export interface SliceSize {
 
 type SearchTable = "searchState" | "searchPostings" | "searchTopics" | "searchPending";
 
-/** A row to write, or (null) to remove. */
+/** A row to write, or to remove if null. */
 export interface SearchChange {
   readonly table: SearchTable;
   readonly key: KeyOf<SearchTable>;
@@ -46,7 +50,7 @@ export function stateOf(row: SearchStateRecord | undefined): SearchStateRecord {
   return row.format === searchFormat ? row : startedAnew(row);
 }
 
-/** An empty index, and the rows of the old one as leftovers. */
+/** An empty index, with the rows of the old one as leftovers. */
 export function startedAnew(state: SearchStateRecord): SearchStateRecord {
   const output = state.merge === null ? [] : [state.merge.output.id];
   return {
@@ -60,7 +64,10 @@ export function stateChange(row: SearchStateRecord): SearchChange {
   return { table: "searchState", key: searchStateKey, row };
 }
 
-/** A new segment. @param postings ascending ids by term */
+/**
+ * Creates a new segment.
+ * @param postings ascending ids by term
+ */
 export function fileSegment(
   state: SearchStateRecord,
   postings: ReadonlyMap<string, readonly number[]>,
@@ -81,12 +88,12 @@ function block(segmentId: number, term: string, ids: readonly number[]): SearchC
   return { table: "searchPostings", key: [segmentId, term, ids[0] ?? 0], row: { ids: encodeIds(ids) } };
 }
 
-/** Who was filed again does not wait any more. */
+/** Removes messages or topics that were indexed again from the pending list. */
 export function filedAgain(kind: keyof typeof searchPendingKinds, ids: readonly number[]): SearchChange[] {
   return ids.map((id) => ({ table: "searchPending", key: [searchPendingKinds[kind], id], row: null }));
 }
 
-/** Segments that should become one: enough of one level. null: none. */
+/** Segments to be merged: enough of one level; null if there are none. */
 export function mergeToBegin(state: SearchStateRecord): SearchMerge | null {
   for (const { level } of state.segments) {
     const inputs = state.segments.filter((segment) => segment.level === level);
@@ -109,13 +116,16 @@ export function begun(state: SearchStateRecord, merge: SearchMerge): SearchState
   return { ...state, merge, lastSegmentId: merge.output.id };
 }
 
-/** One posting in so many is looked at: with a tenth of them gone, the rest of the merge leaves out all that are. */
+/**
+ * One posting in this many is probed: once a tenth of the probes are gone, the rest of the merge drops all removed
+ * messages.
+ */
 const probeEvery = 64;
-/** A small slice has so many, too. */
+/** Even a small slice has this many probes. */
 const probes_min = 16;
 const goneShare = 0.1;
 
-/** Carries on a merge for one slice. */
+/** Continues a merge for one slice. */
 export function mergeSlice(
   environment: Environment,
   state: SearchStateRecord,
@@ -125,14 +135,14 @@ export function mergeSlice(
   const readers = merge.inputs.map(({ id }) => new SegmentReader(environment, id, merge.after));
   const slice = new MergeSlice(environment, merge, size);
   while (!slice.isFull) {
-    const living = readers.filter(({ term }) => term !== null);
-    const [first] = living;
+    const unfinished = readers.filter(({ term }) => term !== null);
+    const [first] = unfinished;
     if (first === undefined) return [...slice.changes, stateChange(merged(state, merge))];
     let term = first.term ?? "";
-    for (const reader of living) if (compareTerms(reader.term ?? "", term) < 0) term = reader.term ?? "";
-    slice.carry(
+    for (const reader of unfinished) if (compareTerms(reader.term ?? "", term) < 0) term = reader.term ?? "";
+    slice.pending(
       term,
-      living.filter((reader) => reader.term === term),
+      unfinished.filter((reader) => reader.term === term),
     );
   }
   return [...slice.changes, stateChange({ ...state, merge: { ...merge, ...slice.progress } })];
@@ -175,8 +185,8 @@ class MergeSlice {
     return { after: this.#after, isSweeping: this.#isSweeping };
   }
 
-  /** Carries over what the readers have under one term, as much as fits into the slice. */
-  carry(term: string, readers: readonly SegmentReader[]): void {
+  /** Copies the readers' postings of one term, as many as fit into the slice. */
+  pending(term: string, readers: readonly SegmentReader[]): void {
     let ids: number[] = [];
     let last = -1;
     while (this.#postings < this.#size.postings) {
@@ -189,7 +199,7 @@ class MergeSlice {
       next.advance();
       this.#postings++;
       this.#after = [term, id];
-      // A message that was filed again stands in two segments.
+      // A message that was indexed again is in two segments.
       if (id === last || this.#isLeftOut(id)) continue;
       last = id;
       ids.push(id);
@@ -212,7 +222,7 @@ class MergeSlice {
 
 const rowsPerRead = 32;
 
-/** The postings of one segment in order of terms and ids; it begins after a posting. */
+/** Reads the postings of one segment in order of terms and ids, starting after a given posting. */
 class SegmentReader {
   readonly #environment: Environment;
   readonly #segmentId: number;
@@ -220,7 +230,7 @@ class SegmentReader {
   #isLast = false;
   #ids: readonly number[] = [];
   #at = 0;
-  /** null: there is no more. */
+  /** null at the end. */
   term: string | null = null;
   id = 0;
 
@@ -234,7 +244,7 @@ class SegmentReader {
     while (this.term === term && this.id <= id) this.advance();
   }
 
-  /** Key of the block in which a posting stands, or of what follows it. */
+  /** Key of the block that contains a posting, or of what follows it. */
   #blockOf([term, id]: readonly [string, number]): readonly (number | string)[] {
     const segment = this.#segmentId;
     const range = { start: [segment, term, id], end: [segment, term, -1], reverse: true, limit: 1 };
@@ -267,7 +277,7 @@ class SegmentReader {
   }
 }
 
-/** Removes rows of a segment that nobody reads any more. */
+/** Removes rows of a segment that is no longer used. */
 export function removeLeftovers(environment: Environment, state: SearchStateRecord, size: SliceSize): SearchChange[] {
   const [segment = 0, ...others] = state.leftovers;
   const limit = size.rows;
@@ -276,7 +286,10 @@ export function removeLeftovers(environment: Environment, state: SearchStateReco
   return keys.length < limit ? [...changes, stateChange({ ...state, leftovers: others })] : changes;
 }
 
-/** Whether many of a segment's messages are gone. @param terms a range of terms of which every message has one */
+/**
+ * Whether many of a segment's messages were removed.
+ * @param terms a range of terms of which every message has one
+ */
 export function isMostlyGone(environment: Environment, segmentId: number, terms: readonly [string, string]): boolean {
   const [from, to] = terms;
   const range = { start: [segmentId, from], end: [segmentId, to], limit: rowsPerRead };
@@ -286,7 +299,7 @@ export function isMostlyGone(environment: Environment, segmentId: number, terms:
   return gone > probed.length * 2 * goneShare;
 }
 
-/** The order of keys: code points, as UTF-8 has it. */
+/** The order of keys: by code point, like UTF-8. */
 function compareTerms(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let index = 0; index < shorter; index++) {

@@ -1,72 +1,37 @@
 /**
- * Brings a realm's time back after the clock was ahead (M4: the time of a realm never goes back by itself, so one wrong moment
- * stays). The server must not run. Rows that are dated in the future get the present: the newest messages keep their order, as they
- * all get the same time. Work in slices: a crash in between leaves a realm that is still ahead, and the command can be repeated.
+ * Sets a realm's time back after the clock was ahead; the server must not run. Rows dated in the future get the present
+ * time. The newest messages keep their order, because they all get the same time. The work is done in slices: after a
+ * crash the realm is still ahead, and the command can be repeated.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { KeyOf, RowOf, TableName, TimerRecord } from "../../schemas/records.ts";
+import { datedFields, type KeyOf, type RowOf, type TableName } from "../../schemas/records.ts";
+import type { TimerRecord } from "../../schemas/runtime.ts";
 import type { Environment } from "./environment.ts";
 
-/** Fields that say when something happened. `expiresAt` and the times that people chose are not among them. */
-export const datedFields: { readonly [T in TableName]?: readonly (keyof RowOf<T> & string)[] } = {
-  realm: ["createdAt", "deactivatedAt"],
-  users: ["joinedAt"],
-  apiKeys: ["createdAt"],
-  groups: ["createdAt"],
-  channelFolders: ["createdAt"],
-  userTopics: ["changedAt"],
-  channels: ["createdAt"],
-  messages: ["sentAt", "editedAt"],
-  messageEdits: ["at"],
-  topicRenames: ["at"],
-  messageMoves: ["at"],
-  readAnnouncements: ["startedAt"],
-  events: ["at"],
-  queues: ["createdAt"],
-  deadLetters: ["diedAt"],
-  idempotency: ["at"],
-  presence: ["activeAt", "connectedAt"],
-  savedSnippets: ["createdAt"],
-  drafts: ["changedAt"],
-  mutedUsers: ["mutedAt"],
-  realmEmoji: ["createdAt"],
-  emailChanges: ["createdAt"],
-  // Deliveries are tried again at once.
-  mails: ["createdAt", "dueAt"],
-  deadMails: ["createdAt", "dueAt"],
-  webhookDeliveries: ["createdAt", "dueAt"],
-  webhookReports: ["reportedAt"],
-  missedMessages: ["startedAt", "dueAt", "ringsAt", "hourStartedAt"],
-  attachments: ["createdAt", "unclaimedSince"],
-  logins: ["seenAt"],
-  pushTokens: ["addedAt"],
-  devices: ["registeredAt"],
-};
-
-/** Timers at moments that people chose: they stay. */
+/** Timers at times chosen by users: they stay. */
 const chosen: ReadonlySet<string> = new Set(["scheduled-messages.due", "reminders.due"]);
 
 const rowsPerSlice = 1000;
 
-interface LedgerTimes {
+interface RealmCountersTimes {
   readonly turnAt: number;
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** When the realm's last turn was; 0: it had none. */
+/** Time of the realm's last turn; 0 if there was none. */
 export function lastTurnAt(environment: Environment): number {
-  return ledgerOf(environment)?.turnAt ?? 0;
+  return realmCountersOf(environment)?.turnAt ?? 0;
 }
 
-function ledgerOf(environment: Environment): LedgerTimes | undefined {
-  return environment.get("meta", "ledger")?.value as LedgerTimes | undefined;
+function realmCountersOf(environment: Environment): RealmCountersTimes | undefined {
+  return environment.get("meta", "ledger")?.value as RealmCountersTimes | undefined;
 }
 
-/** @returns how many rows were dated later; null: the realm is not ahead of `now`, and nothing was changed */
+/** @returns the number of rows with a changed date; null if the realm is not ahead of `now`, and nothing was changed */
 export function setTime(environment: Environment, now: number): number | null {
-  const ledger = ledgerOf(environment);
-  if (ledger === undefined || ledger.turnAt <= now) return null;
-  const aheadMs = ledger.turnAt - now;
+  const realmCounters = realmCountersOf(environment);
+  if (realmCounters === undefined || realmCounters.turnAt <= now) return null;
+  const aheadMs = realmCounters.turnAt - now;
   let changed = 0;
   const tables = Object.entries(datedFields) as [TableName, readonly string[]][];
   for (const [table, fields] of tables) {
@@ -78,13 +43,14 @@ export function setTime(environment: Environment, now: number): number | null {
     return lateMs <= 0 ? null : { ...row, createdAt: now, expiresAt };
   });
   forgetSends(environment, now);
-  copyTimers(environment, ledger.turnAt, aheadMs);
+  copyTimers(environment, realmCounters.turnAt, aheadMs);
   environment.transaction(() => {
-    const { counters, ...rest } = ledger;
-    const told = { waitingPeriodsEnded: 0, inactivityTold: 0 };
-    for (const name of Object.keys(told) as (keyof typeof told)[]) told[name] = Math.min(counters[name] ?? 0, now);
-    const last = ledgerOf(environment)?.counters ?? counters;
-    const value = { ...rest, counters: { ...last, ...told }, turnAt: now, mark: undefined };
+    const { counters, ...rest } = realmCounters;
+    const announcedUntil = { waitingPeriodsEnded: 0, inactivityTold: 0 };
+    for (const name of Object.keys(announcedUntil) as (keyof typeof announcedUntil)[])
+      announcedUntil[name] = Math.min(counters[name] ?? 0, now);
+    const last = realmCountersOf(environment)?.counters ?? counters;
+    const value = { ...rest, counters: { ...last, ...announcedUntil }, turnAt: now, mark: undefined };
     environment.put("meta", "ledger", { value });
   });
   return changed;
@@ -96,7 +62,10 @@ function clamped(row: object, fields: readonly string[], now: number): object | 
   return late.length === 0 ? null : { ...row, ...Object.fromEntries(late.map((field) => [field, now])) };
 }
 
-/** @param change null: the row stays. @returns how many rows changed */
+/**
+ * @param change returns null to leave the row unchanged
+ * @returns the number of changed rows
+ */
 function rewrite<T extends TableName>(
   environment: Environment,
   table: T,
@@ -119,12 +88,12 @@ function rewrite<T extends TableName>(
   }
 }
 
-/** `start` is inclusive: each slice begins with the last row of the one before, which is right by then. */
+/** `start` is inclusive: each slice begins with the last row of the previous one, which is already correct. */
 function rangeAfter(after: unknown): { readonly start?: unknown; readonly limit: number } {
   return after === null ? { limit: rowsPerSlice } : { start: after, limit: rowsPerSlice };
 }
 
-/** What counts for a daily limit would count until that day comes. */
+/** Sends dated in the future would count against the daily limit until that day. */
 function forgetSends(environment: Environment, now: number): void {
   const late = environment.keys("invitationSends", { limit: Number.MAX_SAFE_INTEGER }).filter(([, at]) => at > now);
   environment.transaction(() => {
@@ -133,8 +102,8 @@ function forgetSends(environment: Environment, now: number): void {
 }
 
 /**
- * A timer after the wrong time may have been set by it, e.g. a week later: it gets a twin that much earlier. The other one stays,
- * as it may have been meant; one that rings without a reason changes nothing.
+ * A timer set relative to the wrong time (e.g. a week later) gets a copy that is earlier by the difference. The
+ * original stays, because it may be right; a timer that fires without reason changes nothing.
  */
 function copyTimers(environment: Environment, turnAt: number, aheadMs: number): void {
   const later = environment
@@ -148,12 +117,12 @@ function copyTimers(environment: Environment, turnAt: number, aheadMs: number): 
 }
 
 function copySlice(environment: Environment, timers: readonly TimerRecord[], aheadMs: number): void {
-  const ledger = ledgerOf(environment) as LedgerTimes;
-  let sequence = ledger.counters["sequence"] ?? 0;
+  const realmCounters = realmCountersOf(environment) as RealmCountersTimes;
+  let sequence = realmCounters.counters["sequence"] ?? 0;
   for (const timer of timers) {
     sequence++;
     const dueAt = timer.dueAt - aheadMs;
     environment.put("timers", [dueAt, sequence], { ...timer, dueAt, sequence });
   }
-  environment.put("meta", "ledger", { value: { ...ledger, counters: { ...ledger.counters, sequence } } });
+  environment.put("meta", "ledger", { value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } } });
 }

@@ -4,10 +4,10 @@ import { limits } from "../../schemas/limits.ts";
 import type { Params } from "../support/client.ts";
 import { Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const member = await personOf(server, "member");
@@ -15,14 +15,14 @@ const path = "/users/me/alert_words";
 const wanted = { event_types: ["alert_words", "message"] };
 const wordMax = limits.alert_word_code_points_max;
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 function words(...list: readonly string[]) {
   return success({ alert_words: list });
 }
 
-t.test("[public API, add-alert-words] words are added, answered whole, told to their owner alone", async (t) => {
-  const person = await anybody();
+t.test("[public API, add-alert-words] POST adds words, returns the list, sends an event to the owner", async (t) => {
+  const person = await newUser();
   const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
   t.strictSame(outcome(await person.get(path)), words());
   const steps: readonly (readonly [readonly string[], readonly string[]])[] = [
@@ -41,7 +41,7 @@ t.test("[public API, add-alert-words] words are added, answered whole, told to t
     t.strictSame(outcome(await person.get(path)), words(...expected));
     t.strictSame((await person.register({ fetch_event_types: ["alert_words"] }))["alert_words"], expected);
   }
-  t.strictSame(outcome(await member.get(path)), words(), "they are nobody else's");
+  t.strictSame(outcome(await member.get(path)), words(), "other users do not see them");
   await own.settled();
   t.strictSame(
     own.ofType("alert_words"),
@@ -52,9 +52,9 @@ t.test("[public API, add-alert-words] words are added, answered whole, told to t
 });
 
 t.test(
-  "[public API, remove-alert-words] words are removed whatever their case; unknown ones are ignored",
+  "[public API, remove-alert-words] DELETE removes words whatever their case and ignores unknown ones",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     await person.post(path, { alert_words: ["one", "Two", "three", "Ärger"] });
     const follower = await Follower.of(person, wanted);
     t.strictSame(
@@ -72,24 +72,21 @@ t.test(
   },
 );
 
-t.test(
-  "[public API, alert words] what is there already, blank or unknown changes nothing and tells nobody",
-  async (t) => {
-    const person = await anybody();
-    await person.post(path, { alert_words: ["Here"] });
-    const changes = await watchChanges(person);
-    for (const given of [[], ["here", "HERE "], ["", "  "]]) {
-      t.strictSame(outcome(await person.post(path, { alert_words: given })), words("Here"), "the first spelling stays");
-    }
-    for (const given of [[], ["there"], [""]]) {
-      t.strictSame(outcome(await person.delete(path, { alert_words: given })), words("Here"));
-    }
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("[public API, alert words] existing, blank and unknown words change nothing and send no event", async (t) => {
+  const person = await newUser();
+  await person.post(path, { alert_words: ["Here"] });
+  const changes = await watchChanges(person);
+  for (const given of [[], ["here", "HERE "], ["", "  "]]) {
+    t.strictSame(outcome(await person.post(path, { alert_words: given })), words("Here"), "the first spelling is kept");
+  }
+  for (const given of [[], ["there"], [""]]) {
+    t.strictSame(outcome(await person.delete(path, { alert_words: given })), words("Here"));
+  }
+  t.strictSame(await changes(), []);
+});
 
-t.test("[public API, alert words] bad input has its text", async (t) => {
-  const person = await anybody();
+t.test("[public API, alert words] each kind of invalid input is rejected with its error message", async (t) => {
+  const person = await newUser();
   const changes = await watchChanges(person);
   const cases: readonly (readonly [Params, object])[] = [
     [{ alert_words: ["x".repeat(wordMax + 1)] }, refusal("alert_words[0] is too long (limit: 100 characters)")],
@@ -110,8 +107,8 @@ t.test("[public API, alert words] bad input has its text", async (t) => {
   t.strictSame(outcome(await person.delete(path, { alert_words: [longest] })), words());
 });
 
-t.test("[S3] alert_words_per_user_max: one more is refused, in one request and in all", async (t) => {
-  const person = await anybody();
+t.test("[S3] alert_words_per_user_max: one more is rejected, in one request and across requests", async (t) => {
+  const person = await newUser();
   const countMax = limits.alert_words_per_user_max;
   const many = Array.from({ length: countMax + 1 }, (_, index) => `word${index}`);
   const tooLong = refusal(`alert_words is too long (limit: ${countMax} items)`);
@@ -123,10 +120,14 @@ t.test("[S3] alert_words_per_user_max: one more is refused, in one request and i
   t.strictSame(outcome(await person.post(path, { alert_words: ["a", "b"] })), tooMany);
   t.equal((await person.post(path, { alert_words: ["a"] })).body.alert_words.length, countMax);
   t.strictSame(outcome(await person.post(path, { alert_words: ["b"] })), tooMany);
-  t.equal((await person.post(path, { alert_words: ["A", "word7"] })).status, 200, "what is there is no more");
+  t.equal(
+    (await person.post(path, { alert_words: ["A", "word7"] })).status,
+    200,
+    "adding an existing word is not rejected",
+  );
 });
 
-t.test("[public API, alert words] everybody has their own: guests and bots, too", async (t) => {
+t.test("[public API, alert words] every user has their own list, guests and bots included", async (t) => {
   const everybody = await oneOfEachKind(server);
   for (const client of everybody) {
     const own = `word of ${client.userId}`;
@@ -138,7 +139,7 @@ t.test("[public API, alert words] everybody has their own: guests and bots, too"
   }
 });
 
-t.test("[M1] alert words survive a restart, as they were written", async (t) => {
+t.test("[M1] alert words survive a restart in their original spelling", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   await person.post(path, { alert_words: ["Ünïcode 🙂", "plain"] });

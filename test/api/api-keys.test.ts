@@ -1,7 +1,10 @@
-/** API keys (behaviour 11, S2): regenerated, pushed out by newer ones, kept. What a key has opened and loses is in realtime/key-end. */
+/**
+ * API keys (behaviour 11, S2): regenerating, evicting and keeping them. Connections that a revoked key opened are
+ * tested in realtime/key-end.
+ */
 import { randomBytes } from "node:crypto";
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { hashApiKey } from "../../src/http/authentication.ts";
@@ -16,7 +19,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const invalidKey = refusal("Invalid API key", "INVALID_API_KEY", 401);
 
-/** The same person with another key. */
+/** The same user with another key. */
 function withKey(client: Client, key: string): Client {
   return new Client(client.url, { email: client.account?.email ?? "", key, userId: client.userId });
 }
@@ -25,7 +28,7 @@ async function works(client: Client): Promise<boolean> {
   return (await client.get("/users/me")).status === 200;
 }
 
-/** A key as POST /fetch_api_key adds it, without the price of a password hash. */
+/** Adds a key like POST /fetch_api_key, without the cost of a password hash. */
 async function logIn(person: Client): Promise<Client> {
   const key = randomBytes(16).toString("hex");
   const { userId } = person;
@@ -34,7 +37,7 @@ async function logIn(person: Client): Promise<Client> {
   return withKey(person, key);
 }
 
-t.test("[behaviour 11] a regenerated key works, and every key that there was ends at once", async (t) => {
+t.test("[behaviour 11] regenerating returns a key that works and revokes all earlier keys at once", async (t) => {
   const person = await personOf(server, "changer");
   const elsewhere = await logIn(person);
   const neighbour = await personOf(server, "neighbour");
@@ -45,10 +48,10 @@ t.test("[behaviour 11] a regenerated key works, and every key that there was end
   t.strictSame(outcome(await person.get("/users/me")), invalidKey);
   t.strictSame(outcome(await elsewhere.get("/users/me")), invalidKey);
   t.ok(await works(withKey(person, body.api_key)));
-  t.ok(await works(neighbour), "other people's keys stay");
+  t.ok(await works(neighbour), "the keys of other users stay valid");
 });
 
-t.test("[behaviour 11] people of every role and bots may, write-only bots and strangers may not", async (t) => {
+t.test("[behaviour 11] all users and bots may regenerate their key, but not incoming webhook bots", async (t) => {
   for (const [name, role] of Object.entries(roles)) {
     const person = await personOf(server, `role ${name}`, role);
     const { body } = await person.post("/users/me/api_key/regenerate");
@@ -62,22 +65,25 @@ t.test("[behaviour 11] people of every role and bots may, write-only bots and st
   t.equal((await owner.anonymous().post("/users/me/api_key/regenerate")).status, 401);
 });
 
-t.test("[S2] a new key is no event, is not kept under an Idempotency-Key, and stands nowhere in clear", async (t) => {
-  const person = await personOf(server, "quiet");
-  const changes = await watchChanges(owner);
-  const key = { "Idempotency-Key": "again" };
-  const first = (await person.post("/users/me/api_key/regenerate", {}, key)).body.api_key;
-  const second = (await withKey(person, first).post("/users/me/api_key/regenerate", {}, key)).body.api_key;
-  t.not(first, second);
-  t.ok(await works(withKey(person, second)), "the repeat was carried out");
-  t.strictSame(await changes(), []);
-  const { environment } = realmOf(server);
-  const rows = environment.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
-  t.strictSame(rows, []);
-  t.match(environment.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
-});
+t.test(
+  "[S2] a new key is in no event, in no stored answer of an Idempotency-Key, and nowhere in clear text",
+  async (t) => {
+    const person = await personOf(server, "quiet");
+    const changes = await watchChanges(owner);
+    const key = { "Idempotency-Key": "again" };
+    const first = (await person.post("/users/me/api_key/regenerate", {}, key)).body.api_key;
+    const second = (await withKey(person, first).post("/users/me/api_key/regenerate", {}, key)).body.api_key;
+    t.not(first, second);
+    t.ok(await works(withKey(person, second)), "the repeat was executed");
+    t.strictSame(await changes(), []);
+    const { environment } = realmOf(server);
+    const rows = environment.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
+    t.strictSame(rows, []);
+    t.match(environment.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
+  },
+);
 
-t.test("[M7] of two at the same time one key is left: that of the later one", async (t) => {
+t.test("[M7] two concurrent regenerations leave one valid key: that of the later one", async (t) => {
   const person = await personOf(server, "hasty");
   const both = await Promise.all([1, 2].map(() => person.post("/users/me/api_key/regenerate")));
   const good = both.filter(({ status }) => status === 200).map(({ body }) => withKey(person, body.api_key));
@@ -85,30 +91,30 @@ t.test("[M7] of two at the same time one key is left: that of the later one", as
   t.equal(working.filter(Boolean).length, 1);
 });
 
-t.test("[S3] logins push out the oldest login's key, never one that was written down", async (t) => {
+t.test("[S3] logins evict the key of the oldest login, never a key that the user may have written down", async (t) => {
   const first = await logIn(owner);
   for (let count = 2; count < limits.api_keys_per_user_max; count++) await logIn(owner);
   t.equal(realmOf(server).view.apiKeysOf(owner.userId).length, limits.api_keys_per_user_max);
-  t.ok(await works(first), "as many as may be");
+  t.ok(await works(first), "the limit is reached");
   const last = await logIn(owner);
   t.notOk(await works(first), "the oldest login");
-  t.ok(await works(owner), "the key in zuliprc is older and stays");
+  t.ok(await works(owner), "the key in zuliprc is older and is kept");
   t.ok(await works(last));
   t.equal(realmOf(server).view.apiKeysOf(owner.userId).length, limits.api_keys_per_user_max);
   const person = await personOf(server, "writer down");
   const { body } = await person.post("/users/me/api_key/regenerate");
   const kept = withKey(person, body.api_key);
   for (let count = 0; count < limits.api_keys_per_user_max + 1; count++) await logIn(person);
-  t.ok(await works(kept), "so does a regenerated one");
+  t.ok(await works(kept), "so is a regenerated key");
 });
 
-t.test("[M8] keys of an older store are kept: which of them is in zuliprc is not known", (t) => {
+t.test("[M8] a migration keeps all keys of an older store, because any of them may be the one in zuliprc", (t) => {
   const row = migrateRow("apiKeys", 1, { hash: "h", userId: 2, createdAt: 5, isKept: null });
   t.strictSame(row, { hash: "h", userId: 2, createdAt: 5, isKept: true });
   t.end();
 });
 
-t.test("[M1] a regenerated key survives a restart, the old one does not come back", async (t) => {
+t.test("[M1] a regenerated key survives a restart, and the old one stays revoked", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const { body } = await before.owner.post("/users/me/api_key/regenerate");

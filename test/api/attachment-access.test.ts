@@ -1,6 +1,6 @@
 /**
- * Who may see an uploaded file (issue "Conversations", Files: access by message visibility; S1; D24): whoever can read a message
- * that links to it, now; and for a minute whoever has a temporary address.
+ * Access to uploaded files (D179, S1, D24): a user can fetch a file while they can read a message that links to it. A
+ * temporary URL gives anybody access for a minute.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -30,22 +30,25 @@ const nobody = owner.anonymous();
 const readers = { ada, bob, eve, guest, nobody } as const;
 const notThere = refusal("File not found", "NOT_FOUND", 404);
 
-/** Who gets it, by page and by temporary address alike; the others are answered as if it were not there. */
+/**
+ * Checks which users can fetch the file, directly and by temporary URL. All others get the answer for a file that does
+ * not exist.
+ */
 async function seenBy(t: Test, url: string, expected: readonly (keyof typeof readers)[], when: string): Promise<void> {
   for (const [name, client] of Object.entries(readers)) {
     const page = await fetchFile(client, url);
     const answer = await client.get(url);
     if (expected.includes(name as keyof typeof readers)) {
       t.equal(page.status, 200, `${when}: ${name}`);
-      t.equal(answer.status, 200, `${when}: ${name}, temporary address`);
+      t.equal(answer.status, 200, `${when}: ${name}, temporary URL`);
     } else {
       t.strictSame({ status: page.status, body: JSON.parse(page.bytes.toString()) }, notThere, `${when}: not ${name}`);
-      t.strictSame(outcome(answer), notThere, `${when}: not ${name}, temporary address`);
+      t.strictSame(outcome(answer), notThere, `${when}: not ${name}, temporary URL`);
     }
   }
 }
 
-t.test("[issue, access] public channel: members; a guest only when subscribed; never strangers", async (t) => {
+t.test("[D179] public channel: members may fetch the file, guests while subscribed, spectators never", async (t) => {
   await createChannel(owner, "open", [ada]);
   const { url } = await uploaded(ada, "public");
   await seenBy(t, url, ["ada"], "before");
@@ -59,7 +62,7 @@ t.test("[issue, access] public channel: members; a guest only when subscribed; n
   await seenBy(t, url, ["ada"], "the message is deleted");
 });
 
-t.test("[issue, access] private channel, moves and leaving: the message is the truth", async (t) => {
+t.test("[D179] private channel: access follows the message through moves and subscription changes", async (t) => {
   const secret = await createChannel(owner, "secret", [owner, ada, bob], {
     invite_only: true,
     history_public_to_subscribers: true,
@@ -76,17 +79,17 @@ t.test("[issue, access] private channel, moves and leaving: the message is the t
   await seenBy(t, file.url, ["ada"], "bob left");
 });
 
-t.test("[issue, access] protected history: who came later does not see it", async (t) => {
+t.test("[D179] protected history: a user who subscribed after the message cannot fetch its file", async (t) => {
   await createChannel(owner, "guarded", [owner, ada], { invite_only: true, history_public_to_subscribers: false });
   const file = await uploaded(ada, "old");
   await ada.say("guarded", "files", linkTo(file));
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "guarded" }], principals: [bob.userId] });
-  await seenBy(t, file.url, ["ada"], "bob joined after it");
+  await seenBy(t, file.url, ["ada"], "bob subscribed after the message");
   await ada.say("guarded", "files", linkTo(file));
-  await seenBy(t, file.url, ["ada", "bob"], "and received it now");
+  await seenBy(t, file.url, ["ada", "bob"], "bob receives a new link");
 });
 
-t.test("[issue, access] direct messages: their participants, a guest among them", async (t) => {
+t.test("[D179] direct message: its participants can fetch the file, a guest among them", async (t) => {
   const file = await uploaded(ada, "direct");
   await ada.post("/messages", { type: "direct", to: [bob.userId], content: linkTo(file) });
   await seenBy(t, file.url, ["ada", "bob"], "to bob");
@@ -94,7 +97,7 @@ t.test("[issue, access] direct messages: their participants, a guest among them"
   await seenBy(t, file.url, ["ada", "bob", "guest"], "passed on");
 });
 
-t.test("[D27] web-public channels: spectators, while the organization lets them in", async (t) => {
+t.test("[D27] web-public channel: anonymous callers can fetch the file while spectator access is on", async (t) => {
   setRealmSettings(server, { enable_spectator_access: true });
   const id = await createChannel(owner, "window", [owner, ada]);
   const channel = realmOf(server).view.channels.get(id);
@@ -108,26 +111,23 @@ t.test("[D27] web-public channels: spectators, while the organization lets them 
   await seenBy(t, file.url, ["ada", "bob", "eve", "guest"], "without spectators");
 });
 
-t.test(
-  "[S3] attachment_messages_per_pass_max: many hidden messages do not hide the one that can be read",
-  async (t) => {
-    await createChannel(owner, "crowded", [ada, bob], { invite_only: true });
-    const file = await uploaded(ada, "many");
-    await ada.say("crowded", "files", linkTo(file));
-    const { attachments } = (await ada.get("/attachments")).body;
-    const { id } = attachments.at(-1);
-    const hidden = limits.attachment_messages_per_pass_max + 1;
-    // Links that nobody can read lie above the one that bob can.
-    const { environment } = realmOf(server);
-    environment.transaction(() => {
-      for (let above = 0; above < hidden; above++) environment.put("attachmentMessages", [id, 1_000_000 + above], {});
-    });
-    await seenBy(t, file.url, ["ada", "bob"], "behind a thousand");
-  },
-);
+t.test("[S3] attachment_messages_per_pass_max: many unreadable messages do not hide the readable one", async (t) => {
+  await createChannel(owner, "crowded", [ada, bob], { invite_only: true });
+  const file = await uploaded(ada, "many");
+  await ada.say("crowded", "files", linkTo(file));
+  const { attachments } = (await ada.get("/attachments")).body;
+  const { id } = attachments.at(-1);
+  const hidden = limits.attachment_messages_per_pass_max + 1;
+  // Links in messages that nobody can read are newer than the one that bob can read.
+  const { environment } = realmOf(server);
+  environment.transaction(() => {
+    for (let above = 0; above < hidden; above++) environment.put("attachmentMessages", [id, 1_000_000 + above], {});
+  });
+  await seenBy(t, file.url, ["ada", "bob"], "behind a thousand");
+});
 
 t.test(
-  "[public API, get-file-temporary-url] opens one file for a minute, to anybody; tampering does not",
+  "[public API, get-file-temporary-url] a temporary URL gives anybody access to one file for a minute; a modified URL gives none",
   async (t) => {
     const [file, other] = [await uploaded(ada, "for a minute"), await uploaded(ada, "another")];
     const { body } = await ada.get(file.url);
@@ -147,15 +147,15 @@ t.test(
     clock.advance(limits.temporary_url_ms);
     t.equal((await get(body.url)).status, 200, "[S3] temporary_url_ms");
     clock.advance(1);
-    t.equal((await get(body.url)).status, 404, "and one millisecond more");
+    t.equal((await get(body.url)).status, 404, "one millisecond too late");
     const late = (await ada.get(other.url)).body.url;
     const attachment = (await ada.get("/attachments")).body.attachments.at(-1);
     await ada.delete(`/attachments/${attachment.id}`);
-    t.equal((await get(late)).status, 404, "a file that is gone");
+    t.equal((await get(late)).status, 404, "a deleted file");
   },
 );
 
-t.test("[S1] addresses that are nearly right, and those of another organization", async (t) => {
+t.test("[S1] almost correct URLs and URLs of another organization get the answer for a missing file", async (t) => {
   const { url } = await uploaded(owner, "mine", '"a.txt"');
   const wrong = [
     url.replace("/1/", "/2/"),

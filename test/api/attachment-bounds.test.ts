@@ -1,10 +1,13 @@
-/** Bounds of uploaded files (S3): of what a message claims, what is listed, what is looked at, and how many are sent at once. */
+/**
+ * Limits for uploaded files (S3): links claimed by a message, files listed, files checked in one command, and
+ * concurrent downloads.
+ */
 import sharp from "sharp";
 import t from "tap";
-import { recountAttachments } from "../../actors/attachment-events.ts";
+import { recheckAttachments } from "../../actors/rules/attachment-events.ts";
+import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AttachmentRecord } from "../../schemas/records.ts";
 import { filePages } from "../../src/http/file-pages.ts";
 import type { PageRequest } from "../../src/http/pages.ts";
 import { TemporaryUrls } from "../../src/http/temporary-urls.ts";
@@ -17,7 +20,7 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 
-/** Files of somebody's without bytes. */
+/** Empty files of one user. */
 function fillAttachments(ownerId: number, count: number, first: number): AttachmentRecord[] {
   const rows = rowsFor<"attachments">(
     count,
@@ -45,7 +48,7 @@ function fillAttachments(ownerId: number, count: number, first: number): Attachm
   return rows.map(([, row]) => row);
 }
 
-t.test("[S3] attachments_per_message_max: the first so many links of a message claim their files", async (t) => {
+t.test("[S3] attachments_per_message_max: the first links of a message claim their files, others do not", async (t) => {
   const ada = await personOf(server, "ada");
   const max = limits.attachments_per_message_max;
   const files = fillAttachments(ada.userId, max + 1, 1000);
@@ -56,14 +59,14 @@ t.test("[S3] attachments_per_message_max: the first so many links of a message c
   const id = await ada.say("general", "files", links(max).join(""));
   t.equal(await claimed(), max, "at the bound");
   await ada.patch(`/messages/${id}`, { content: "none" });
-  t.equal(await claimed(), 0, "all of them are released");
+  t.equal(await claimed(), 0, "editing the message releases all of them");
   await ada.say("general", "files", links(max + 1).join(""));
   const listed = await attachmentsOf(ada);
   t.equal(listed.filter(({ messages }) => messages.length > 0).length, max, "one over");
-  t.strictSame(listed.at(-1).messages, [], "the last link claims nothing");
+  t.strictSame(listed.at(-1).messages, [], "the last link claims no file");
 });
 
-t.test("[S3] attachments_listed_max: the newest so many are listed", async (t) => {
+t.test("[S3] attachments_listed_max: the list holds the newest files", async (t) => {
   const bob = await personOf(server, "bob");
   const max = limits.attachments_listed_max;
   fillAttachments(bob.userId, max, 100_000);
@@ -76,11 +79,11 @@ t.test("[S3] attachments_listed_max: the newest so many are listed", async (t) =
   t.strictSame(await ids(), [max, 100_001, 100_000 + max], "one over");
 });
 
-t.test("[S3] attachments_per_command_max: so many files are looked at in one command, the next in another", (t) => {
+t.test("[S3] attachments_per_command_max: one command processes that many files, and the next one the rest", (t) => {
   const max = limits.attachments_per_command_max;
   const sizes = (count: number) =>
-    recountAttachments(Array.from({ length: count }, (_, at) => at)).map((effect) => {
-      if (effect.kind !== "tell") throw new Error("not told");
+    recheckAttachments(Array.from({ length: count }, (_, at) => at)).map((effect) => {
+      if (effect.kind !== "send") throw new Error("no command was sent");
       return (effect.command.params as { attachmentIds: readonly number[] }).attachmentIds.length;
     });
   t.strictSame([sizes(max), sizes(max + 1)], [[max], [max, 1]]);
@@ -88,7 +91,7 @@ t.test("[S3] attachments_per_command_max: so many files are looked at in one com
 });
 
 t.test(
-  "[S3] downloads_concurrent_max: so many files are sent at a time; one more is 503 until one has ended",
+  "[S3] downloads_concurrent_max: one more concurrent download is rejected with 503 until one has finished",
   async (t) => {
     const { url } = await uploaded(owner, "0123456789");
     const realm = realmOf(server);
@@ -108,20 +111,20 @@ t.test(
       { status: refused.status, body: JSON.parse(String(refused.body)) },
       { status: 503, body: { code: "OVERLOADED" } },
     );
-    t.equal((await ask({ viewer: () => null })).status, 404, "[S1] first of all, access");
+    t.equal((await ask({ viewer: () => null })).status, 404, "[S1] access is checked first");
     await first.file?.close();
-    // None of these sends a file, and so none takes a place for longer than its answer.
+    // None of these answers sends a file, so each frees its download slot at once.
     const etag = first.headers.find(([name]) => name === "ETag")?.[1] ?? "";
     t.equal((await ask({ ifNoneMatch: etag })).status, 304);
     t.equal((await ask({ range: "bytes=99-" })).status, 416);
     realm.files.discard(`uploads/${etag.replaceAll('"', "")}.bin`);
     await realm.files.idle();
-    t.equal((await ask()).status, 404, "the bytes are gone");
-    t.equal((await ask()).status, 404, "and no place is taken");
+    t.equal((await ask()).status, 404, "the bytes are missing");
+    t.equal((await ask()).status, 404, "no download slot is held");
   },
 );
 
-t.test("[S3] upload_part_headers_bytes_max: of the headers of a part, so many bytes are read", async (t) => {
+t.test("[S3] upload_part_headers_bytes_max: the headers of a part are read up to this size", async (t) => {
   const last = 'Content-Disposition: form-data; name="filename"; filename=notes.txt';
   const send = async (bytes: number) => {
     const padding = `X-Padding: ${"x".repeat(bytes - last.length - "\r\nX-Padding: \r\n".length)}`;
@@ -133,36 +136,39 @@ t.test("[S3] upload_part_headers_bytes_max: of the headers of a part, so many by
   t.equal(
     (await send(limits.upload_part_headers_bytes_max + 1)).filename,
     "notes.tx",
-    "one over: what follows is not there",
+    "one byte over: the rest of the header is ignored",
   );
 });
 
-t.test("[S3] upload_image_header_bytes: a picture is one when its head says so within so many bytes", async (t) => {
-  const jpeg = await picture("jpeg", 30, 20);
-  const headEnd = await bytesNeeded(jpeg);
-  /** Comments after the first marker, until the head of the picture is so long. */
-  const withHead = (bytes: number) => {
-    const comments: Buffer[] = [];
-    for (let left = bytes - headEnd; left > 0; ) {
-      const size = left > 65_537 ? Math.min(65_537, left - 4) : left;
-      const comment = Buffer.alloc(size, "x");
-      comment.set([0xff, 0xfe]);
-      comment.writeUInt16BE(size - 2, 2);
-      comments.push(comment);
-      left -= size;
-    }
-    return Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
-  };
-  const isShown = async (bytes: number) => {
-    const file = await uploaded(owner, withHead(bytes), '"p.jpg"');
-    const id = await owner.say("general", "pictures", linkTo(file));
-    return (await owner.get(`/messages/${id}`)).body.message.content.includes("30x20");
-  };
-  t.equal(await isShown(limits.upload_image_header_bytes), true, "at the bound");
-  t.equal(await isShown(limits.upload_image_header_bytes + 1), false, "one over");
-});
+t.test(
+  "[S3] upload_image_header_bytes: an image is recognized if its header ends within this number of bytes",
+  async (t) => {
+    const jpeg = await picture("jpeg", 30, 20);
+    const headEnd = await bytesNeeded(jpeg);
+    /** Inserts comments after the first marker until the header has this length. */
+    const withHead = (bytes: number) => {
+      const comments: Buffer[] = [];
+      for (let left = bytes - headEnd; left > 0; ) {
+        const size = left > 65_537 ? Math.min(65_537, left - 4) : left;
+        const comment = Buffer.alloc(size, "x");
+        comment.set([0xff, 0xfe]);
+        comment.writeUInt16BE(size - 2, 2);
+        comments.push(comment);
+        left -= size;
+      }
+      return Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
+    };
+    const isShown = async (bytes: number) => {
+      const file = await uploaded(owner, withHead(bytes), '"p.jpg"');
+      const id = await owner.say("general", "pictures", linkTo(file));
+      return (await owner.get(`/messages/${id}`)).body.message.content.includes("30x20");
+    };
+    t.equal(await isShown(limits.upload_image_header_bytes), true, "at the bound");
+    t.equal(await isShown(limits.upload_image_header_bytes + 1), false, "one over");
+  },
+);
 
-/** How much of a picture its library wants to see until it says how large it is. */
+/** The number of bytes that the image library needs before it reports the dimensions. */
 async function bytesNeeded(jpeg: Buffer): Promise<number> {
   const isEnough = (bytes: number) =>
     sharp(jpeg.subarray(0, bytes), { failOn: "none" })

@@ -1,7 +1,4 @@
-/**
- * Uploaded files while messages go (issue "Conversations", Files): by retention, by a move that takes many turns, and while the
- * disk is full.
- */
+/** Uploaded files whose messages are removed by retention or moved over many turns, and uploads to a full disk. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,39 +13,46 @@ import { dayMs, hourMs, pass } from "../support/retention.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
-t.test("[spec 2.4, M8] a message that ends by retention releases its files, which go five weeks later", async (t) => {
-  const { server, clock } = await startClockedServer(t);
-  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
-  const short = await createChannel(server.owner, "short", [server.owner, ada, bob], { message_retention_days: 1 });
-  const long = await createChannel(server.owner, "long", [server.owner, ada, bob]);
-  const [once, twice] = [await uploaded(ada, "once"), await uploaded(ada, "twice")];
-  await ada.say(short, "files", `${linkTo(once)} ${linkTo(twice)}`);
-  const kept = await ada.say(long, "files", linkTo(twice));
-  const follower = await Follower.of(ada, { event_types: ["attachment", "message"], queue_lifespan_secs: 604_800 });
-  await pass(server, clock, dayMs + hourMs);
-  t.strictSame(await idsOf(ada, short, "files"), [], "the message is gone");
-  const linked = async () =>
-    (await attachmentsOf(ada)).map(({ messages }) => messages.map(({ id }: { id: number }) => id));
-  t.strictSame(await linked(), [[], [kept]]);
-  await follower.settled();
-  t.match(
-    follower.ofType("attachment").map(({ op, attachment }) => [op, attachment.messages.length]),
-    [
-      ["update", 0],
-      ["update", 1],
-    ],
-    "its owner is told",
-  );
-  t.strictSame([(await fetchFile(bob, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200], "[S1]");
-  t.equal((await fetchFile(ada, once.url)).status, 200, "its owner's for five weeks");
-  clock.jump(limits.upload_kept_unclaimed_ms);
-  await realmOf(server).dispatcher.idle();
-  t.strictSame([(await fetchFile(ada, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200]);
-  t.strictSame(await linked(), [[kept]]);
-});
+t.test(
+  "[spec 2.4, M8] retention releases the files of a deleted message, which are deleted five weeks later",
+  async (t) => {
+    const { server, clock } = await startClockedServer(t);
+    const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+    const short = await createChannel(server.owner, "short", [server.owner, ada, bob], { message_retention_days: 1 });
+    const long = await createChannel(server.owner, "long", [server.owner, ada, bob]);
+    const [once, twice] = [await uploaded(ada, "once"), await uploaded(ada, "twice")];
+    await ada.say(short, "files", `${linkTo(once)} ${linkTo(twice)}`);
+    const kept = await ada.say(long, "files", linkTo(twice));
+    const follower = await Follower.of(ada, { event_types: ["attachment", "message"], queue_lifespan_secs: 604_800 });
+    await pass(server, clock, dayMs + hourMs);
+    t.strictSame(await idsOf(ada, short, "files"), [], "the message is deleted");
+    const linked = async () =>
+      (await attachmentsOf(ada)).map(({ messages }) => messages.map(({ id }: { id: number }) => id));
+    t.strictSame(await linked(), [[], [kept]]);
+    await follower.settled();
+    t.match(
+      follower.ofType("attachment").map(({ op, attachment }) => [op, attachment.messages.length]),
+      [
+        ["update", 0],
+        ["update", 1],
+      ],
+      "its owner receives an event",
+    );
+    t.strictSame(
+      [(await fetchFile(bob, once.url)).status, (await fetchFile(bob, twice.url)).status],
+      [404, 200],
+      "[S1]",
+    );
+    t.equal((await fetchFile(ada, once.url)).status, 200, "the owner keeps it for five weeks");
+    clock.jump(limits.upload_kept_unclaimed_ms);
+    await realmOf(server).dispatcher.idle();
+    t.strictSame([(await fetchFile(ada, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200]);
+    t.strictSame(await linked(), [[kept]]);
+  },
+);
 
 t.test(
-  "[S1, M3] a move that takes many turns: who can read the message now sees its file, at every moment",
+  "[S1, M3] during a move over many turns, users who can read the message now can fetch its file at every moment",
   async (t) => {
     const server = await startTestServer(t);
     const { owner } = server;
@@ -84,7 +88,7 @@ t.test(
       const now = [await statusOf(both, goes), await statusOf(neither, goes), await statusOf(neither, stays)];
       if (now.join() !== "200,404,404") wrong.push(now);
     }
-    t.strictSame(wrong, [], "whoever can read both places sees it all the time, strangers never");
+    t.strictSame(wrong, [], "a reader of both channels can fetch it all the time, an outsider never");
     t.strictSame(outcome(await moving), moved);
     t.strictSame(
       [await seen(stays), await seen(goes)],
@@ -97,7 +101,7 @@ t.test(
   },
 );
 
-/** A small disk of its own for uploads; false: only the administrator of a machine may have one. */
+/** Mounts a small disk for uploads. Returns false without the right to mount one. */
 function mountSmallDisk(t: Teardown, folder: string, bytes: number): boolean {
   mkdirSync(folder, { recursive: true });
   try {
@@ -109,25 +113,25 @@ function mountSmallDisk(t: Teardown, folder: string, bytes: number): boolean {
   return true;
 }
 
-async function draftsIn(server: TestServer, folder: string): Promise<string[]> {
+async function stagingRealm(server: TestServer, folder: string): Promise<string[]> {
   await realmOf(server).files.idle();
   return readdirSync(folder);
 }
 
-t.test("[M5] the disk gets full in the middle of an upload: 503, and nothing of the file stays", async (t) => {
+t.test("[M5] an upload that fills the disk is rejected with 503 and leaves no bytes of the file", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const folder = join(server.dataDir, "realms", "1", "files", "uploads");
-  if (!mountSmallDisk(t, folder, 1024 * 1024)) return t.comment("skipped: nothing can be mounted here");
+  if (!mountSmallDisk(t, folder, 1024 * 1024)) return t.comment("skipped: this process cannot mount a disk");
   const kept = await uploaded(owner, Buffer.alloc(300_000, "k"));
   const before = realmOf(server).files.bytes;
-  const names = await draftsIn(server, folder);
+  const names = await stagingRealm(server, folder);
   const full = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
   t.strictSame(outcome(await sendFile(owner, Buffer.alloc(900_000, "x"))), full);
-  t.strictSame(await draftsIn(server, folder), names, "the draft is gone");
-  t.equal(realmOf(server).files.bytes, before, "and is not counted");
+  t.strictSame(await stagingRealm(server, folder), names, "the temporary file is deleted");
+  t.equal(realmOf(server).files.bytes, before, "and its size is not counted");
   t.equal((await attachmentsOf(owner)).length, 1);
-  t.equal((await fetchFile(owner, kept.url)).bytes.length, 300_000, "what was there is whole");
+  t.equal((await fetchFile(owner, kept.url)).bytes.length, 300_000, "the earlier file is intact");
   const again = await uploaded(owner, Buffer.alloc(600_000, "y"));
-  t.equal((await fetchFile(owner, again.url)).bytes.length, 600_000, "there is room for what fits");
+  t.equal((await fetchFile(owner, again.url)).bytes.length, 600_000, "a file that fits is accepted");
 });

@@ -1,6 +1,6 @@
 /**
- * Uploaded files (issue "Conversations", Files; public API: upload-file, get-attachments, remove-attachment): what is kept, what its
- * owner is told, which messages link to it, and when it goes.
+ * Uploaded files (public API: upload-file, get-attachments, remove-attachment; D178 to D186): storage, events to the
+ * owner, links from messages, and deletion.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const { owner } = server;
 const general = await createChannel(owner, "papers", [owner]);
 const wholeSecond = Date.parse("2026-03-01T10:00:00Z");
 
-/** Files of attachments, drafts too. */
+/** Files of attachments, temporary ones included. */
 async function filesOf({ dataDir }: TestServer): Promise<string[]> {
   await realmOf(server).files.idle();
   try {
@@ -30,7 +30,7 @@ async function filesOf({ dataDir }: TestServer): Promise<string[]> {
   }
 }
 
-t.test("[public API, upload-file] answers with an address that nobody guesses, and the name", async (t) => {
+t.test("[public API, upload-file] the answer has the file name and a URL that cannot be guessed", async (t) => {
   const person = await personOf(server, "uploader");
   const answer = await sendFile(person, "hello", '"zulip.txt"');
   t.equal(answer.status, 200);
@@ -40,7 +40,7 @@ t.test("[public API, upload-file] answers with an address that nobody guesses, a
   t.equal(uri, url);
   t.equal(filename, "zulip.txt");
   const again = await uploaded(person, "hello", '"zulip.txt"');
-  t.not(again.url, url, "the same file again is another one");
+  t.not(again.url, url, "uploading the same file again creates another one");
   const { body } = await person.get("/attachments");
   const [first] = body.attachments;
   t.strictSame(first, {
@@ -56,28 +56,31 @@ t.test("[public API, upload-file] answers with an address that nobody guesses, a
   t.strictSame((await fetchFile(person, url)).bytes.toString(), "hello");
 });
 
-t.test("[public API, get-attachments] each sees their own files; the space is the organization's", async (t) => {
-  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
-  const before = (await ada.get("/attachments")).body.upload_space_used;
-  await uploaded(ada, "1234567");
-  t.strictSame((await bob.get("/attachments")).body, {
-    ...success({ attachments: [], upload_space_used: before + 7 }).body,
-  });
-  t.equal((await attachmentsOf(ada)).length, 1);
-});
+t.test(
+  "[public API, get-attachments] users see their own files, and the space used by the whole organization",
+  async (t) => {
+    const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+    const before = (await ada.get("/attachments")).body.upload_space_used;
+    await uploaded(ada, "1234567");
+    t.strictSame((await bob.get("/attachments")).body, {
+      ...success({ attachments: [], upload_space_used: before + 7 }).body,
+    });
+    t.equal((await attachmentsOf(ada)).length, 1);
+  },
+);
 
-t.test("[public API, upload-file] exactly one file", async (t) => {
+t.test("[public API, upload-file] a request must hold exactly one file", async (t) => {
   t.strictSame(outcome(await owner.post("/user_uploads")), refusal("You must specify a file to upload"));
 });
 
-t.test("[issue, claims] messages that link to a file are listed with it; edits attach and detach", async (t) => {
+t.test("[D180] a file is listed with the messages that link to it; edits attach and detach it", async (t) => {
   const ada = await personOf(server, "claimer");
   const bob = await personOf(server, "reader");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "text");
   const follower = await Follower.of(ada, { event_types: ["attachment", "message"] });
   const space = (await ada.get("/attachments")).body.upload_space_used;
-  t.equal((await fetchFile(bob, file.url)).status, 404, "nobody but the owner sees it before");
+  t.equal((await fetchFile(bob, file.url)).status, 404, "before that only the owner can fetch it");
   const id = await ada.say("papers", "files", `see ${linkTo(file)}`);
   t.equal((await fetchFile(bob, file.url)).status, 200);
   const [listed] = await attachmentsOf(ada);
@@ -91,29 +94,25 @@ t.test("[issue, claims] messages that link to a file are listed with it; edits a
   t.strictSame(
     (await attachmentsOf(ada))[0].messages.map((message: { id: number }) => message.id),
     [id, other],
-    "a bare link to this server, too",
+    "a bare URL of this server links, too",
   );
   const edited = await ada.patch(`/messages/${id}`, { content: "nothing" });
   t.strictSame(outcome(edited), success({ detached_uploads: [] }), "another message links to it");
   const last = await ada.patch(`/messages/${other}`, { content: "nothing either" });
   t.strictSame(outcome(last), success({ detached_uploads: [{ ...listed, messages: [] }] }));
   t.strictSame((await attachmentsOf(ada))[0].messages, []);
-  t.equal((await fetchFile(bob, file.url)).status, 404, "nobody but the owner sees it any more");
+  t.equal((await fetchFile(bob, file.url)).status, 404, "only the owner can fetch it again");
   t.strictSame(outcome(await ada.patch(`/messages/${other}`, { content: linkTo(file), topic: "moved" })), {
     ...success({ detached_uploads: [] }),
   });
-  t.equal(
-    (await fetchFile(bob, file.url)).status,
-    200,
-    "[issue] a change of content and topic in one request attaches",
-  );
+  t.equal((await fetchFile(bob, file.url)).status, 200, "one request that changes content and topic attaches the file");
   const moved = await ada.patch(`/messages/${other}`, { content: "gone", topic: "moved back" });
   t.strictSame(outcome(moved), success({ detached_uploads: [{ ...listed, messages: [] }] }), "and detaches");
   await follower.settled();
   t.ok(follower.ofType("attachment").every(({ op }) => op === "update"));
 });
 
-t.test("[S1] a link claims only what its writer may see, and a made-up address claims nothing", async (t) => {
+t.test("[S1] a link claims a file only if its author may see it; an invented URL claims nothing", async (t) => {
   const [ada, eve] = [await personOf(server, "secretive"), await personOf(server, "eve")];
   await eve.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "secret");
@@ -125,14 +124,14 @@ t.test("[S1] a link claims only what its writer may see, and a made-up address c
   );
   await eve.say("papers", "files", linkTo({ url: "/user_uploads/1/%zz/x/x.txt", filename: "x" }));
   t.equal((await fetchFile(eve, file.url)).status, 404);
-  t.strictSame((await attachmentsOf(ada))[0].messages, [], "and its owner hears nothing of it");
+  t.strictSame((await attachmentsOf(ada))[0].messages, [], "and its owner receives no event");
   await ada.post("/messages", { type: "direct", to: [eve.userId], content: linkTo(file) });
   t.equal((await fetchFile(eve, file.url)).status, 200);
   await eve.say("papers", "files", linkTo(file));
-  t.equal((await fetchFile(owner, file.url)).status, 200, "who may see it can share it");
+  t.equal((await fetchFile(owner, file.url)).status, 200, "a user who may see it can share it");
 });
 
-t.test("[public API, remove-attachment] the owner's alone; the file is gone, links stay as text", async (t) => {
+t.test("[public API, remove-attachment] only the owner may delete a file; links to it stay as text", async (t) => {
   const ada = await personOf(server, "remover");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "bytes");
@@ -143,7 +142,7 @@ t.test("[public API, remove-attachment] the owner's alone; the file is gone, lin
   t.strictSame(
     outcome(await owner.delete(`/attachments/${attachmentId}`)),
     invalid,
-    "not even an owner's of the place",
+    "not even an owner of the organization",
   );
   t.strictSame(outcome(await ada.delete("/attachments/999999")), invalid);
   const before = (await filesOf(server)).length;
@@ -162,37 +161,35 @@ t.test("[public API, remove-attachment] the owner's alone; the file is gone, lin
   t.equal(realmOf(server).view.keys("messageAttachments", { start: [id], end: [id + 1], limit: 1 }).length, 0);
 });
 
-t.test(
-  "[S3] attachment_messages_told_max: of a file that very many messages link to, the newest are named",
-  async (t) => {
-    const [ada, bob] = [await personOf(server, "popular"), await personOf(server, "unpopular")];
-    await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
-    const [file, hidden] = [await uploaded(ada, "popular"), await uploaded(ada, "hidden")];
-    const countMax = limits.attachment_messages_told_max;
-    const ids: number[] = [];
-    for (let count = 0; count < countMax; count++) ids.push(await ada.say("papers", "popular", linkTo(file)));
-    const named = async () => (await attachmentsOf(ada))[0].messages.map(({ id }: { readonly id: number }) => id);
-    t.strictSame(await named(), ids);
-    ids.push(await ada.say("papers", "popular", linkTo(file)));
-    t.strictSame(await named(), ids.slice(1));
+t.test("[S3] attachment_messages_listed_max: the newest messages that link to a file are listed", async (t) => {
+  const [ada, bob] = [await personOf(server, "popular"), await personOf(server, "unpopular")];
+  await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
+  const [file, hidden] = [await uploaded(ada, "popular"), await uploaded(ada, "hidden")];
+  const countMax = limits.attachment_messages_listed_max;
+  const ids: number[] = [];
+  for (let count = 0; count < countMax; count++) ids.push(await ada.say("papers", "popular", linkTo(file)));
+  const named = async () => (await attachmentsOf(ada))[0].messages.map(({ id }: { readonly id: number }) => id);
+  t.strictSame(await named(), ids);
+  ids.push(await ada.say("papers", "popular", linkTo(file)));
+  t.strictSame(await named(), ids.slice(1));
 
-    // What bob can see of the other file lies below others that he cannot: as many are looked at for a link of his.
-    await ada.post("/messages", { type: "direct", to: [bob.userId], content: linkTo(hidden) });
-    const link = () => bob.post("/messages", { type: "direct", to: [owner.userId], content: linkTo(hidden) });
-    for (let count = 1; count < countMax; count++) {
-      await ada.post("/messages", { type: "direct", to: [ada.userId], content: linkTo(hidden) });
-    }
-    const last = await link();
-    t.equal((await fetchFile(owner, hidden.url)).status, 200, "at the bound");
-    await owner.delete(`/messages/${last.body.id}`);
+  // The message that lets bob see the other file is older than many that he cannot read. When bob links to the file,
+  // only the newest messages are checked.
+  await ada.post("/messages", { type: "direct", to: [bob.userId], content: linkTo(hidden) });
+  const link = () => bob.post("/messages", { type: "direct", to: [owner.userId], content: linkTo(hidden) });
+  for (let count = 1; count < countMax; count++) {
     await ada.post("/messages", { type: "direct", to: [ada.userId], content: linkTo(hidden) });
-    await link();
-    t.equal((await fetchFile(owner, hidden.url)).status, 404, "one over");
-    t.equal((await fetchFile(bob, hidden.url)).status, 200, "a reader's look goes on");
-  },
-);
+  }
+  const last = await link();
+  t.equal((await fetchFile(owner, hidden.url)).status, 200, "at the bound");
+  await owner.delete(`/messages/${last.body.id}`);
+  await ada.post("/messages", { type: "direct", to: [ada.userId], content: linkTo(hidden) });
+  await link();
+  t.equal((await fetchFile(owner, hidden.url)).status, 404, "one over");
+  t.equal((await fetchFile(bob, hidden.url)).status, 200, "a lookup for a reader is not limited");
+});
 
-t.test("[issue] deleting a message or a topic detaches, and tells the owner", async (t) => {
+t.test("[D180] deleting a message or a topic detaches its files and sends an event to the owner", async (t) => {
   const ada = await personOf(server, "deleter");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "text");
@@ -209,7 +206,7 @@ t.test("[issue] deleting a message or a topic detaches, and tells the owner", as
 });
 
 t.test(
-  "[behaviour 5.8, pair 40] an image is shown below the message by its thumbnail; other files are links",
+  "[behaviour 5.8, pair 40] an image is shown below the message as a thumbnail; other files stay links",
   async (t) => {
     const image = await uploaded(owner, await picture("png", 40, 30), '"cat.png"');
     const text = await uploaded(owner, "no image", '"fake.png"');
@@ -220,11 +217,15 @@ t.test(
       await html(linkTo(image)),
       `<p><a href="${image.url}">cat.png</a></p>\n<div class="message_inline_image"><a href="${image.url}" title="cat.png"><img data-original-dimensions="40x30" data-original-content-type="image/png" src="${thumbnail}"></a></div>`,
     );
-    t.equal(await html(linkTo(text)), `<p><a href="${text.url}">fake.png</a></p>\n`, "by its content, not its name");
+    t.equal(
+      await html(linkTo(text)),
+      `<p><a href="${text.url}">fake.png</a></p>\n`,
+      "the content decides the type, not the name",
+    );
   },
 );
 
-t.test("[D25] the same key and file make one file; another name is another request", async (t) => {
+t.test("[D25, D184] the same key and file upload one file; another name is another request", async (t) => {
   const ada = await personOf(server, "repeater");
   const headers = { "Idempotency-Key": "upload-once" };
   const first = await sendFile(ada, "once", '"a.txt"', headers);
@@ -238,13 +239,13 @@ t.test("[D25] the same key and file make one file; another name is another reque
   t.strictSame(await filesOf(server), before);
 });
 
-/** Time passes at once; what fell due has been carried out when the answers say so. */
+/** Advances time until the file is deleted. Due timers have run when the answers arrive. */
 async function gone(client: Client, url: string): Promise<void> {
   while ((await fetchFile(client, url)).status === 200) await client.get("/users/me");
 }
 
 t.test(
-  "[M8] upload_kept_unclaimed_ms: without a link a file goes after five weeks, not before; others stay",
+  "[M8, D183] upload_kept_unclaimed_ms: a file without links is deleted after five weeks, not earlier; others are kept",
   async (t) => {
     const ada = await personOf(server, "forgetful");
     await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
@@ -260,10 +261,10 @@ t.test(
     await gone(ada, unused.url);
     t.equal((await fetchFile(ada, linked.url)).status, 200);
     await ada.patch(`/messages/${id}`, { content: "no more" });
-    t.ok((await filesOf(server)).length <= before, "its bytes are gone, too");
+    t.ok((await filesOf(server)).length <= before, "its bytes are deleted, too");
     clock.jump(limits.upload_kept_unclaimed_ms - 1);
     await ada.say("papers", "kept", "a fence");
-    t.equal((await fetchFile(ada, detached.url)).status, 200, "five weeks begin when the last link goes");
+    t.equal((await fetchFile(ada, detached.url)).status, 200, "the five weeks begin when the last link is removed");
     clock.jump(1);
     await gone(ada, detached.url);
     t.strictSame(
@@ -273,7 +274,7 @@ t.test(
   },
 );
 
-t.test("[M8, public API] a file that is linked in time is kept, and its timer is void", async (t) => {
+t.test("[M8, D183] a file that is linked in time is kept, and its timer does nothing", async (t) => {
   const ada = await personOf(server, "timely");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "timely");
@@ -282,12 +283,12 @@ t.test("[M8, public API] a file that is linked in time is kept, and its timer is
   await ada.patch(`/messages/${id}`, { content: "no more" });
   clock.jump(limits.upload_kept_unclaimed_ms - 1);
   await ada.say("papers", "kept", "a fence");
-  t.equal((await fetchFile(ada, file.url)).status, 200, "the first timer has come and gone");
+  t.equal((await fetchFile(ada, file.url)).status, 200, "the first timer has fired");
   clock.jump(1);
   await gone(ada, file.url);
 });
 
-t.test("[public API, scheduled messages] a file waits with the message that its owner scheduled", async (t) => {
+t.test("[D183] a file in a scheduled message is kept until the message is sent", async (t) => {
   const ada = await personOf(server, "planner");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "planned", '"später.txt"');
@@ -298,10 +299,10 @@ t.test("[public API, scheduled messages] a file waits with the message that its 
   for (let time = 0; time < 2; time++) {
     clock.jump(limits.upload_kept_unclaimed_ms);
     await realmOf(server).dispatcher.idle();
-    t.equal((await fetchFile(ada, file.url)).status, 200, "nothing links to it but what is to be sent");
+    t.equal((await fetchFile(ada, file.url)).status, 200, "only the scheduled message links to it");
   }
   await ada.delete(`/scheduled_messages/${id}`);
-  t.equal((await fetchFile(ada, file.url)).status, 200, "it is kept for the time of any file");
+  t.equal((await fetchFile(ada, file.url)).status, 200, "it is kept as long as any other file");
   clock.jump(limits.upload_kept_unclaimed_ms);
   await gone(ada, file.url);
 });

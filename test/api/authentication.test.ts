@@ -1,12 +1,12 @@
 /**
- * Who is calling (spec 5, D2) and how a key is got (POST /fetch_api_key, behaviour 11); that secrets are kept as hashes only and
- * show up nowhere (S2). Limits on failed logins are in rate-limits.test.ts.
+ * Authentication (spec 5, D2) and how a client gets a key (POST /fetch_api_key, behaviour 11). Secrets are stored as
+ * hashes only and appear nowhere (S2). Limits on failed logins are tested in rate-limits.test.ts.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -47,14 +47,14 @@ function emailOf(client: Client): string {
   return client.account?.email ?? "";
 }
 
-/** Somebody whose account is over; the keys are still known. */
+/** A user whose account is deactivated; the server still stores their keys. */
 async function former(t: Test, name: string): Promise<Client> {
   const person = await personOf(server, name);
   t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
   return person;
 }
 
-t.test("[D2] every operation that needs a caller answers 401 with its exact code, and nothing happens", async (t) => {
+t.test("[D2] every operation that needs a caller answers 401 with the exact code and changes nothing", async (t) => {
   const gone = await former(t, "gone");
   const changes = await watchChanges(owner);
   const cases: readonly (readonly [string, Record<string, string>, object])[] = [
@@ -74,7 +74,7 @@ t.test("[D2] every operation that needs a caller answers 401 with its exact code
   t.strictSame(await changes(), []);
 });
 
-t.test("[D2] malformed credentials are UNAUTHORIZED, whatever is wrong with them", async (t) => {
+t.test("[D2] malformed credentials are rejected with UNAUTHORIZED, whatever is wrong with them", async (t) => {
   const cases: readonly (readonly [string, object])[] = [
     ["Basic", notBasic],
     ["Bearer abc", notBasic],
@@ -95,9 +95,9 @@ t.test("[D2] malformed credentials are UNAUTHORIZED, whatever is wrong with them
 });
 
 t.test(
-  "[S3] header_value_bytes_max: an Authorization header of that length is looked at, a longer one is not",
+  "[S3] header_value_bytes_max: an Authorization header of this length is read, a longer one is not",
   async (t) => {
-    // Without padding, so many bytes fill the header exactly; one more is over.
+    // Without padding, this many bytes fill the header exactly; one more exceeds it.
     const bytes = Math.floor(((limits.header_value_bytes_max - "Basic ".length) * 3) / 4);
     const headerOf = (length: number) =>
       `Basic ${Buffer.from("a:".padEnd(length, "k")).toString("base64").replaceAll("=", "")}`;
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test("[spec 5] the key must be the account's: key and address belong together", async (t) => {
+t.test("[spec 5] a key is accepted only with the email of its own account", async (t) => {
   const ann = await personOf(server, "ann");
   const ben = await personOf(server, "ben");
   const me = (email: string, key: string) => anonymous.get("/users/me", {}, basic(`${email}:${key}`));
@@ -133,10 +133,10 @@ t.test("[spec 5] the key must be the account's: key and address belong together"
     t.strictSame(outcome(await me(email, key)), invalidKey, `${email}:${key}`);
   }
   const lowerCase = { Authorization: ann.authorization.replace("Basic", "bAsIc") };
-  t.equal((await anonymous.get("/users/me", {}, lowerCase)).status, 200, "the scheme's name ignores case");
+  t.equal((await anonymous.get("/users/me", {}, lowerCase)).status, 200, "the name of the scheme is case-insensitive");
 });
 
-t.test("[D2] where callers are optional, credentials that are sent must be good", async (t) => {
+t.test("[D2] where credentials are optional, wrong credentials are rejected", async (t) => {
   const gone = await former(t, "left");
   const wrong = basic(`${emailOf(owner)}:${"x".repeat(32)}`);
   const check = async (what: string) => {
@@ -151,17 +151,17 @@ t.test("[D2] where callers are optional, credentials that are sent must be good"
   await check("without spectators");
   setRealmSettings(server, { enable_spectator_access: true });
   t.equal((await anonymous.get("/users")).status, 200);
-  await check("nobody becomes a spectator by a typing error");
+  await check("a typo does not make a user a spectator");
   setRealmSettings(server, { enable_spectator_access: false });
 });
 
-t.test("[D2] what is public is public: GET /server_settings asks nobody who they are", async (t) => {
+t.test("[D2] GET /server_settings ignores credentials", async (t) => {
   for (const headers of [{}, basic("?"), basic(`${emailOf(owner)}:x`)]) {
     t.equal((await anonymous.get("/server_settings", {}, headers)).status, 200);
   }
 });
 
-t.test("[behaviour 11] a password gives a key, once, and each call makes another one", async (t) => {
+t.test("[behaviour 11] a correct password returns a key, another one on each call", async (t) => {
   const person = await server.person("Carla");
   const fetchKey = (username: string) =>
     anonymous.post("/fetch_api_key", { username, password: "correct horse battery" });
@@ -170,23 +170,23 @@ t.test("[behaviour 11] a password gives a key, once, and each call makes another
     outcome(first),
     success({ api_key: first.body.api_key, email: "carla@example.com", user_id: person.userId }),
   );
-  t.match(first.body.api_key, /^[A-Za-z0-9]{32}$/, "[S2] 32 characters of 62: over 160 bits");
+  t.match(first.body.api_key, /^[A-Za-z0-9]{32}$/, "[S2] 32 characters from 62: over 160 bits");
   const second = await fetchKey(" CARLA@example.com ");
-  t.equal(second.body.email, "carla@example.com", "the address as it is stored");
+  t.equal(second.body.email, "carla@example.com", "the email as it is stored");
   t.not(second.body.api_key, first.body.api_key);
   for (const key of [keyOf(person), first.body.api_key, second.body.api_key]) {
     const me = await anonymous.get("/users/me", {}, basic(`carla@example.com:${key}`));
-    t.equal(me.body.user_id, person.userId, "[S2] several keys per person, all good");
+    t.equal(me.body.user_id, person.userId, "[S2] several keys of one user are valid at the same time");
   }
 });
 
-t.test("[behaviour 11] the owner's password is the one that OWNER_PASSWORD says", async (t) => {
+t.test("[behaviour 11] the password of the owner is the value of OWNER_PASSWORD", async (t) => {
   const got = await anonymous.post("/fetch_api_key", { username: emailOf(owner), password: ownerPassword });
   t.equal(got.body.user_id, owner.userId);
 });
 
 t.test(
-  "[behaviour 11] a wrong password, an unknown address and an account without a password answer alike",
+  "[behaviour 11] a wrong password, an unknown email and an account without a password get the same answer",
   async (t) => {
     await server.person("Dora");
     const changes = await watchChanges(owner);
@@ -206,13 +206,13 @@ t.test(
   },
 );
 
-t.test("[behaviour 11] a deactivated account gets no key, and only who knows the password is told why", async (t) => {
+t.test("[behaviour 11] a deactivated user gets no key, and the reason only with the correct password", async (t) => {
   const person = await server.person("Edgar");
   await owner.delete(`/users/${person.userId}`);
   const fetchKey = (password: string) => anonymous.post("/fetch_api_key", { username: "edgar@example.com", password });
   t.strictSame(outcome(await fetchKey("correct horse battery")), deactivated);
   t.strictSame(outcome(await fetchKey("a guess")), wrongPassword);
-  t.strictSame(outcome(await person.get("/users/me")), deactivated, "the old key is known, and over");
+  t.strictSame(outcome(await person.get("/users/me")), deactivated, "the old key is found, but not accepted");
 });
 
 t.test("[spec 4] POST /fetch_api_key needs both parameters, within their bounds", async (t) => {
@@ -228,7 +228,7 @@ t.test("[spec 4] POST /fetch_api_key needs both parameters, within their bounds"
   t.strictSame(await ask(1, passwordMax + 1), refusal(`password is too long (limit: ${passwordMax} characters)`));
 });
 
-t.test("[S3] api_keys_per_user_max: with one more, the oldest key goes and every other one stays", async (t) => {
+t.test("[S3] api_keys_per_user_max: one more login revokes the oldest key and no other", async (t) => {
   const person = await personOf(server, "keyring");
   const { dispatcher } = realmOf(server);
   const hash = (key: string) => createHash("sha256").update(key).digest("hex");
@@ -240,13 +240,13 @@ t.test("[S3] api_keys_per_user_max: with one more, the oldest key goes and every
   const works = async (key: string) =>
     (await anonymous.get("/users/me", {}, basic(`${emailOf(person)}:${key}`))).status === 200;
   for (const key of keys.slice(1)) t.equal((await add(key)).kind, "ok");
-  t.ok(await works(keyOf(person)), "as many as may be");
+  t.ok(await works(keyOf(person)), "the limit is reached");
   t.equal((await add("one more")).kind, "ok");
   t.notOk(await works(keyOf(person)), "the oldest one");
   for (const key of [...keys.slice(1), "one more"]) t.ok(await works(key), key);
 });
 
-/** The bytes of every file of a data folder that is no credentials file. */
+/** The bytes of all files in a data directory except the files that hold credentials. */
 function bytesOf(folder: string): Buffer {
   const files = (readdirSync(folder, { recursive: true }) as string[])
     .map((name) => join(folder, name))
@@ -254,7 +254,7 @@ function bytesOf(folder: string): Buffer {
   return Buffer.concat(files.map((path) => readFileSync(path)));
 }
 
-t.test("[S2] the data folder holds neither keys nor passwords, only their hashes", async (t) => {
+t.test("[S2] the data directory contains hashes of keys and passwords, but no keys and passwords", async (t) => {
   const password = "never to be seen again";
   const keyed = { "Idempotency-Key": "secret-keeper" };
   const made = await owner.post("/users", { email: "vera@example.com", password, full_name: "Vera" }, keyed);
@@ -264,7 +264,7 @@ t.test("[S2] the data folder holds neither keys nor passwords, only their hashes
   await anonymous.get("/users/me", {}, basic(`vera@example.com:${key}x`));
   await anonymous.post("/fetch_api_key", { username: "vera@example.com", password: `${password}!` });
   const bytes = bytesOf(server.dataDir);
-  t.ok(bytes.includes("vera@example.com"), "the look is at the right bytes");
+  t.ok(bytes.includes("vera@example.com"), "the search covers the right bytes");
   t.ok(bytes.includes(createHash("sha256").update(key).digest("hex")), "keys are stored as SHA-256");
   t.ok(bytes.includes("$argon2id$"), "passwords are stored by a memory-hard function");
   for (const secret of [key, keyOf(owner), password, ownerPassword]) {
@@ -274,7 +274,7 @@ t.test("[S2] the data folder holds neither keys nor passwords, only their hashes
   }
 });
 
-t.test("[S2] neither events nor error texts carry a secret", async (t) => {
+t.test("[S2] neither events nor error messages contain a secret", async (t) => {
   const changes = await watchChanges(owner);
   const password = "whispered in the dark";
   const made = await owner.post("/users", { email: "wim@example.com", password, full_name: "Wim" });
@@ -296,8 +296,8 @@ t.test("[S2] neither events nor error texts carry a secret", async (t) => {
   }
 });
 
-t.test("[S2] nothing secret is printed or logged, at any level", async (t) => {
-  // Words that every encoding leaves as they are.
+t.test("[S2] no secret is printed or logged, at any level", async (t) => {
+  // Words that every encoding leaves unchanged.
   const environment = { LOG_LEVEL: "trace", OWNER_PASSWORD: "ownersOwnPassword" };
   const { program, url, owner: first } = await startProgram(t, join(temporaryFolder(t), "data"), environment);
   const password = "aPasswordForTheLog";
@@ -311,7 +311,7 @@ t.test("[S2] nothing secret is printed or logged, at any level", async (t) => {
   await nobody.post("/fetch_api_key", { username: "log@example.com", password: `${password}2` });
   const { code, stdout, stderr } = await program.end("SIGTERM");
   t.equal(code, 0);
-  t.match(stderr, /stopping/, "the log is where it is looked for");
+  t.match(stderr, /stopping/, "the log is where the test reads it");
   const credentials = [first.authorization, basic(`log@example.com:${key}`)["Authorization"] ?? ""];
   for (const secret of [key, keyOf(first), password, environment.OWNER_PASSWORD, ...credentials]) {
     t.notOk((stdout + stderr).includes(secret.replace("Basic ", "")));

@@ -1,6 +1,7 @@
 /**
- * Topics that are followed or unmuted by themselves (spec 2.3; public API: send-message, update-settings): by starting, writing and
- * reacting, in muted channels and others, and by mentions. What is asked each time: the policy after it, and the answer.
+ * Topics that are followed or unmuted automatically (spec 2.3; public API: send-message, update-settings) when a user
+ * starts a topic, posts, reacts or is mentioned, in muted and in other channels. Each case checks the policy afterwards
+ * and the answer.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -8,9 +9,9 @@ import { roles } from "../../schemas/types.ts";
 import { startChannelServer } from "../support/channels.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -20,7 +21,7 @@ import {
 import { writeMany } from "../support/rows.ts";
 
 const { server, owner, group } = await startChannelServer(t);
-const [none, muted, unmuted, followed] = [0, 1, 2, 3];
+const [none, muted, unmuted, followed] = [0, 1, 2, 3] as const;
 const never = {
   automatically_follow_topics_policy: 4,
   automatically_unmute_topics_in_muted_streams_policy: 4,
@@ -29,8 +30,11 @@ const never = {
 const talk = await createChannel(owner, "talk", [owner]);
 
 let made = 0;
-/** Somebody in the channel, whose settings are off but for those named; muted says whether the channel is. */
-async function anybody(settings: Params, { isChannelMuted = false, channelId = talk } = {}): Promise<Client> {
+/**
+ * A new user of the channel whose settings are off except for the given ones. `isChannelMuted` mutes the channel for
+ * them.
+ */
+async function newUser(settings: Params, { isChannelMuted = false, channelId = talk } = {}): Promise<Client> {
   made++;
   const person = await personOf(server, `person${made}x`);
   setUserSettings(server, person.userId, { ...never, ...settings });
@@ -58,7 +62,7 @@ function set(client: Client, topic: string, policy: number) {
   return client.post("/user_topics", { stream_id: talk, topic, visibility_policy: policy });
 }
 
-/** What each act makes of a topic without a policy, by the setting's values 1 to 4. */
+/** The policy that each action sets on a topic without one, by the values 1 to 4 of the setting. */
 const acts = {
   starts: [true, true, true, false],
   writes: [true, true, false, false],
@@ -74,39 +78,39 @@ async function act(name: keyof typeof acts, person: Client, topic: string): Prom
   return undefined;
 }
 
-t.test("[spec 2.3] each policy acts on starting, on writing and on reacting as its value says", async (t) => {
+t.test("[spec 2.3] each policy applies to starting, posting and reacting as its value says", async (t) => {
   const settings = [
     ["automatically_follow_topics_policy", followed],
     ["automatically_unmute_topics_in_muted_streams_policy", unmuted],
   ] as const;
   for (const [setting, wanted] of settings) {
     for (const value of [1, 2, 3, 4]) {
-      const person = await anybody({ [setting]: value }, { isChannelMuted: true });
+      const person = await newUser({ [setting]: value }, { isChannelMuted: true });
       for (const [name, row] of Object.entries(acts) as [keyof typeof acts, readonly boolean[]][]) {
         const topic = `${person.userId} ${name}`;
         const answered = await act(name, person, topic);
         const expected = row[value - 1] === true ? wanted : none;
         t.equal(await policyOf(person, topic), expected, `${setting}: ${value}, ${name}`);
-        const told = expected === none || name === "reacts" ? undefined : expected;
-        t.equal(answered, told, `[openapi send-message] the answer says it: ${setting}: ${value}, ${name}`);
+        const received = expected === none || name === "reacts" ? undefined : expected;
+        t.equal(answered, received, `[OpenAPI, send-message] the answer has the policy: ${setting}: ${value}, ${name}`);
       }
     }
   }
 });
 
-t.test("[spec 2.3] following wins over unmuting; where the channel is not muted, nothing is unmuted", async (t) => {
+t.test("[spec 2.3] following wins over unmuting; in a channel that is not muted, no topic is unmuted", async (t) => {
   const both = { automatically_follow_topics_policy: 2, automatically_unmute_topics_in_muted_streams_policy: 1 };
-  const person = await anybody(both, { isChannelMuted: true });
+  const person = await newUser(both, { isChannelMuted: true });
   t.equal(await act("writes", person, "both"), followed);
   await act("reacts", person, "both reacts");
-  t.equal(await policyOf(person, "both reacts"), unmuted, "by the one that applies");
-  const loud = await anybody({ automatically_unmute_topics_in_muted_streams_policy: 1 });
+  t.equal(await policyOf(person, "both reacts"), unmuted, "by the policy that applies to reactions");
+  const loud = await newUser({ automatically_unmute_topics_in_muted_streams_policy: 1 });
   t.equal(await act("starts", loud, "loud"), undefined);
   await set(loud, "loud muted", muted);
-  t.equal(await act("writes", loud, "loud muted"), undefined, "a muted topic of a channel that is not");
+  t.equal(await act("writes", loud, "loud muted"), undefined, "a muted topic in a channel that is not muted");
 });
 
-t.test("[public API, update-user-topic] what somebody does never makes a topic show less", async (t) => {
+t.test("[public API, update-user-topic] an action never lowers the visibility of a topic", async (t) => {
   const rows: [Params, number, number][] = [
     [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, followed, followed],
     [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, unmuted, unmuted],
@@ -116,18 +120,18 @@ t.test("[public API, update-user-topic] what somebody does never makes a topic s
     [{ automatically_follow_topics_policy: 1 }, muted, followed],
   ];
   for (const [settings, before, after] of rows) {
-    const person = await anybody(settings, { isChannelMuted: true });
+    const person = await newUser(settings, { isChannelMuted: true });
     const topic = `raised ${person.userId}`;
     await set(person, topic, before);
-    const told = before === after ? {} : { automatic_new_visibility_policy: after };
+    const received = before === after ? {} : { automatic_new_visibility_policy: after };
     const sent = await send(person, topic.toUpperCase());
-    t.strictSame(outcome(sent), success({ id: sent.body.id, ...told }), JSON.stringify([settings, before]));
+    t.strictSame(outcome(sent), success({ id: sent.body.id, ...received }), JSON.stringify([settings, before]));
     t.equal(await policyOf(person, topic), after);
   }
 });
 
-t.test("[behaviour 5.1] the sender's policy is told before the message, to them alone, and stays", async (t) => {
-  const person = await anybody({ automatically_follow_topics_policy: 3 });
+t.test("[behaviour 5.1] the sender alone receives the new policy before the message, and it is stored", async (t) => {
+  const person = await newUser({ automatically_follow_topics_policy: 3 });
   const types = ["message", "user_topic", "muted_topics"];
   const own = await Follower.of(person, { event_types: types });
   const others = await Follower.of(owner, { event_types: types });
@@ -147,8 +151,8 @@ t.test("[behaviour 5.1] the sender's policy is told before the message, to them 
   t.equal((await send(person, "order")).body.automatic_new_visibility_policy, undefined, "once");
 });
 
-t.test("[D25] a repeated request gives the first answer, policy and all", async (t) => {
-  const person = await anybody({ automatically_follow_topics_policy: 3 });
+t.test("[D25] a repeated request gets the first answer, policy included", async (t) => {
+  const person = await newUser({ automatically_follow_topics_policy: 3 });
   const params = { type: "channel", to: talk, topic: "again", content: "x" };
   const key = { "Idempotency-Key": "same" };
   const first = await person.post("/messages", params, key);
@@ -157,16 +161,16 @@ t.test("[D25] a repeated request gives the first answer, policy and all", async 
 });
 
 t.test(
-  "[spec 2.3] who is mentioned by name follows, unless they muted the topic, and only if they want to",
+  "[spec 2.3] a user who is mentioned by name follows the topic if their setting says so and they have not muted it",
   async (t) => {
     const wants = { automatically_follow_topics_where_mentioned: true };
     const bot = await botOf(server, "helper", owner);
     const people = {
-      plain: await anybody(wants),
-      unwilling: await anybody({}),
-      muter: await anybody(wants),
-      unmuter: await anybody(wants),
-      silent: await anybody(wants),
+      plain: await newUser(wants),
+      unwilling: await newUser({}),
+      muter: await newUser(wants),
+      unmuter: await newUser(wants),
+      silent: await newUser(wants),
     };
     await set(people.muter, "call", muted);
     await set(people.unmuter, "call", unmuted);
@@ -174,7 +178,7 @@ t.test(
     const calls = [people.plain, people.unwilling, people.muter, people.unmuter, bot].map((one) => `@${by(one)}`);
     const follower = await Follower.of(people.plain, { event_types: ["message", "user_topic"] });
     const sent = await send(owner, "call", `${calls.join(" ")} @_${by(people.silent)}`);
-    t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started it");
+    t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started the topic");
     const seen = await Promise.all(Object.values(people).map((one) => policyOf(one, "call")));
     t.strictSame(seen, [followed, none, muted, followed, none]);
     t.equal(await policyOf(bot, "call"), none, "bots have no policies");
@@ -183,13 +187,13 @@ t.test(
       follower.events.map(({ type }) => type),
       ["user_topic", "message"],
     );
-    const self = await anybody(wants);
+    const self = await newUser(wants);
     t.equal((await send(self, "self", `@${by(self)}`)).body.automatic_new_visibility_policy, followed);
   },
 );
 
-t.test("[public API, send-message] groups and wildcards make nobody follow", async (t) => {
-  const person = await anybody({ automatically_follow_topics_where_mentioned: true });
+t.test("[public API, send-message] mentions of groups and wildcards make nobody follow", async (t) => {
+  const person = await newUser({ automatically_follow_topics_where_mentioned: true });
   const made = await owner.post("/user_groups/create", { name: "crew", description: "", members: [person.userId] });
   t.equal(made.status, 200);
   for (const call of ["@**all**", "@**topic**", "@*crew*"]) {
@@ -198,22 +202,26 @@ t.test("[public API, send-message] groups and wildcards make nobody follow", asy
   }
 });
 
-t.test("[S3] mention_follows_per_message_max: so many by name follow; of one more, nobody", async (t) => {
-  const max = limits.mention_follows_per_message_max;
-  const ids = await crowd(server, "called", max);
-  const one = await anybody({ automatically_follow_topics_where_mentioned: true });
-  const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
-  await send(owner, "one more", call([...ids, one.userId]));
-  t.equal(await policyOf(one, "one more"), none);
-  await send(owner, "at the bound", call([...ids.slice(1), one.userId]));
-  t.equal(await policyOf(one, "at the bound"), followed);
-});
+t.test(
+  "[S3] mention_follows_per_message_max: if one more user is mentioned by name, nobody follows the topic",
+  async (t) => {
+    const max = limits.mention_follows_per_message_max;
+    const ids = await addUsers(server, "called", max);
+    const one = await newUser({ automatically_follow_topics_where_mentioned: true });
+    const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
+    await send(owner, "one more", call([...ids, one.userId]));
+    t.equal(await policyOf(one, "one more"), none);
+    await send(owner, "at the bound", call([...ids.slice(1), one.userId]));
+    t.equal(await policyOf(one, "at the bound"), followed);
+  },
+);
 
 t.test(
-  "[S3] user_topics_per_user_max: beyond it nothing is followed, and the message is sent all the same",
+  "[S3] user_topics_per_user_max: at the limit no further topic is followed, and the message is still sent",
   async (t) => {
-    const person = await anybody({ automatically_follow_topics_policy: 1 });
-    const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 };
+    const mentions = { automatically_follow_topics_where_mentioned: true };
+    const person = await newUser({ automatically_follow_topics_policy: 1, ...mentions });
+    const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 } as const;
     const full = Array.from({ length: limits.user_topics_per_user_max - 1 }, (_, index) => `t${index}`);
     writeMany(
       server,
@@ -224,18 +232,28 @@ t.test(
     const sent = await send(person, "beyond");
     t.strictSame(outcome(sent), success({ id: sent.body.id }));
     t.equal(await policyOf(person, "beyond"), none);
+    await act("reacts", person, "reacted beyond");
+    t.equal(await policyOf(person, "reacted beyond"), none);
+    await send(owner, "called beyond", `@**|${person.userId}**`);
+    t.equal(await policyOf(person, "called beyond"), none);
+    await set(person, "last", muted);
+    t.equal(
+      (await send(person, "last")).body.automatic_new_visibility_policy,
+      followed,
+      "a policy that exists is raised",
+    );
   },
 );
 
-t.test("[S1] whoever may not read the channel follows nothing there by a mention", async (t) => {
+t.test("[S1] a user who cannot read the channel follows no topic when mentioned there", async (t) => {
   const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
-  const outside = await anybody({ automatically_follow_topics_where_mentioned: true });
-  const inside = await anybody({ automatically_follow_topics_where_mentioned: true }, { channelId: sealed });
+  const outside = await newUser({ automatically_follow_topics_where_mentioned: true });
+  const inside = await newUser({ automatically_follow_topics_where_mentioned: true }, { channelId: sealed });
   await send(owner, "secret", `@**|${outside.userId}** @**|${inside.userId}**`, sealed);
   t.strictSame([await policyOf(outside, "secret"), await policyOf(inside, "secret")], [none, followed]);
 });
 
-t.test("[S1] in protected history, a topic that others began before one came is one's own to start", async (t) => {
+t.test("[S1] in protected history, a user who can see none of a topic's messages counts as starting it", async (t) => {
   const options = { invite_only: true, history_public_to_subscribers: false };
   const id = await createChannel(owner, "protected", [owner], {
     ...options,

@@ -1,4 +1,4 @@
-/** The addresses under which clients look for pictures without knowing them: /avatar/{user} and the organization's icon (public API). */
+/** Stable URLs of pictures: /avatar/{user} and the organization's icon (public API). */
 import sharp from "sharp";
 import t from "tap";
 import type { Client } from "../support/client.ts";
@@ -13,7 +13,7 @@ const path = "/users/me/avatar";
 const png = await picture("png", 120, 80);
 
 t.test(
-  "[public API, avatar] GET /avatar/{user} leads to the picture, also the larger one, by id and by address",
+  "[public API, avatar] GET /avatar/{user} redirects to the picture in both sizes, by id and by email",
   async (t) => {
     const person = await personOf(server, "somebody");
     const email = person.account?.email ?? "";
@@ -28,24 +28,28 @@ t.test(
     t.equal(await locationOf(member, `${person.userId}/medium`), gravatar(email, 1, "&s=500"));
     setUserSettings(server, person.userId, { email_address_visibility: 4 });
     const dummy = `user${person.userId}@colloquy.invalid`;
-    t.equal(await locationOf(member, person.userId), gravatar(dummy, 1), "a hidden address is not told as a hash");
+    t.equal(await locationOf(member, person.userId), gravatar(dummy, 1), "the hash of a hidden email is not revealed");
     setUserSettings(server, person.userId, { email_address_visibility: 1 });
     const uploaded = (await upload(person, path, png)).body.avatar_url;
     for (const who of [person.userId, email, email.toUpperCase(), encodeURIComponent(email)]) {
       t.equal(await locationOf(member, who), uploaded);
       t.equal(await locationOf(member, `${who}/medium`), uploaded.replace(".png", "-medium.png"));
     }
-    // Nobody learns who is here who does not know (S1).
-    for (const stranger of [null, owner.anonymous()]) {
-      t.equal(await locationOf(stranger, email), gravatar(email, 1));
-      t.equal(await locationOf(stranger, person.userId), gravatar(`user${person.userId}@`, 1));
-      t.equal(await locationOf(stranger, 999_999), gravatar("user999999@", 1), "as for somebody who is not there");
+    // Callers who may not see the user cannot find out whether the account exists (S1).
+    for (const outsider of [null, owner.anonymous()]) {
+      t.equal(await locationOf(outsider, email), gravatar(email, 1));
+      t.equal(await locationOf(outsider, person.userId), gravatar(`user${person.userId}@`, 1));
+      t.equal(await locationOf(outsider, 999_999), gravatar("user999999@", 1), "as for a user who does not exist");
     }
     setUserSettings(server, person.userId, { email_address_visibility: 4 });
-    t.equal(await locationOf(member, email), gravatar(email, 1), "a hidden address is nobody's");
+    t.equal(await locationOf(member, email), gravatar(email, 1), "a hidden email finds no user");
     t.equal(await locationOf(person, email), uploaded, "but to oneself");
     setRealmSettings(server, { enable_spectator_access: true });
-    t.equal(await locationOf(null, person.userId), uploaded, "[D27] a spectator sees what GET /users shows");
+    t.equal(
+      await locationOf(null, person.userId),
+      uploaded,
+      "[D27] a spectator is redirected to the pictures that GET /users shows",
+    );
     setRealmSettings(server, { enable_spectator_access: false });
     for (const bad of ["", "x", "medium", "%0d%0aX-Evil:%201", "a@b@c", "1/2"]) {
       t.equal((await ask(member, bad)).status, 404, bad);
@@ -54,7 +58,7 @@ t.test(
 );
 
 t.test(
-  "[public API, register] the organization's icon is there: a picture of 100 pixels, always the same",
+  "[public API, register] the icon of the organization is a picture of 100 pixels that never changes",
   async (t) => {
     const { realm_icon_url: icon } = await owner.register({ fetch_event_types: ["realm"] });
     const { body: settings } = await owner.get("/server_settings");
@@ -68,11 +72,11 @@ t.test(
   },
 );
 
-t.test("[behaviour 1.8] /register names the bound", async (t) => {
+t.test("[behaviour 1.8] /register publishes the limit", async (t) => {
   t.equal((await owner.register({ fetch_event_types: ["realm"] }))["max_avatar_file_size_mib"], 5);
 });
 
-t.test("[D27] a spectator's list has uploaded pictures, and no hash of an address", async (t) => {
+t.test("[D27] the user list of a spectator has uploaded pictures and no hashes of emails", async (t) => {
   const person = await personOf(server, "listed");
   setRealmSettings(server, { enable_spectator_access: true });
   const shownTo = async (viewer: Client, clientGravatar: boolean) => {

@@ -1,6 +1,6 @@
 /**
- * Pictures of people (issue "People", Avatars; spec 2.6, 2.9): upload and removal, what others are told and where they find it,
- * and pictures that mean harm: they are decoded and re-encoded, never served as they were sent.
+ * Avatars (spec 2.6, 2.9; D187, D188): upload, removal, events, and hostile pictures. A picture is decoded and
+ * re-encoded, never served as it was sent.
  */
 import sharp from "sharp";
 import t from "tap";
@@ -19,9 +19,9 @@ import {
   success,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers } from "../support/peopled-server.ts";
 import { animation, fetchPage, gravatar, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
+import { newUsers } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const { owner, url } = server;
@@ -31,8 +31,8 @@ const png = await picture("png", 120, 80);
 const undecodable = refusal("Could not decode image; did you upload an image file?");
 const tooLarge = refusal("Image size exceeds limit.");
 
-/** Whoever uploads here is nobody else's business. */
-const somebody = newcomers(server);
+/** Each test uploads as a new user, so that tests do not affect each other. */
+const somebody = newUsers(server);
 
 function emailOf(client: Client): string {
   return client.account?.email ?? "";
@@ -47,7 +47,7 @@ function pageOf(address: string) {
   return fetchPage(url, address);
 }
 
-t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, under an address of its own", async (t) => {
+t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, at a URL of its own", async (t) => {
   const person = await somebody();
   const { status, body } = await upload(person, path, png);
   t.strictSame({ status, body }, success({ avatar_url: body.avatar_url }));
@@ -59,7 +59,7 @@ t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, under
     [medium, limits.avatar_medium_size_px],
   ] as const) {
     t.equal(page.status, 200);
-    t.equal(page.headers.get("Content-Type"), "image/png", "what it is is ours to say");
+    t.equal(page.headers.get("Content-Type"), "image/png", "the server decides the content type");
     t.equal(page.headers.get("X-Content-Type-Options"), "nosniff");
     t.match(page.headers.get("Content-Security-Policy"), /default-src 'none'/);
     t.match(page.headers.get("Cache-Control"), /max-age=\d{6,}/);
@@ -69,7 +69,7 @@ t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, under
 });
 
 t.test(
-  "[spec 2.6, 2.9] null is only for users without an uploaded picture, whatever client_gravatar says",
+  "[spec 2.6, 2.9] avatar_url is null only for users without an uploaded picture, whatever client_gravatar says",
   async (t) => {
     const person = await somebody();
     const email = emailOf(person);
@@ -112,15 +112,15 @@ t.test(
 );
 
 t.test(
-  "[behaviour 4.4] everybody is told once, each in the form of their queue; /register says the same afterwards",
+  "[behaviour 4.4] every queue receives one event in its own form, and a later /register returns the same",
   async (t) => {
     const person = await somebody();
-    const stranger = await personOf(server, "told-guest", roles.guest);
+    const outsider = await personOf(server, "told-guest", roles.guest);
     const types = { event_types: ["realm_user", "message"], fetch_event_types: ["realm_user"] };
     const plain = await Follower.of(member, { ...types, client_gravatar: false });
     const saving = await Follower.of(member, { ...types, client_gravatar: true });
     const own = await Follower.of(person, types);
-    const guest = await Follower.of(stranger, types);
+    const guest = await Follower.of(outsider, types);
     const uploaded = (await upload(person, path, png)).body.avatar_url;
     const expected = {
       type: "realm_user",
@@ -167,27 +167,24 @@ t.test(
   },
 );
 
-t.test(
-  "[issue, Avatars] what was replaced or removed is served no longer; removing nothing is told to nobody",
-  async (t) => {
-    const person = await somebody();
-    const first = (await upload(person, path, png)).body.avatar_url;
-    const second = (await upload(person, path, png)).body.avatar_url;
-    await realmOf(server).files.idle();
-    t.not(first, second, "every upload has a name of its own");
-    t.equal((await pageOf(first)).status, 404);
-    t.equal((await pageOf(first.replace(".png", "-medium.png"))).status, 404);
-    t.equal((await pageOf(second)).status, 200);
-    t.equal((await person.delete(path)).status, 200);
-    await realmOf(server).files.idle();
-    t.equal((await pageOf(second)).status, 404);
-    const changes = await watchChanges(owner);
-    t.strictSame(outcome(await person.delete(path)), success({ avatar_url: gravatar(emailOf(person), 4) }));
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("[D188, D189] a replaced or removed picture is no longer served; removing none sends no event", async (t) => {
+  const person = await somebody();
+  const first = (await upload(person, path, png)).body.avatar_url;
+  const second = (await upload(person, path, png)).body.avatar_url;
+  await realmOf(server).files.idle();
+  t.not(first, second, "every upload gets a name of its own");
+  t.equal((await pageOf(first)).status, 404);
+  t.equal((await pageOf(first.replace(".png", "-medium.png"))).status, 404);
+  t.equal((await pageOf(second)).status, 200);
+  t.equal((await person.delete(path)).status, 200);
+  await realmOf(server).files.idle();
+  t.equal((await pageOf(second)).status, 404);
+  const changes = await watchChanges(owner);
+  t.strictSame(outcome(await person.delete(path)), success({ avatar_url: gravatar(emailOf(person), 4) }));
+  t.strictSame(await changes(), []);
+});
 
-t.test("[issue, Avatars] uploads of one person at the same time leave one picture and no other file", async (t) => {
+t.test("[D188] concurrent uploads of one user leave one picture and no other file", async (t) => {
   const person = await somebody();
   const answers = await Promise.all(
     Array.from({ length: limits.uploads_per_user_max }, () => upload(person, path, png)),
@@ -200,7 +197,7 @@ t.test("[issue, Avatars] uploads of one person at the same time leave one pictur
   t.equal((await pageOf(current)).status, 200);
 });
 
-t.test("[issue, Avatars] four formats are known by their content, whatever the client calls them", async (t) => {
+t.test("[D187] four formats are recognized by their content, whatever the client calls them", async (t) => {
   const person = await somebody();
   for (const format of ["png", "jpeg", "gif", "webp"] as const) {
     for (const contentType of [`image/${format}`, "text/html", "x\u00ff"]) {
@@ -217,46 +214,43 @@ t.test("[issue, Avatars] four formats are known by their content, whatever the c
   }
 });
 
-t.test(
-  "[issue, Avatars] nothing but the pixels survives: no metadata, nothing behind the picture; turned upright",
-  async (t) => {
-    const person = await somebody();
-    const red = { create: { width: 20, height: 40, channels: 3 as const, background: "red" } };
-    const half = await sharp({ create: { width: 20, height: 20, channels: 3, background: "blue" } })
-      .png()
-      .toBuffer();
-    const secret = "taken at home";
-    // Blue at the top as stored; orientation 6 says that the top is on the right.
-    const tagged = await sharp(red)
-      .composite([{ input: half, top: 0, left: 0 }])
-      .jpeg({ quality: 100 })
-      .withMetadata({ orientation: 6 })
-      .withExifMerge({ IFD0: { ImageDescription: secret } })
-      .toBuffer();
-    t.ok(tagged.includes(secret));
-    const { bytes } = await pageOf((await upload(person, path, tagged)).body.avatar_url);
-    t.strictSame(await lookAt(bytes), { format: "png", width: 100, height: 100, pages: 1, hasMetadata: false });
-    t.notOk(bytes.includes(secret));
-    const { data } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    const colorAt = (x: number, y: number) => (data[(y * 100 + x) * 3] ?? 0) > 128;
-    t.strictSame([colorAt(10, 50), colorAt(90, 50)], [true, false], "red on the left, blue on the right");
+t.test("[D188] only the pixels survive, turned upright: no metadata, no bytes after the picture", async (t) => {
+  const person = await somebody();
+  const red = { create: { width: 20, height: 40, channels: 3 as const, background: "red" } };
+  const half = await sharp({ create: { width: 20, height: 20, channels: 3, background: "blue" } })
+    .png()
+    .toBuffer();
+  const secret = "taken at home";
+  // Stored with blue at the top. Orientation 6 says that the stored top is the right side.
+  const tagged = await sharp(red)
+    .composite([{ input: half, top: 0, left: 0 }])
+    .jpeg({ quality: 100 })
+    .withMetadata({ orientation: 6 })
+    .withExifMerge({ IFD0: { ImageDescription: secret } })
+    .toBuffer();
+  t.ok(tagged.includes(secret));
+  const { bytes } = await pageOf((await upload(person, path, tagged)).body.avatar_url);
+  t.strictSame(await lookAt(bytes), { format: "png", width: 100, height: 100, pages: 1, hasMetadata: false });
+  t.notOk(bytes.includes(secret));
+  const { data } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const colorAt = (x: number, y: number) => (data[(y * 100 + x) * 3] ?? 0) > 128;
+  t.strictSame([colorAt(10, 50), colorAt(90, 50)], [true, false], "red on the left, blue on the right");
 
-    const script = "<script>alert(1)</script>";
-    const zip = Buffer.from("PK\x03\x04", "latin1");
-    for (const format of ["png", "jpeg", "gif", "webp"] as const) {
-      const polyglot = Buffer.concat([await picture(format, 20, 20), Buffer.from(script), zip]);
-      const answer = await upload(person, path, polyglot, { filename: '"x.html"', contentType: "text/html" });
-      t.equal(answer.status, 200, format);
-      const page = await pageOf(answer.body.avatar_url);
-      t.equal(page.headers.get("Content-Type"), "image/png");
-      t.notOk(page.bytes.includes("<script>") || page.bytes.includes(zip), "no second nature");
-    }
-  },
-);
+  const script = "<script>alert(1)</script>";
+  const zip = Buffer.from("PK\x03\x04", "latin1");
+  for (const format of ["png", "jpeg", "gif", "webp"] as const) {
+    const polyglot = Buffer.concat([await picture(format, 20, 20), Buffer.from(script), zip]);
+    const answer = await upload(person, path, polyglot, { filename: '"x.html"', contentType: "text/html" });
+    t.equal(answer.status, 200, format);
+    const page = await pageOf(answer.body.avatar_url);
+    t.equal(page.headers.get("Content-Type"), "image/png");
+    t.notOk(page.bytes.includes("<script>") || page.bytes.includes(zip), "no second nature");
+  }
+});
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="5" height="5"/></svg>';
 
-/** What is no picture, or a bad one, and how it is refused. */
+/** Files that are no picture or a malformed one, and the expected rejection. */
 async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | string, object]>>> {
   const jpeg = await picture("jpeg", 200, 200);
   const tiff = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
@@ -287,7 +281,7 @@ async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | str
 }
 
 t.test(
-  "[issue, Avatars] what is no picture, a cut or a lying one is refused, changes nothing and stops nobody",
+  "[D187] files that are no picture, truncated or with a false size are rejected, change nothing and block nobody",
   async (t) => {
     const person = await somebody();
     const changes = await watchChanges(owner);
@@ -297,18 +291,18 @@ t.test(
     t.strictSame(await changes(), []);
     t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
     const many = await upload(person, path, longGif(10_000));
-    t.equal(many.status, 200, "10,000 frames are one picture: the first");
+    t.equal(many.status, 200, "of 10,000 frames the first one is used");
   },
 );
 
-t.test("[S3] picture_pixels_max: a picture of that many pixels is decoded", async (t) => {
+t.test("[S3] picture_pixels_max: a picture with this many pixels is decoded", async (t) => {
   const person = await somebody();
   const { status } = await upload(person, path, pngThatSays(limits.picture_pixels_max / 5000, 5000));
   t.equal(status, 200);
 });
 
 t.test(
-  "[S3] pictures_waiting_max: more pictures at once than may wait are refused with 503, and the others made",
+  "[S3] pictures_waiting_max: pictures beyond the queue's limit are rejected with 503, the others are processed",
   async (t) => {
     const crowd = limits.pictures_concurrent_max + limits.pictures_waiting_max + 4;
     const people = await Promise.all(Array.from({ length: crowd }, somebody));
@@ -322,12 +316,12 @@ t.test(
     );
     const refused = answers.find(({ status }) => status === 503);
     t.match(refused?.body ?? { code: "OVERLOADED" }, { code: "OVERLOADED" });
-    t.equal((await upload(owner, path, png)).status, 200, "afterwards there is room");
+    t.equal((await upload(owner, path, png)).status, 200, "afterwards the queue has room");
   },
 );
 
 t.test(
-  "[issue, Avatars] only names of our making lead to files: 404 for everything else, and no way out",
+  "[D188] only generated names lead to files: everything else is 404, and no path leaves the folder",
   async (t) => {
     const { avatar_url: address } = (await upload(await somebody(), path, png)).body;
     const [name = ""] = /[0-9a-f]{32}\.png/.exec(address) ?? [];
@@ -363,17 +357,17 @@ t.test(
   },
 );
 
-t.test("[public API, avatar] bots have pictures, too; who is deactivated changes none", async (t) => {
+t.test("[public API, avatar] bots have pictures, too; a deactivated user cannot change theirs", async (t) => {
   const bot = await botOf(server, "painter", owner);
   t.equal((await upload(bot, path, png)).status, 200);
   const former = await somebody();
   const { avatar_url: kept } = (await upload(former, path, png)).body;
   t.equal((await owner.delete(`/users/${former.userId}`)).status, 200);
   t.match(outcome(await upload(former, path, png)), { status: 401, body: { code: "USER_DEACTIVATED" } });
-  t.equal((await pageOf(kept)).status, 200, "the picture stands beside what they wrote");
+  t.equal((await pageOf(kept)).status, 200, "the picture is shown with their messages");
 });
 
-t.test("[M2, E2] after a restart the picture is served, and a queue of before is told of the change", async (t) => {
+t.test("[M2, E2] after a restart the picture is served, and a queue from before receives the change", async (t) => {
   const first = await startTestServer(t);
   const { avatar_url: before } = (await upload(first.owner, path, png)).body;
   const queue = await first.owner.register({ event_types: ["realm_user"], fetch_event_types: [] });

@@ -1,18 +1,21 @@
-/** What becomes of bots (public API: /bots/{bot_id}; behaviour 1.5, 2.8): changed, given away, ended; what they may do. */
+/**
+ * Changes of bots (public API: /bots/{bot_id}; behaviour 1.5, 2.8): settings, owner, role and deactivation, and what a
+ * bot may do.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client, type Params } from "../support/client.ts";
-import { createChannel, crowd, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { addUsers, createChannel, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
-const { server, owner, administrator, moderator, member, stranger, guest } = await startPeopledServer(t, [
+const { server, owner, administrator, moderator, member, outsider, guest } = await startServerWithUsers(t, [
   ...everyRole,
-  "stranger",
+  "outsider",
 ]);
 const people = { owner, administrator, moderator, member, guest };
 
@@ -23,20 +26,20 @@ const noSuchBot = refusal("No such bot");
 
 const url = "https://example.com/hook";
 
-/** What each operation on one bot is asked with. */
+/** The request of each operation on one bot. */
 const operations: Readonly<Record<string, (by: Client, id: number) => Promise<{ status: number; body: unknown }>>> = {
   update: async (by, id) => outcome(await by.patch(`/bots/${id}`, { default_all_public_streams: true })),
   regenerate: async (by, id) => outcome(await by.post(`/bots/${id}/api_key/regenerate`)),
   deactivate: async (by, id) => outcome(await by.delete(`/bots/${id}`)),
 };
 
-t.test("[public API, /bots/{bot_id}] owner and administrators may change a bot, nobody else", async (t) => {
+t.test("[public API, /bots/{bot_id}] only the owner and administrators may change a bot", async (t) => {
   const { bot: busy } = await makeBot(member, "busy");
-  const callers = { ...people, stranger, bot: busy };
+  const callers = { ...people, outsider, bot: busy };
   const refused: Readonly<Record<string, object>> = {
     guest: notForGuests,
     bot: notForBots,
-    stranger: insufficient,
+    outsider: insufficient,
     moderator: insufficient,
   };
   for (const [operation, ask] of Object.entries(operations)) {
@@ -59,45 +62,42 @@ t.test("[public API, /bots/{bot_id}] owner and administrators may change a bot, 
   }
 });
 
-t.test(
-  "[public API, PATCH /bots] what is sent changes, the rest stays; the answer is the bot as it is now",
-  async (t) => {
-    const { bot } = await makeBot(member, "changing", { default_sending_stream: "general" });
-    const change = async (params: Params) => (await member.patch(`/bots/${bot.userId}`, params)).body;
-    const before = await change({});
-    t.strictSame(before, {
-      result: "success",
-      msg: "",
-      full_name: "The changing",
-      avatar_url: before.avatar_url,
-      service_interface: null,
-      service_payload_url: null,
-      bot_owner: "member0@example.com",
-      default_sending_stream: "general",
-      default_events_register_stream: null,
-      default_all_public_streams: false,
-    });
-    t.match(await change({ full_name: " Changed " }), { full_name: "Changed", default_sending_stream: "general" });
-    t.match(await change({ default_sending_stream: "", default_events_register_stream: "General" }), {
-      default_sending_stream: null,
-      default_events_register_stream: "general",
-    });
-    t.match(await change({ default_all_public_streams: true }), {
+t.test("[public API, PATCH /bots] only the parameters sent change; the answer is the bot as it is now", async (t) => {
+  const { bot } = await makeBot(member, "changing", { default_sending_stream: "general" });
+  const change = async (params: Params) => (await member.patch(`/bots/${bot.userId}`, params)).body;
+  const before = await change({});
+  t.strictSame(before, {
+    result: "success",
+    msg: "",
+    full_name: "The changing",
+    avatar_url: before.avatar_url,
+    service_interface: null,
+    service_payload_url: null,
+    bot_owner: "member0@example.com",
+    default_sending_stream: "general",
+    default_events_register_stream: null,
+    default_all_public_streams: false,
+  });
+  t.match(await change({ full_name: " Changed " }), { full_name: "Changed", default_sending_stream: "general" });
+  t.match(await change({ default_sending_stream: "", default_events_register_stream: "General" }), {
+    default_sending_stream: null,
+    default_events_register_stream: "general",
+  });
+  t.match(await change({ default_all_public_streams: true }), {
+    full_name: "Changed",
+    default_all_public_streams: true,
+  });
+  t.match(
+    (await member.get("/bots")).body.bots.find((one: { user_id: number }) => one.user_id === bot.userId),
+    {
       full_name: "Changed",
+      default_events_register_stream: "general",
       default_all_public_streams: true,
-    });
-    t.match(
-      (await member.get("/bots")).body.bots.find((one: { user_id: number }) => one.user_id === bot.userId),
-      {
-        full_name: "Changed",
-        default_events_register_stream: "general",
-        default_all_public_streams: true,
-      },
-    );
-  },
-);
+    },
+  );
+});
 
-t.test("[public API, PATCH /bots] where an outgoing webhook posts to, as raw text or as a JSON string", async (t) => {
+t.test("[public API, PATCH /bots] an outgoing webhook bot's URL may be raw text or a JSON string", async (t) => {
   const { bot } = await makeBot(member, "poster", { bot_type: 3, payload_url: JSON.stringify(url), interface_type: 2 });
   const change = async (params: Params) => (await member.patch(`/bots/${bot.userId}`, params)).body;
   t.match(await change({}), { service_payload_url: url, service_interface: 2 });
@@ -117,7 +117,7 @@ t.test("[public API, PATCH /bots] where an outgoing webhook posts to, as raw tex
   t.strictSame(outcome(refused), refusal("Only outgoing webhook bots have a payload URL"));
 });
 
-t.test("[S2] every outgoing bot has a token of its own, which a key is not", async (t) => {
+t.test("[S2] every outgoing webhook bot has its own token, which is not an API key", async (t) => {
   const tokens = new Set<string>();
   for (const name of ["token1", "token2"]) {
     const { answer } = await makeBot(member, name, { bot_type: 3, payload_url: url });
@@ -131,20 +131,20 @@ t.test("[S2] every outgoing bot has a token of its own, which a key is not", asy
   t.equal(tokens.size, 2);
 });
 
-t.test("[public API, PATCH /bots] the owner's successor: an active person", async (t) => {
+t.test("[public API, PATCH /bots] the new owner must be an active user who is not a bot", async (t) => {
   const { bot } = await makeBot(member, "handed");
   const give = async (by: Client, id: number) => outcome(await by.patch(`/bots/${bot.userId}`, { bot_owner_id: id }));
-  const [gone = 0] = await crowd(server, "former", 1);
+  const [gone = 0] = await addUsers(server, "former", 1);
   await owner.delete(`/users/${gone}`);
   t.strictSame(await give(member, 999_999), refusal("Failed to change owner, no such user"));
   t.strictSame(await give(member, gone), refusal("Failed to change owner, user is deactivated"));
   t.strictSame(await give(member, bot.userId), refusal("Failed to change owner, bots can't own other bots"));
-  t.equal((await give(member, stranger.userId)).status, 200);
+  t.equal((await give(member, outsider.userId)).status, 200);
   t.strictSame(await give(member, member.userId), insufficient, "it is no longer the member's");
-  t.equal((await stranger.patch(`/bots/${bot.userId}`, { full_name: "Adopted" })).status, 200);
+  t.equal((await outsider.patch(`/bots/${bot.userId}`, { full_name: "Adopted" })).status, 200);
 });
 
-t.test("[behaviour 2.8] roles of bots: administrators give them, owners alone the owner's", async (t) => {
+t.test("[behaviour 2.8] administrators change the role of a bot; only owners grant the owner role", async (t) => {
   const { bot } = await makeBot(member, "promoted");
   const give = async (by: Client, role: unknown) => outcome(await by.patch(`/bots/${bot.userId}`, { role }));
   const administratorNeeded = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
@@ -152,7 +152,7 @@ t.test("[behaviour 2.8] roles of bots: administrators give them, owners alone th
   const roleOf = async () => (await bot.get("/users/me")).body.role;
   t.strictSame(await give(member, roles.moderator), administratorNeeded);
   t.strictSame(await give(member, roles.owner), ownerNeeded);
-  t.equal((await give(member, roles.member)).status, 200, "the role that it has");
+  t.equal((await give(member, roles.member)).status, 200, "the role that it already has");
   t.strictSame(await give(administrator, roles.owner), ownerNeeded);
   t.strictSame(await give(administrator, 250), refusal("Invalid role"));
   t.equal((await give(administrator, roles.administrator)).status, 200);
@@ -161,16 +161,20 @@ t.test("[behaviour 2.8] roles of bots: administrators give them, owners alone th
   t.strictSame(await give(administrator, roles.member), ownerNeeded);
   t.equal(await roleOf(), roles.owner);
   const last = await owner.delete(`/users/${owner.userId}`);
-  t.strictSame(outcome(last), refusal("Cannot deactivate the only organization owner"), "a bot is no owner to rely on");
+  t.strictSame(
+    outcome(last),
+    refusal("Cannot deactivate the only organization owner"),
+    "a bot does not count as a remaining owner",
+  );
   await owner.delete(`/bots/${bot.userId}`);
 });
 
-t.test("[public API, PATCH /bots] it is all or nothing", async (t) => {
+t.test("[public API, PATCH /bots] one invalid parameter rejects the whole change", async (t) => {
   const { bot } = await makeBot(member, "whole");
   const mixed = { full_name: "Half", default_sending_stream: "nowhere" };
   t.strictSame(outcome(await member.patch(`/bots/${bot.userId}`, mixed)), refusal("Invalid channel name 'nowhere'"));
   t.equal((await bot.get("/users/me")).body.full_name, "The whole");
-  const taken = await member.patch(`/bots/${bot.userId}`, { full_name: "stranger 0" });
+  const taken = await member.patch(`/bots/${bot.userId}`, { full_name: "outsider 0" });
   t.strictSame(outcome(taken), refusal("Name is already in use!"));
   t.equal((await member.patch(`/bots/${bot.userId}`, { full_name: "The whole" })).status, 200, "its own name");
 });
@@ -184,7 +188,7 @@ t.test("[D25] a repeated PATCH under an Idempotency-Key gets the first answer", 
   t.equal((await bot.get("/users/me")).body.full_name, "Twice");
 });
 
-t.test("[architecture] answers with keys are not kept under an Idempotency-Key", async (t) => {
+t.test("[architecture] answers that contain keys are not stored for an Idempotency-Key", async (t) => {
   const key = { "Idempotency-Key": "secret" };
   const params = { full_name: "Unkept", short_name: "unkept" };
   const first = await member.post("/bots", params, key);
@@ -200,7 +204,7 @@ t.test("[architecture] answers with keys are not kept under an Idempotency-Key",
   );
 });
 
-t.test("[S2] a new key for a bot: the old one ends at once, the new one works", async (t) => {
+t.test("[S2] a new key for a bot revokes the old one at once", async (t) => {
   const { bot } = await makeBot(member, "rekeyed");
   const { body } = await member.post(`/bots/${bot.userId}/api_key/regenerate`);
   t.match(body.api_key, /^[A-Za-z0-9]{32}$/);
@@ -209,7 +213,7 @@ t.test("[S2] a new key for a bot: the old one ends at once, the new one works", 
   t.equal((await again.get("/users/me")).status, 200);
 });
 
-t.test("[D2] a deactivated bot's key and queues end at once; once more changes nothing", async (t) => {
+t.test("[D2] deactivating a bot ends its key and queues at once; repeating it changes nothing", async (t) => {
   const { bot } = await makeBot(member, "ending");
   const { queue_id } = await bot.register({ fetch_event_types: [] });
   t.equal((await member.delete(`/bots/${bot.userId}`)).status, 200);
@@ -220,7 +224,7 @@ t.test("[D2] a deactivated bot's key and queues end at once; once more changes n
   t.strictSame(await changes(), []);
 });
 
-t.test("[spec 4.20] a person's bots end with the person; other people's go on", async (t) => {
+t.test("[spec 4.20] deactivating a user deactivates their bots and no other ones", async (t) => {
   const leaver = await personOf(server, "leaver");
   const { bot: first } = await makeBot(leaver, "first");
   const { bot: second } = await makeBot(leaver, "other");
@@ -247,15 +251,15 @@ t.test("[behaviour 1.5] an incoming webhook bot may send messages and nothing el
     t.strictSame(outcome(answer), refused, `${method} ${path}`);
     t.match(answer.headers.get("www-authenticate"), /^Basic/);
   }
-  t.equal((await bot.get("/server_settings")).status, 200, "what needs no caller");
+  t.equal((await bot.get("/server_settings")).status, 200, "operations without authentication still work");
   const socket = new Socket(server.url);
   await socket.opened();
   socket.send({ type: "authenticate", email: bot.account?.email, api_key: bot.account?.key, ref: "1" });
   t.match(await socket.closed, { code: 4401 });
-  await t.rejects(new Socket(server.url, { as: bot }).opened(), "nor by the header of the upgrade");
+  await t.rejects(new Socket(server.url, { as: bot }).opened(), "nor with the header of the upgrade");
 });
 
-t.test("[public API, /bots] the defaults have their effect: where it sends to, what its queues get", async (t) => {
+t.test("[public API, /bots] a bot's default channel and default queue settings take effect", async (t) => {
   await createChannel(owner, "sink", [owner]);
   await createChannel(owner, "source", [owner]);
   const { bot } = await makeBot(member, "defaulting", {
@@ -290,7 +294,7 @@ t.test("[public API, /bots] the defaults have their effect: where it sends to, w
   t.strictSame(outcome(await bare.post("/messages", { ...nowhere, to: [] })), refusal("Expected exactly one channel"));
 });
 
-t.test("[S1] bots of another organization are not there, and their keys open nothing here", async (t) => {
+t.test("[S1] a bot of another organization does not exist here, and its key is rejected", async (t) => {
   const { bot } = await makeBot(member, "foreign");
   const other = await startTestServer(t);
   for (const ask of Object.values(operations)) t.strictSame(await ask(other.owner, bot.userId), noSuchBot);

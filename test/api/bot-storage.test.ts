@@ -1,17 +1,17 @@
-/** Storage of bots: PUT, GET and DELETE /bot_storage (public API as its bots use it). */
+/** Bot storage: PUT, GET and DELETE /bot_storage (D227). */
 import { createHash } from "node:crypto";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, outcome, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 const missing = refusal("Key does not exist.");
 
 const stored = (storage: Readonly<Record<string, string>>) => success({ storage });
@@ -20,7 +20,7 @@ async function storageOf(client: Client) {
   return outcome(await client.get("/bot_storage"));
 }
 
-t.test("[public API, bot_storage] a bot stores texts, reads some or all, replaces and removes them", async (t) => {
+t.test("[D227] a bot stores texts, reads some or all of them, replaces and removes them", async (t) => {
   const bot = await botOf(server, "keeper", server.owner);
   t.strictSame(await storageOf(bot), stored({}));
   t.strictSame(outcome(await bot.put("/bot_storage", { storage: { one: "1", two: "" } })), success());
@@ -36,13 +36,13 @@ t.test("[public API, bot_storage] a bot stores texts, reads some or all, replace
   t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["one", "one"] })), success());
   t.strictSame(await storageOf(bot), stored({ two: "", three: "3" }));
   t.strictSame(outcome(await bot.delete("/bot_storage")), success(), "without keys, everything");
-  t.strictSame(outcome(await bot.delete("/bot_storage")), success(), "which may be nothing");
+  t.strictSame(outcome(await bot.delete("/bot_storage")), success(), "an empty list returns nothing");
   t.strictSame(await storageOf(bot), stored({}));
 });
 
-t.test("[S1] nobody reads or changes what somebody else stored, and nobody is told of it", async (t) => {
+t.test("[S1] no other user can read or change a bot's storage, and no events are sent", async (t) => {
   const clients = await oneOfEachKind(server);
-  const [first, second] = [await anybody(), await anybody()];
+  const [first, second] = [await newUser(), await newUser()];
   const changes = await watchChanges(server.owner);
   for (const client of clients) {
     t.strictSame(await storageOf(client), stored({}), `${client.userId}`);
@@ -58,8 +58,8 @@ t.test("[S1] nobody reads or changes what somebody else stored, and nobody is to
   );
 });
 
-t.test("[public API, bot_storage] what is no dict of strings, and no list of strings, is refused", async (t) => {
-  const bot = await anybody();
+t.test("[D227] input that is not a dict of strings or a list of strings is rejected", async (t) => {
+  const bot = await newUser();
   const bad: readonly (readonly [unknown, string])[] = [
     [[], "storage is not a dict"],
     ["text", "storage is not valid JSON"],
@@ -73,8 +73,8 @@ t.test("[public API, bot_storage] what is no dict of strings, and no list of str
   t.strictSame(await storageOf(bot), stored({}));
 });
 
-t.test("[S3] keys are text of any kind and length", async (t) => {
-  const bot = await anybody();
+t.test("[S3] keys may be any text of any length", async (t) => {
+  const bot = await newUser();
   const keys = ["", "🍎".repeat(3000), "a\u0000b", "constructor", "x'\"%/"];
   const storage = Object.fromEntries(keys.map((key) => [key, `${key.length}`]));
   t.equal((await bot.put("/bot_storage", { storage })).status, 200);
@@ -85,8 +85,8 @@ t.test("[S3] keys are text of any kind and length", async (t) => {
   t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["__proto__", ...keys] })), success());
 });
 
-t.test("[S3] bot_storage_code_points_max: keys and values together, at the bound and one over", async (t) => {
-  const bot = await anybody();
+t.test("[S3] bot_storage_code_points_max counts keys and values together; one more is rejected", async (t) => {
+  const bot = await newUser();
   const sumMax = limits.bot_storage_code_points_max;
   const part = "x".repeat(sumMax / 5 - 1);
   for (const key of ["a", "b", "c", "d"]) await bot.put("/bot_storage", { storage: { [key]: part } });
@@ -103,8 +103,8 @@ t.test("[S3] bot_storage_code_points_max: keys and values together, at the bound
   t.strictSame(outcome(await bot.put("/bot_storage", { storage: { f: "" } })), success(), "there is room again");
 });
 
-t.test("[S3] bot_storage_entries_max: one key more is refused", async (t) => {
-  const bot = await anybody();
+t.test("[S3] bot_storage_entries_max: one more key is rejected", async (t) => {
+  const bot = await newUser();
   const entriesMax = limits.bot_storage_entries_max;
   const hashOf = (key: string) => createHash("sha256").update(key).digest("base64url");
   const names = Array.from({ length: entriesMax - 1 }, (_, index) => `k${index}`);
@@ -123,8 +123,8 @@ t.test("[S3] bot_storage_entries_max: one key more is refused", async (t) => {
   t.strictSame(await storageOf(bot), stored({}));
 });
 
-t.test("[D25] a repeat under its Idempotency-Key changes nothing any more", async (t) => {
-  const bot = await anybody();
+t.test("[D25] a repeat under its Idempotency-Key changes nothing", async (t) => {
+  const bot = await newUser();
   const headers = { "Idempotency-Key": "once" };
   await bot.put("/bot_storage", { storage: { key: "first" } }, headers);
   await bot.put("/bot_storage", { storage: { key: "second" } });
@@ -132,7 +132,7 @@ t.test("[D25] a repeat under its Idempotency-Key changes nothing any more", asyn
   t.strictSame(await storageOf(bot), stored({ key: "second" }));
 });
 
-t.test("[M1] what a bot stored is there after a restart", async (t) => {
+t.test("[M1] a bot's storage survives a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const bot = await botOf(before, "keeper", before.owner);
   await bot.put("/bot_storage", { storage: { state: "kept", other: "gone" } });

@@ -1,6 +1,6 @@
-/** Bots (public API: /bots; behaviour 1.9, 10, 11): made and listed. What becomes of them is in bot-changes.test.ts. */
+/** Creating and listing bots (public API: /bots; behaviour 1.9, 10, 11). Changes are tested in bot-changes.test.ts. */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
@@ -16,11 +16,11 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { HostClient, watchChanges } from "../support/http.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, [
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, [
   ...everyRole,
-  "stranger",
+  "outsider",
 ]);
 const people = { owner, administrator, moderator, member, guest };
 
@@ -31,7 +31,7 @@ const notForBots = refusal("This endpoint does not accept bot requests.");
 const url = "https://example.com/hook";
 
 t.test(
-  "[public API, POST /bots] a bot gets an address of its short name and the host, and a key that works",
+  "[public API, POST /bots] a new bot gets an email made of its short name and the host, and a key that works",
   async (t) => {
     const { bot, answer } = await makeBot(member, "helper");
     t.strictSame(outcome(answer), {
@@ -65,7 +65,7 @@ t.test(
 );
 
 t.test(
-  "[public API, POST /bots] the address ends in the host that the client calls, the domain in /register",
+  "[public API, POST /bots] the email ends in the host that the client calls, which /register returns as the domain",
   async (t) => {
     const called = { Host: "chat.example.org:9991" };
     const { body } = await member.post("/register", { fetch_event_types: ["realm"] });
@@ -75,11 +75,11 @@ t.test(
     t.equal(made.body.email, "away-bot@chat.example.org");
     const nowhere = new HostClient(member, "[::1]:9991");
     const local = await nowhere.post("/bots", { full_name: "Local", short_name: "local" });
-    t.equal(local.body.email, "local-bot@colloquy.invalid", "no address ends in this");
+    t.equal(local.body.email, "local-bot@colloquy.invalid", "no email can end in this host");
   },
 );
 
-t.test("[behaviour 1.9] who may make which bot: guests and bots never, others by two groups", async (t) => {
+t.test("[behaviour 1.9] two group settings decide who may create which bots; guests and bots never may", async (t) => {
   const { bot } = await makeBot(owner, "maker");
   const make = async (by: Client, type: number, name: string) => {
     const params = { full_name: name, short_name: name.toLowerCase(), bot_type: type, payload_url: url };
@@ -115,74 +115,77 @@ t.test("[behaviour 1.9] who may make which bot: guests and bots never, others by
   });
 });
 
-t.test("[public API, POST /bots] every refusal with its exact text; nothing happens", async (t) => {
-  await makeBot(member, "taken");
-  await createChannel(owner, "secret", [owner], { invite_only: true });
-  const changes = await watchChanges(owner);
-  const good = { full_name: "Refused", short_name: "refused" };
-  const long = (length: number) => "n".repeat(length);
-  const badName = refusal("Bad name or username");
-  const cases: readonly (readonly [Params, object])[] = [
-    [{ full_name: "The taken" }, refusal("Name is already in use!")],
-    [{ full_name: "  The taken " }, refusal("Name is already in use!")],
-    [{ full_name: "stranger 0" }, refusal("Name is already in use!")],
-    [{ short_name: "taken" }, refusal("Username already in use")],
-    [{ short_name: "TAKEN" }, refusal("Username already in use")],
-    [{ short_name: "" }, badName],
-    [{ short_name: "  " }, badName],
-    [{ short_name: "a b" }, badName],
-    [{ short_name: "a@b" }, badName],
-    [{ short_name: long(limits.email_code_points_max - "-bot@127.0.0.1".length + 1) }, badName],
-    [{ full_name: "" }, refusal("Name too short!")],
-    [{ full_name: long(limits.full_name_code_points_max + 1) }, refusal("Name too long!")],
-    [{ full_name: "a@b" }, refusal("Invalid characters in name!")],
-    [{ bot_type: 0 }, refusal("Invalid bot type")],
-    [{ bot_type: 5 }, refusal("Invalid bot type")],
-    [{ bot_type: 4 }, refusal("Embedded bots are not enabled.")],
-    [{ bot_type: "x" }, refusal("bot_type is not valid JSON")],
-    [{ bot_type: true }, refusal("bot_type is not an integer")],
-    [{ bot_type: 2, service_name: "github" }, refusal("Invalid integration 'github'.")],
-    [
-      { bot_type: 3 },
-      refusal("Missing 'payload_url' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "payload_url" }),
-    ],
-    ...[
-      "",
-      "example.com",
-      "ftp://example.com",
-      "javascript:alert(1)",
-      "http://",
-      "http:///x",
-      "http://a b",
-      "https://a\n",
-    ].map((bad) => [{ bot_type: 3, payload_url: bad }, refusal("payload_url is not a URL")] as const),
-    [{ bot_type: 3, payload_url: "7" }, refusal("payload_url is not a string")],
-    [
-      { bot_type: 3, payload_url: `https://e.com/${long(limits.url_code_points_max - 13)}` },
-      refusal(`payload_url is too long (limit: ${limits.url_code_points_max} characters)`),
-    ],
-    [
-      { service_name: long(limits.bot_service_name_code_points_max + 1) },
-      refusal(`service_name is too long (limit: ${limits.bot_service_name_code_points_max} characters)`),
-    ],
-    [{ interface_type: 0 }, refusal("Invalid interface type")],
-    [{ interface_type: 3 }, refusal("Invalid interface type")],
-    [{ default_sending_stream: "nowhere" }, refusal("Invalid channel name 'nowhere'")],
-    [{ default_sending_stream: "secret" }, refusal("Invalid channel name 'secret'")],
-    [{ default_events_register_stream: "secret" }, refusal("Invalid channel name 'secret'")],
-    [{ default_all_public_streams: "yes" }, refusal("default_all_public_streams is not valid JSON")],
-  ];
-  for (const [params, expected] of cases) {
-    t.strictSame(outcome(await member.post("/bots", { ...good, ...params })), expected, JSON.stringify(params));
-  }
-  for (const name of ["full_name", "short_name"]) {
-    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await member.post("/bots", { ...good, [name]: undefined })), expected);
-  }
-  t.strictSame(await changes(), []);
-});
+t.test(
+  "[public API, POST /bots] each invalid request is rejected with the exact error message and creates nothing",
+  async (t) => {
+    await makeBot(member, "taken");
+    await createChannel(owner, "secret", [owner], { invite_only: true });
+    const changes = await watchChanges(owner);
+    const good = { full_name: "Refused", short_name: "refused" };
+    const long = (length: number) => "n".repeat(length);
+    const badName = refusal("Bad name or username");
+    const cases: readonly (readonly [Params, object])[] = [
+      [{ full_name: "The taken" }, refusal("Name is already in use!")],
+      [{ full_name: "  The taken " }, refusal("Name is already in use!")],
+      [{ full_name: "outsider 0" }, refusal("Name is already in use!")],
+      [{ short_name: "taken" }, refusal("Username already in use")],
+      [{ short_name: "TAKEN" }, refusal("Username already in use")],
+      [{ short_name: "" }, badName],
+      [{ short_name: "  " }, badName],
+      [{ short_name: "a b" }, badName],
+      [{ short_name: "a@b" }, badName],
+      [{ short_name: long(limits.email_code_points_max - "-bot@127.0.0.1".length + 1) }, badName],
+      [{ full_name: "" }, refusal("Name too short!")],
+      [{ full_name: long(limits.full_name_code_points_max + 1) }, refusal("Name too long!")],
+      [{ full_name: "a@b" }, refusal("Invalid characters in name!")],
+      [{ bot_type: 0 }, refusal("Invalid bot type")],
+      [{ bot_type: 5 }, refusal("Invalid bot type")],
+      [{ bot_type: 4 }, refusal("Embedded bots are not enabled.")],
+      [{ bot_type: "x" }, refusal("bot_type is not valid JSON")],
+      [{ bot_type: true }, refusal("bot_type is not an integer")],
+      [{ bot_type: 2, service_name: "github" }, refusal("Invalid integration 'github'.")],
+      [
+        { bot_type: 3 },
+        refusal("Missing 'payload_url' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "payload_url" }),
+      ],
+      ...[
+        "",
+        "example.com",
+        "ftp://example.com",
+        "javascript:alert(1)",
+        "http://",
+        "http:///x",
+        "http://a b",
+        "https://a\n",
+      ].map((bad) => [{ bot_type: 3, payload_url: bad }, refusal("payload_url is not a URL")] as const),
+      [{ bot_type: 3, payload_url: "7" }, refusal("payload_url is not a string")],
+      [
+        { bot_type: 3, payload_url: `https://e.com/${long(limits.url_code_points_max - 13)}` },
+        refusal(`payload_url is too long (limit: ${limits.url_code_points_max} characters)`),
+      ],
+      [
+        { service_name: long(limits.bot_service_name_code_points_max + 1) },
+        refusal(`service_name is too long (limit: ${limits.bot_service_name_code_points_max} characters)`),
+      ],
+      [{ interface_type: 0 }, refusal("Invalid interface type")],
+      [{ interface_type: 3 }, refusal("Invalid interface type")],
+      [{ default_sending_stream: "nowhere" }, refusal("Invalid channel name 'nowhere'")],
+      [{ default_sending_stream: "secret" }, refusal("Invalid channel name 'secret'")],
+      [{ default_events_register_stream: "secret" }, refusal("Invalid channel name 'secret'")],
+      [{ default_all_public_streams: "yes" }, refusal("default_all_public_streams is not valid JSON")],
+    ];
+    for (const [params, expected] of cases) {
+      t.strictSame(outcome(await member.post("/bots", { ...good, ...params })), expected, JSON.stringify(params));
+    }
+    for (const name of ["full_name", "short_name"]) {
+      const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+      t.strictSame(outcome(await member.post("/bots", { ...good, [name]: undefined })), expected);
+    }
+    t.strictSame(await changes(), []);
+  },
+);
 
-t.test("[S3] names and addresses at their bounds are accepted; a deactivated bot's name is free again", async (t) => {
+t.test("[S3] names and URLs at their bounds are accepted; the name of a deactivated bot is free again", async (t) => {
   const short = "s".repeat(limits.email_code_points_max - "-bot@127.0.0.1".length);
   const payload = `https://e.com/${"p".repeat(limits.url_code_points_max - 14)}`;
   const { bot } = await makeBot(member, short, {
@@ -195,7 +198,7 @@ t.test("[S3] names and addresses at their bounds are accepted; a deactivated bot
   await makeBot(member, "another", { full_name: "🤖".repeat(limits.full_name_code_points_max) });
 });
 
-t.test("[S3] a person has at most `bots_per_owner_max` bots, whatever their kind", async (t) => {
+t.test("[S3] bots_per_owner_max limits the bots of a user, whatever their kind", async (t) => {
   const collector = await personOf(server, "collector");
   const { view } = realmOf(server);
   const make = (index: number) =>
@@ -220,7 +223,7 @@ t.test("[S3] a person has at most `bots_per_owner_max` bots, whatever their kind
   t.equal((await make(-1)).kind, "ok", "the last one");
   t.equal(view.bots.ofOwner(collector.userId).size, limits.bots_per_owner_max);
   t.equal((await collector.delete(`/bots/${[...view.bots.ofOwner(collector.userId)][0]}`)).status, 200);
-  t.equal((await make(-3)).kind, "ok", "deactivated ones do not count");
+  t.equal((await make(-3)).kind, "ok", "deactivated bots do not count");
   t.match(await make(-2), { kind: "refused", msg: "Too many bots" });
   const { bot } = await makeBot(member, "surplus");
   const given = await member.patch(`/bots/${bot.userId}`, { bot_owner_id: collector.userId });
@@ -228,18 +231,18 @@ t.test("[S3] a person has at most `bots_per_owner_max` bots, whatever their kind
   const [first] = view.bots.ofOwner(collector.userId);
   t.strictSame(outcome(await collector.post(`/users/${first}/reactivate`)), refusal("Too many bots"), "nor come back");
   const ended = await owner.delete(`/users/${collector.userId}`);
-  t.equal(ended.status, 200, "all of them end with their owner, in one turn");
+  t.equal(ended.status, 200, "all of them are deactivated with their owner, in one turn");
   t.ok([...view.bots.ofOwner(collector.userId)].every((id) => view.users.get(id)?.isActive === false));
 });
 
-t.test("[M7] of two requests for one name at the same time, one is refused", async (t) => {
+t.test("[M7] of two concurrent requests for one name, one is rejected", async (t) => {
   const twins = await Promise.all(
     ["twin", "Twin"].map((short) => member.post("/bots", { full_name: `Twin ${short}`, short_name: short })),
   );
   t.strictSame(twins.map(({ status }) => status).sort(), [200, 400]);
 });
 
-t.test("[S2] GET /bots lists one's own active bots, without their keys", async (t) => {
+t.test("[S2] GET /bots lists the caller's active bots without their keys", async (t) => {
   const keeper = await personOf(server, "keeper");
   t.strictSame(outcome(await keeper.get("/bots")), success({ bots: [] }));
   const { bot: second } = await makeBot(keeper, "second", { bot_type: 2, default_sending_stream: "general" });

@@ -1,7 +1,10 @@
-/** `is_recently_active` of a channel (behaviour 2.3): true at first, false after 180 days without a message, true with one. */
+/**
+ * `is_recently_active` of a channel (behaviour 2.3): true at first, false after 180 days without a message, true again
+ * with a new one.
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
-import { tellInactive } from "../../actors/realm/channel-activity.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import { announceInactive } from "../../actors/realm/channel-activity.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { createChannel, Follower, realmOf } from "../support/conversation.ts";
@@ -14,11 +17,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const began = Date.UTC(2026, 0, 1);
 
 t.test(
-  "[behaviour 2.3] a channel is recently active for 180 days after it was made and after each message",
+  "[behaviour 2.3] a channel is recently active for 180 days after its creation and after each message",
   async (t) => {
     const dataDir = temporaryFolder(t);
     let ids: number[] = [];
-    /** The server is away in between: no timer has to run for half a year. */
+    /** The server is stopped meanwhile, so that no timer has to run for half a year. */
     async function after(days: number, act: (owner: Client) => Promise<unknown> = async () => undefined) {
       const { server } = await startClockedServer(t, { dataDir }, began + days * dayMs);
       const owner = new Client(server.url, server.owner.account);
@@ -40,9 +43,13 @@ t.test(
       await owner.say("quiet", "topic", "and again");
       await follower.settled();
       const [name, property] = ["quiet", "is_recently_active"];
-      const told = { type: "stream", op: "update", stream_id: ids[0], name, property, value: true };
+      const expectedEvent = { type: "stream", op: "update", stream_id: ids[0], name, property, value: true };
       const isAbout = (event: Event) => event.property === property;
-      t.strictSame(follower.ofType("stream").filter(isAbout), [told], "everybody who knows of it is told once");
+      t.strictSame(
+        follower.ofType("stream").filter(isAbout),
+        [expectedEvent],
+        "each user who can see the channel receives one event",
+      );
     };
     t.strictSame(await after(2 * half + 1, revive), [true, false]);
   },
@@ -50,11 +57,11 @@ t.test(
 
 const week = 7 * dayMs;
 const isAbout = ({ property }: Event) => property === "is_recently_active";
-/** Queues that outlive days without a reader. */
+/** Queues that survive days without being polled. */
 const patient = { event_types: ["stream", "message"], queue_lifespan_secs: week / 1000 };
 
 t.test(
-  "[behaviour 2.3, 4.3] that a channel is not active any more is told within a day, once, by itself",
+  "[behaviour 2.3, 4.3] when a channel becomes inactive, one event is sent within a day without any request",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const first = await startClockedServer(t, { dataDir }, began);
@@ -69,13 +76,13 @@ t.test(
     await createChannel(owner, "younger", [owner]);
     const follower = await Follower.of(owner, patient);
     const pass = async () => {
-      // Hours in which nobody looks: the next look is one, late.
-      clock.jump(dayMs + limits.channel_activity_look_ms);
+      // No check ran for hours; the next one is a single late check.
+      clock.jump(dayMs + limits.channel_activity_check_ms);
       await realmOf(server).dispatcher.idle();
       await follower.settled();
       return follower.events.splice(0).filter(isAbout);
     };
-    const told = {
+    const expectedEvent = {
       type: "stream",
       op: "update",
       stream_id: id,
@@ -84,14 +91,14 @@ t.test(
       value: false,
     };
     const about = (await pass()).filter(({ stream_id }) => stream_id === id);
-    t.match(about, [told]);
+    t.match(about, [expectedEvent]);
     t.strictSame((await owner.get(`/streams/${id}`)).body.stream.is_recently_active, false);
     t.strictSame(await pass(), [], "and not again");
     await server.stop();
   },
 );
 
-t.test("[M8] what became inactive while the server was away is told by the next start, late, but once", async (t) => {
+t.test("[M8] a channel that became inactive while the server was stopped is announced once at its start", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir }, began);
   const id = await createChannel(first.server.owner, "quiet", [first.server.owner]);
@@ -119,14 +126,18 @@ t.test("[M8] what became inactive while the server was away is told by the next 
 });
 
 t.test(
-  "[S3] channel_activity_per_command_max: so many channels are looked at in one command, the others in more",
+  "[S3] channel_activity_per_command_max: one command checks this many channels, further commands the rest",
   async (t) => {
     const { server } = await startClockedServer(t, {}, began);
     const { dispatcher, view } = realmOf(server);
     const max = limits.channel_activity_per_command_max;
     const look = (afterId: number) => {
       const params = { since: began, upTo: began + (limits.channel_inactive_days + 1) * dayMs, afterId };
-      const outcome = tellInactive({}, command({ actor: "realm" }, "channels.tell-inactive", params, null), view);
+      const outcome = announceInactive(
+        {},
+        command({ actor: "realm" }, "channels.announce-inactive", params, null),
+        view,
+      );
       if (!("effects" in outcome)) throw new Error("refused");
       return outcome.effects.map(({ kind }) => kind);
     };
@@ -134,10 +145,10 @@ t.test(
       dispatcher.ask(command({ actor: "realm" }, "channel.create", plainChannel(name), server.owner.userId));
     const missing = max - view.counter("channel");
     await Promise.all(Array.from({ length: missing }, (_, index) => make(`c${index}`)));
-    const told = (count: number) => Array.from({ length: count }, () => "emit");
-    t.strictSame(look(0), [...told(max), "count"]);
+    const expectedEvent = (count: number) => Array.from({ length: count }, () => "emit");
+    t.strictSame(look(0), [...expectedEvent(max), "setCounter"]);
     await make("one more");
-    t.strictSame(look(0), [...told(max), "tell"]);
-    t.strictSame(look(max), ["emit", "count"]);
+    t.strictSame(look(0), [...expectedEvent(max), "send"]);
+    t.strictSame(look(max), ["emit", "setCounter"]);
   },
 );

@@ -1,6 +1,6 @@
 /**
- * DELETE /streams/{stream_id} and taking a channel back (spec 3, level 388; D14; behaviour 2.4), GET /streams/{stream_id} and
- * GET /get_stream_id, and what an archived channel is to every other operation.
+ * Archiving and unarchiving channels (DELETE /streams/{stream_id}; spec 3, level 388; D14; behaviour 2.4), GET
+ * /streams/{stream_id} and GET /get_stream_id, and how every other operation treats an archived channel.
  */
 import t from "tap";
 import { named } from "../support/channels.ts";
@@ -15,11 +15,11 @@ import {
   setRealmSettings,
   success,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member, guest, holder } = await startPeopledServer(t, [
+const { server, owner, administrator, member, guest, holder } = await startServerWithUsers(t, [
   "administrator",
   "member",
   "guest",
@@ -41,7 +41,7 @@ async function archived(subscribers: readonly Client[] = [owner], params: Params
 
 const capable = { client_capabilities: { archived_channels: true, notification_settings_null: true } };
 
-t.test("[behaviour 2.4, D24] whoever administers a channel archives it, once", async (t) => {
+t.test("[behaviour 2.4, D24] a user who administers a channel can archive it once", async (t) => {
   const mayNot = refusal("You do not have permission to administer this channel.");
   const unknown = refusal("Invalid channel ID");
   const open = () => channel([owner, member], runBy(holder));
@@ -62,37 +62,40 @@ t.test("[behaviour 2.4, D24] whoever administers a channel archives it, once", a
   t.match(await owner.anonymous().delete("/streams/1"), { status: 401 });
 });
 
-t.test("[spec 3] name, people and messages stay; it is no default channel and takes no announcements", async (t) => {
-  const id = await channel([owner, member], { is_default_stream: true });
-  const said = await member.say(id, "topic", "to be kept");
-  setRealmSettings(server, { new_stream_announcements_stream_id: id, signup_announcements_stream_id: 1 });
-  const follower = await Follower.of(member);
-  t.strictSame(outcome(await owner.delete(`/streams/${id}`)), success());
-  const { body } = await member.get(`/streams/${id}`);
-  t.match(body.stream, { is_archived: true, name: `channel ${made}`, subscriber_count: 2 });
-  t.equal((await member.get(`/messages/${said}`)).status, 200);
-  const found = await member.get("/messages", {
-    anchor: "newest",
-    num_before: 5,
-    num_after: 0,
-    narrow: [{ operator: "channel", operand: id }],
-  });
-  t.strictSame(
-    found.body.messages.map((message: { id: number }) => message.id),
-    [said],
-  );
-  await follower.settled();
-  t.strictSame(follower.ofType("realm"), [
-    { type: "realm", op: "update_dict", property: "default", data: { new_stream_announcements_stream_id: -1 } },
-  ]);
-  t.notOk(follower.ofType("default_streams")[0].default_streams.includes(id));
-  const state = await owner.register({ fetch_event_types: ["realm", "default_streams"] });
-  t.equal(state["realm_new_stream_announcements_stream_id"], -1);
-  t.notOk((state["realm_default_streams"] as number[]).includes(id));
-  t.equal(realmOf(server).view.realm.settings["signup_announcements_stream_id"], 1, "another channel's stays");
-});
+t.test(
+  "[spec 3] an archived channel keeps its data, is no default channel and receives no announcements",
+  async (t) => {
+    const id = await channel([owner, member], { is_default_stream: true });
+    const said = await member.say(id, "topic", "to be kept");
+    setRealmSettings(server, { new_stream_announcements_stream_id: id, signup_announcements_stream_id: 1 });
+    const follower = await Follower.of(member);
+    t.strictSame(outcome(await owner.delete(`/streams/${id}`)), success());
+    const { body } = await member.get(`/streams/${id}`);
+    t.match(body.stream, { is_archived: true, name: `channel ${made}`, subscriber_count: 2 });
+    t.equal((await member.get(`/messages/${said}`)).status, 200);
+    const found = await member.get("/messages", {
+      anchor: "newest",
+      num_before: 5,
+      num_after: 0,
+      narrow: [{ operator: "channel", operand: id }],
+    });
+    t.strictSame(
+      found.body.messages.map((message: { id: number }) => message.id),
+      [said],
+    );
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [
+      { type: "realm", op: "update_dict", property: "default", data: { new_stream_announcements_stream_id: -1 } },
+    ]);
+    t.notOk(follower.ofType("default_streams")[0].default_streams.includes(id));
+    const state = await owner.register({ fetch_event_types: ["realm", "default_streams"] });
+    t.equal(state["realm_new_stream_announcements_stream_id"], -1);
+    t.notOk((state["realm_default_streams"] as number[]).includes(id));
+    t.equal(realmOf(server).view.realm.settings["signup_announcements_stream_id"], 1, "another channel's stays");
+  },
+);
 
-t.test("[spec 4.4, D14] only unarchiving is permitted", async (t) => {
+t.test("[spec 4.4, D14] is_archived accepts only false, for an archived channel", async (t) => {
   const id = await channel();
   const update = (params: Params, by = owner, channelId = id) => by.patch(`/streams/${channelId}`, params);
   const onlyBack = refusal("is_archived can only be false: only unarchiving is permitted");
@@ -118,7 +121,7 @@ t.test("[spec 4.4, D14] only unarchiving is permitted", async (t) => {
   t.strictSame(outcome(await update({ is_archived: false }, owner, deserted)), success());
 });
 
-t.test("[spec 4.4, level 362] an archived channel is changed like any other", async (t) => {
+t.test("[spec 4.4, level 362] an archived channel can be changed like any other", async (t) => {
   const id = await archived([owner, member]);
   const sent = { is_private: true, description: "asleep", new_name: `asleep ${id}`, message_retention_days: 5 };
   t.strictSame(outcome(await owner.patch(`/streams/${id}`, sent)), success());
@@ -137,7 +140,7 @@ t.test("[spec 4.4, level 362] an archived channel is changed like any other", as
 });
 
 t.test(
-  "[spec 3; public API, level 362] nothing is written into an archived channel; it is joined and left as others",
+  "[spec 3; public API, level 362] an archived channel accepts no messages, but users can subscribe and unsubscribe",
   async (t) => {
     const id = await channel([owner, member]);
     const name = `channel ${made}`;
@@ -169,12 +172,12 @@ t.test(
       }),
     );
     const announced = await createChannel(owner, `announced ${id}`, [owner], { announce: true });
-    t.ok(announced > 0, "a channel for announcements that is archived takes none");
+    t.ok(announced > 0, "an archived announcement channel receives no announcements");
     t.match((await member.delete("/users/me/subscriptions", { subscriptions: [name] })).body, { removed: [name] });
   },
 );
 
-t.test("[behaviour 4.3] lists have archived channels only for those who ask", async (t) => {
+t.test("[behaviour 4.3] lists contain archived channels only on request", async (t) => {
   const id = await archived([owner, member]);
   const ids = (list: { stream_id: number }[]) => list.map((record) => record.stream_id).includes(id);
   const streams = async (params: Params) => ids((await member.get("/streams", params)).body.streams);
@@ -196,7 +199,7 @@ t.test("[behaviour 4.3] lists have archived channels only for those who ask", as
 });
 
 t.test(
-  "[behaviour 4.3] archive and return are updates to who knows of archives, delete and create to others",
+  "[behaviour 4.3] archiving and unarchiving send update events to clients that support archived channels, delete and create events to others",
   async (t) => {
     const id = await channel([owner, member]);
     const followers = await Promise.all(
@@ -224,41 +227,44 @@ t.test(
   },
 );
 
-t.test("[openapi get-stream-by-id, get-stream-id] a channel that one may know of, archived or not", async (t) => {
-  const hidden = await channel([owner], { invite_only: true, description: "*here*" });
-  const name = `channel ${made}`;
-  const { body } = await administrator.get(`/streams/${hidden}`);
-  const listed = (await administrator.get("/streams", { include_all: true })).body.streams;
-  t.strictSame(
-    body.stream,
-    listed.find((record: { stream_id: number }) => record.stream_id === hidden),
-  );
-  t.strictSame(
-    outcome(await owner.get("/get_stream_id", { stream: name.toUpperCase() })),
-    success({ stream_id: hidden }),
-  );
-  const open = await archived([]);
-  t.match((await member.get(`/streams/${open}`)).body, { stream: { stream_id: open, is_archived: true } });
-  t.strictSame(
-    outcome(await member.get("/get_stream_id", { stream: `channel ${made}` })),
-    success({ stream_id: open }),
-  );
-  const unknownId = refusal("Invalid channel ID");
-  t.strictSame(outcome(await member.get(`/streams/${hidden}`)), unknownId);
-  t.strictSame(outcome(await member.get("/streams/9999")), unknownId);
-  t.strictSame(outcome(await guest.get(`/streams/${open}`)), unknownId);
-  t.strictSame(
-    outcome(await member.get("/get_stream_id", { stream: name })),
-    refusal(`Invalid channel name '${name}'`),
-  );
-  t.strictSame(
-    outcome(await guest.get("/get_stream_id", { stream: "general" })),
-    refusal("Invalid channel name 'general'"),
-  );
-  t.match(await member.get("/get_stream_id"), { status: 400, body: { code: "REQUEST_VARIABLE_MISSING" } });
-});
+t.test(
+  "[OpenAPI, get-stream-by-id and get-stream-id] a user gets every channel that they may see, archived ones included",
+  async (t) => {
+    const hidden = await channel([owner], { invite_only: true, description: "*here*" });
+    const name = `channel ${made}`;
+    const { body } = await administrator.get(`/streams/${hidden}`);
+    const listed = (await administrator.get("/streams", { include_all: true })).body.streams;
+    t.strictSame(
+      body.stream,
+      listed.find((record: { stream_id: number }) => record.stream_id === hidden),
+    );
+    t.strictSame(
+      outcome(await owner.get("/get_stream_id", { stream: name.toUpperCase() })),
+      success({ stream_id: hidden }),
+    );
+    const open = await archived([]);
+    t.match((await member.get(`/streams/${open}`)).body, { stream: { stream_id: open, is_archived: true } });
+    t.strictSame(
+      outcome(await member.get("/get_stream_id", { stream: `channel ${made}` })),
+      success({ stream_id: open }),
+    );
+    const unknownId = refusal("Invalid channel ID");
+    t.strictSame(outcome(await member.get(`/streams/${hidden}`)), unknownId);
+    t.strictSame(outcome(await member.get("/streams/9999")), unknownId);
+    t.strictSame(outcome(await guest.get(`/streams/${open}`)), unknownId);
+    t.strictSame(
+      outcome(await member.get("/get_stream_id", { stream: name })),
+      refusal(`Invalid channel name '${name}'`),
+    );
+    t.strictSame(
+      outcome(await guest.get("/get_stream_id", { stream: "general" })),
+      refusal("Invalid channel name 'general'"),
+    );
+    t.match(await member.get("/get_stream_id"), { status: 400, body: { code: "REQUEST_VARIABLE_MISSING" } });
+  },
+);
 
-t.test("[openapi get-streams] all for administrators, the defaults, and what a bot's owner is in", async (t) => {
+t.test("[OpenAPI, get-streams] administrators may list all channels; bots those of their owner", async (t) => {
   const hidden = await channel([owner], { invite_only: true });
   const bot = await botOf(server, "owned", owner);
   const ids = ({ body }: Answer) => body.streams.map((record: { stream_id: number }) => record.stream_id);
@@ -275,7 +281,7 @@ t.test("[openapi get-streams] all for administrators, the defaults, and what a b
   t.strictSame(ids(await member.get("/streams", { ...none, include_owner_subscribed: true })), [], "people own nobody");
 });
 
-t.test("[M1] what was changed, archived and taken back is so after a restart", async (t) => {
+t.test("[M1] changed, archived and unarchived channels survive a restart", async (t) => {
   const before = await startTestServer(t);
   const one = await createChannel(before.owner, "one", [before.owner]);
   const two = await createChannel(before.owner, "two", [before.owner]);

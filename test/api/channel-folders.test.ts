@@ -1,4 +1,6 @@
-/** Channel folders: create, list, change, archive, reorder (spec 2.10, 4.5, 7; behaviour 2.5; OpenAPI /channel_folders). */
+/**
+ * Channel folders: create, list, change, archive, reorder (spec 2.10, 4.5, 7; behaviour 2.5; OpenAPI /channel_folders).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -17,13 +19,13 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
+const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
 
 const nameMax = limits.channel_folder_name_code_points_max;
 const descriptionMax = limits.channel_folder_description_code_points_max;
@@ -57,44 +59,47 @@ async function stateOf(client = owner): Promise<Event[]> {
   return (await client.register({ fetch_event_types: ["channel_folders"] }))["channel_folders"] as Event[];
 }
 
-t.test("[spec 4.5] a folder is made, listed, in the state, and told to everybody, guests as well", async (t) => {
-  const { server: clocked, clock } = await startClockedServer(t);
-  const outsider = await personOf(clocked, "outsider", roles.guest);
-  const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
-  clock.advance(5500);
-  const at = Math.floor(clock.now() / 1000);
-  const first = await clocked.owner.post("/channel_folders/create", {
-    name: "  Market ",
-    description: " All of **it**\nand @_**outsider 0** ",
-  });
-  t.strictSame(outcome(first), success({ channel_folder_id: 1 }));
-  const second = await clocked.owner.post("/channel_folders/create", { name: "Empty", description: "" });
-  t.strictSame(outcome(second), success({ channel_folder_id: 2 }));
-  const mention = `<span class="user-mention silent" data-user-id="${outsider.userId}">outsider 0</span>`;
-  const common = { creator_id: clocked.owner.userId, date_created: at, is_archived: false };
-  const all = [
-    {
-      id: 1,
-      name: "Market",
-      description: "All of **it**\nand @_**outsider 0**",
-      rendered_description: `<p>All of <strong>it</strong><br>\nand ${mention}</p>`,
-      ...common,
-      order: 0,
-    },
-    { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
-  ];
-  t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
-  t.strictSame(await stateOf(outsider), all);
-  for (const follower of followers) {
-    await follower.settled();
-    t.strictSame(
-      follower.ofType("channel_folder"),
-      all.map((folder) => ({ type: "channel_folder", op: "add", channel_folder: folder })),
-    );
-  }
-});
+t.test(
+  "[spec 4.5] a new folder is in the list, in the state and in an event to everybody, guests included",
+  async (t) => {
+    const { server: clocked, clock } = await startClockedServer(t);
+    const outsider = await personOf(clocked, "outsider", roles.guest);
+    const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
+    clock.advance(5500);
+    const at = Math.floor(clock.now() / 1000);
+    const first = await clocked.owner.post("/channel_folders/create", {
+      name: "  Market ",
+      description: " All of **it**\nand @_**outsider 0** ",
+    });
+    t.strictSame(outcome(first), success({ channel_folder_id: 1 }));
+    const second = await clocked.owner.post("/channel_folders/create", { name: "Empty", description: "" });
+    t.strictSame(outcome(second), success({ channel_folder_id: 2 }));
+    const mention = `<span class="user-mention silent" data-user-id="${outsider.userId}">outsider 0</span>`;
+    const common = { creator_id: clocked.owner.userId, date_created: at, is_archived: false };
+    const all = [
+      {
+        id: 1,
+        name: "Market",
+        description: "All of **it**\nand @_**outsider 0**",
+        rendered_description: `<p>All of <strong>it</strong><br>\nand ${mention}</p>`,
+        ...common,
+        order: 0,
+      },
+      { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
+    ];
+    t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
+    t.strictSame(await stateOf(outsider), all);
+    for (const follower of followers) {
+      await follower.settled();
+      t.strictSame(
+        follower.ofType("channel_folder"),
+        all.map((folder) => ({ type: "channel_folder", op: "add", channel_folder: folder })),
+      );
+    }
+  },
+);
 
-t.test("[spec 7] who is no administrator changes no folder: the matrix of roles", async (t) => {
+t.test("[spec 7] only administrators change folders, for every role", async (t) => {
   const id = await create();
   const bot = await botOf(server, "helper", owner);
   const moderator = await personOf(server, "moderator", roles.moderator);
@@ -103,7 +108,7 @@ t.test("[spec 7] who is no administrator changes no folder: the matrix of roles"
   for (const [role, person] of Object.entries(people)) {
     const before = await listed();
     const requests = [
-      // Looked at before the parameters, so that nothing is learnt from them.
+      // Checked before the parameters, so that the answer reveals nothing about them.
       () => person.post("/channel_folders/create", { name: role }),
       () => person.post("/channel_folders/create", { name: role, description: "" }),
       () => person.patch(`/channel_folders/${id}`, { description: role }),
@@ -134,7 +139,7 @@ t.test("[spec 7] who is no administrator changes no folder: the matrix of roles"
 });
 
 t.test(
-  "[behaviour 2.5] names and descriptions that cannot be, on creation and on change; nothing happens",
+  "[behaviour 2.5] invalid names and descriptions are rejected on creation and change, and nothing happens",
   async (t) => {
     const id = await create();
     await create({ name: "Taken Ärger" });
@@ -176,13 +181,13 @@ t.test(
   },
 );
 
-t.test("[S3] [behaviour 1.8] name and description at their bounds, in code points, trimmed before", async (t) => {
+t.test("[S3] [behaviour 1.8] name and description are accepted at their limits, in trimmed code points", async (t) => {
   const longest = { name: "🙂".repeat(nameMax), description: "🙂".repeat(descriptionMax) };
   const id = await create({ name: ` ${longest.name} `, description: `\n${longest.description} ` });
   t.match(await folderOf(id), longest);
 });
 
-t.test("[OpenAPI, update-channel-folder] what differs changes, is told once, and is there after", async (t) => {
+t.test("[OpenAPI, update-channel-folder] only different values change, with one event", async (t) => {
   const id = await create({ name: "Before", description: "old" });
   const follower = await Follower.of(member, wanted);
   const created = await folderOf(id);
@@ -215,7 +220,7 @@ t.test("[OpenAPI, update-channel-folder] what differs changes, is told once, and
   );
 });
 
-t.test("[OpenAPI, get-channel-folders] archived folders are listed on demand, and in the state always", async (t) => {
+t.test("[OpenAPI, get-channel-folders] archived folders are listed on request, and always in the state", async (t) => {
   const [kept, gone] = [await create(), await create()];
   await owner.patch(`/channel_folders/${gone}`, { is_archived: true });
   const ids = (all: readonly Event[]) => all.map(({ id }) => id).filter((id) => id === kept || id === gone);
@@ -225,7 +230,7 @@ t.test("[OpenAPI, get-channel-folders] archived folders are listed on demand, an
   t.strictSame(ids(await stateOf(member)), [kept, gone]);
 });
 
-t.test("[README, Decisions] an archived folder keeps its channels", async (t) => {
+t.test("[D111] an archived folder keeps its channels", async (t) => {
   const id = await create();
   const channelId = await createChannel(owner, "in a folder", [owner]);
   const channel = realmOf(server).view.channels.get(channelId);
@@ -235,7 +240,7 @@ t.test("[README, Decisions] an archived folder keeps its channels", async (t) =>
   t.match(await channelSeenBy(owner, channelId), { folder_id: id });
 });
 
-t.test("[OpenAPI, patch-channel-folders] the order names every folder once, the archived ones as well", async (t) => {
+t.test("[OpenAPI, patch-channel-folders] the order must name every folder once, archived ones included", async (t) => {
   await create();
   const [archived] = [await create(), await create()];
   await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
@@ -259,7 +264,7 @@ t.test("[OpenAPI, patch-channel-folders] the order names every folder once, the 
     (await listed()).map(({ id }) => id),
     ids,
   );
-  // As it is: nothing happens.
+  // The present order: nothing happens.
   t.strictSame(outcome(await owner.patch("/channel_folders", { order: ids })), success());
   t.strictSame(outcome(await owner.patch("/channel_folders", { order: turned })), success());
   const after = await listed();
@@ -271,10 +276,14 @@ t.test("[OpenAPI, patch-channel-folders] the order names every folder once, the 
   await follower.settled();
   t.strictSame(follower.ofType("channel_folder"), [{ type: "channel_folder", op: "reorder", order: turned }]);
   const last = await create();
-  t.strictSame((await listed()).at(-1), { ...(await folderOf(last)), order: turned.length }, "a new one is the last");
+  t.strictSame(
+    (await listed()).at(-1),
+    { ...(await folderOf(last)), order: turned.length },
+    "a new folder is the last one",
+  );
 });
 
-t.test("[M1] folders and their order are there after a restart; a repeated key makes no second one", async (t) => {
+t.test("[M1, D25] folders and their order survive a restart; a repeated key creates no second folder", async (t) => {
   const own = await startTestServer(t);
   const folder = { name: "Once", description: "d" };
   const headers = { "Idempotency-Key": "one" };
@@ -289,7 +298,7 @@ t.test("[M1] folders and their order are there after a restart; a repeated key m
   t.strictSame((await client.get("/channel_folders")).body, before);
 });
 
-t.test("[S3] channel_folders_per_realm_max: one more is refused", async (t) => {
+t.test("[S3] channel_folders_per_realm_max: one more is rejected", async (t) => {
   const own = await startTestServer(t);
   const countMax = limits.channel_folders_per_realm_max;
   const row = {

@@ -1,9 +1,9 @@
 /**
- * Permissions of a new channel: values of group settings in both forms (spec 2.2, 2.4; behaviour 3.2 to 3.7), what the caller
- * must be allowed to do, and the order in which POST /channels/create checks (behaviour 2.3).
+ * Permissions of a new channel: both forms of group-setting values (spec 2.2, 2.4; behaviour 3.2 to 3.7), the
+ * permissions that the caller needs, and the order of the checks in POST /channels/create (behaviour 2.3).
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import type { Params } from "../support/client.ts";
 import {
   channelSeenBy,
@@ -15,11 +15,11 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
+const { server, owner, member, moderator, guest } = await startServerWithUsers(t, ["member", "moderator", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;
@@ -28,7 +28,7 @@ async function create(params: Params, by = owner) {
   return by.post("/channels/create", { name: `channel ${made}`, subscribers: [], ...params });
 }
 
-/** The settings of spec 2.4, and whether role:everyone may hold each (behaviour 3.7). */
+/** The settings of spec 2.4, and whether role:everyone is allowed for each (behaviour 3.7). */
 const settings: Readonly<Record<string, boolean>> = {
   can_add_subscribers_group: false,
   can_administer_channel_group: false,
@@ -42,39 +42,36 @@ const settings: Readonly<Record<string, boolean>> = {
   can_resolve_topics_group: true,
 };
 
-t.test(
-  "[spec 2.2] a value is a group's id or people and groups named directly, and is given back normal",
-  async (t) => {
-    const people = [owner.userId, member.userId];
-    const forms: [string, unknown, unknown][] = [
-      ["the id of a group", group("moderators"), group("moderators")],
-      ["one subgroup alone", { direct_members: [], direct_subgroups: [group("members")] }, group("members")],
-      ["nobody at all", { direct_members: [], direct_subgroups: [] }, group("nobody")],
-      [
-        "people",
-        { direct_members: [...people].reverse(), direct_subgroups: [] },
-        { direct_members: people, direct_subgroups: [] },
-      ],
-      [
-        "people and groups, named twice",
-        {
-          direct_members: [member.userId, member.userId],
-          direct_subgroups: [group("moderators"), group("owners"), group("moderators")],
-        },
-        { direct_members: [member.userId], direct_subgroups: [group("owners"), group("moderators")] },
-      ],
-    ];
-    for (const setting of Object.keys(settings)) {
-      for (const [what, sent, given] of forms) {
-        const answer = await create({ [setting]: sent });
-        t.equal(answer.status, 200, `${setting}: ${what}`);
-        t.strictSame((await channelSeenBy(owner, answer.body.id))[setting], given, `${setting}: ${what}`);
-      }
+t.test("[spec 2.2] a value is a group id or a list of users and groups, and is returned normalized", async (t) => {
+  const people = [owner.userId, member.userId];
+  const forms: [string, unknown, unknown][] = [
+    ["the id of a group", group("moderators"), group("moderators")],
+    ["one subgroup alone", { direct_members: [], direct_subgroups: [group("members")] }, group("members")],
+    ["nobody at all", { direct_members: [], direct_subgroups: [] }, group("nobody")],
+    [
+      "people",
+      { direct_members: [...people].reverse(), direct_subgroups: [] },
+      { direct_members: people, direct_subgroups: [] },
+    ],
+    [
+      "users and groups, each named twice",
+      {
+        direct_members: [member.userId, member.userId],
+        direct_subgroups: [group("moderators"), group("owners"), group("moderators")],
+      },
+      { direct_members: [member.userId], direct_subgroups: [group("owners"), group("moderators")] },
+    ],
+  ];
+  for (const setting of Object.keys(settings)) {
+    for (const [what, sent, given] of forms) {
+      const answer = await create({ [setting]: sent });
+      t.equal(answer.status, 200, `${setting}: ${what}`);
+      t.strictSame((await channelSeenBy(owner, answer.body.id))[setting], given, `${setting}: ${what}`);
     }
-  },
-);
+  }
+});
 
-t.test("[spec 2.4, 3.7] role:internet may hold nothing, role:everyone what the table says", async (t) => {
+t.test("[spec 2.4, behaviour 3.7] role:internet is never allowed, role:everyone as the table says", async (t) => {
   for (const [setting, allowsEveryone] of Object.entries(settings)) {
     t.strictSame(
       outcome(await create({ [setting]: group("internet") })),
@@ -86,7 +83,7 @@ t.test("[spec 2.4, 3.7] role:internet may hold nothing, role:everyone what the t
   }
 });
 
-t.test("[spec 2.2] a value names groups and people that exist and are active", async (t) => {
+t.test("[spec 2.2] the groups and users in a value must exist and be active", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const sleeping = 5000;
@@ -122,7 +119,7 @@ t.test("[spec 2.2] a value names groups and people that exist and are active", a
   }
 });
 
-t.test("[spec 2.2] the group behind people named directly is nobody else's to use", async (t) => {
+t.test("[spec 2.2] the anonymous group behind a list of users cannot be used as a group id", async (t) => {
   const first = await create({ can_send_message_group: { direct_members: [member.userId, 2], direct_subgroups: [] } });
   t.equal(first.status, 200);
   for (let id = 9; id < 40; id++) {
@@ -130,7 +127,7 @@ t.test("[spec 2.2] the group behind people named directly is nobody else's to us
   }
 });
 
-t.test("[spec 2.2] people who are deactivated are no longer named by a value", async (t) => {
+t.test("[spec 2.2] a deactivated user is no longer listed in a value", async (t) => {
   const leaver = await personOf(server, "leaver");
   const answer = await create({
     can_send_message_group: { direct_members: [member.userId, leaver.userId], direct_subgroups: [] },
@@ -142,7 +139,7 @@ t.test("[spec 2.2] people who are deactivated are no longer named by a value", a
   });
 });
 
-t.test("[behaviour 2.3] who may delete messages is set by moderators; anybody may say nobody", async (t) => {
+t.test("[behaviour 2.3] only moderators set who may delete messages; anybody may set it to nobody", async (t) => {
   for (const setting of ["can_delete_any_message_group", "can_delete_own_message_group"]) {
     t.strictSame(outcome(await create({ [setting]: group("members") }, member)), refusal("Insufficient permission"));
     t.equal((await create({ [setting]: group("members") }, moderator)).status, 200);
@@ -150,18 +147,18 @@ t.test("[behaviour 2.3] who may delete messages is set by moderators; anybody ma
   }
 });
 
-t.test("[behaviour 2.3] guests create nothing, and learn only that, whatever they send", async (t) => {
+t.test("[behaviour 2.3] guests cannot create channels, and get the same answer whatever they send", async (t) => {
   t.strictSame(outcome(await create({}, guest)), refusal("Not allowed for guest users"));
   t.strictSame(outcome(await create({ name: "general" }, guest)), refusal("Not allowed for guest users"));
   t.strictSame(outcome(await guest.post("/channels/create")), refusal("Not allowed for guest users"));
 });
 
-t.test("[architecture] who has become a guest since the request came is refused in the turn, too", async (t) => {
+t.test("[architecture] a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
   const asked = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
   t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
 });
 
-t.test("[behaviour 2.3] of several broken rules, the first in order is told", async (t) => {
+t.test("[behaviour 2.3] if a request breaks several rules, the first in order is reported", async (t) => {
   const rules: [Params, RegExp][] = [
     [{ name: "x".repeat(61) }, /^Channel name too long/],
     [{ name: "general" }, /^Channel 'general' already exists$/],
@@ -180,7 +177,7 @@ t.test("[behaviour 2.3] of several broken rules, the first in order is told", as
 });
 
 t.test(
-  "[spec 4.3] the organization says who creates public and private channels, and who sets a topics policy",
+  "[spec 4.3] organization settings decide who creates public and private channels and who sets a topics policy",
   async (t) => {
     const strict = await startTestServer(t);
     const somebody = await personOf(strict, "somebody");
@@ -206,7 +203,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 3.5] a guest who is named does not hold what everyone may not hold", async (t) => {
+t.test("[behaviour 3.5] a guest never holds a permission that role:everyone may not hold, even if named", async (t) => {
   const value = { direct_members: [guest.userId], direct_subgroups: [] };
   const name = `for the guest ${made}`;
   const answer = await create({

@@ -1,4 +1,4 @@
-/** What the notification bot says of a channel in the channel (behaviour 2.3 e, 2.4), where the organization wants it. */
+/** Notices of the notification bot in a channel (behaviour 2.3 e, 2.4), where the organization enables them. */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
@@ -32,7 +32,7 @@ async function notices(id: number, skip = 1): Promise<string[]> {
   return (await messages(id)).map(({ content }) => content).slice(skip);
 }
 
-t.test("[behaviour 2.3] a new channel is told of in it, unless nobody is in it", async (t) => {
+t.test("[behaviour 2.3] a new channel gets a notice unless it has no subscribers", async (t) => {
   const kinds: [Record<string, unknown>, string][] = [
     [{}, "Public"],
     [{ is_web_public: true }, "Web-public"],
@@ -43,41 +43,38 @@ t.test("[behaviour 2.3] a new channel is told of in it, unless nobody is in it",
     const [notice, ...more] = await messages(await channel(params));
     t.equal(more.length, 0);
     t.match(notice, { subject: "channel events", sender_full_name: "Notification Bot" });
-    const told = `**${name}** channel created by ${who}. **Description:**\n\`\`\`\` quote\n*No description.*\n\`\`\`\``;
-    t.equal(notice?.content, told);
+    const received = `**${name}** channel created by ${who}. **Description:**\n\`\`\`\` quote\n*No description.*\n\`\`\`\``;
+    t.equal(notice?.content, received);
   }
   const described = await notices(await channel({ description: "see `````x" }), 0);
-  t.match(described[0], /\n`````` quote\nsee `````x\n``````$/, "the text cannot end its quotation");
+  t.match(described[0], /\n`````` quote\nsee `````x\n``````$/, "the description cannot close its quotation");
   const [empty] = await messages(await channel({ topics_policy: "empty_topic_only" }));
-  t.equal(empty?.subject, "", "in the empty topic, where there is no other");
+  t.equal(empty?.subject, "", "in the empty topic if that is the only allowed one");
   t.strictSame(await messages(await channel({}, [])), []);
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "by subscribing" }] });
   const { stream_id: id } = (await owner.get("/get_stream_id", { stream: "by subscribing" })).body;
   t.match(await notices(id, 0), [/^\*\*Public\*\* channel created by/]);
 });
 
-t.test(
-  "[behaviour 2.3 e] what is told of a new channel is marked as read for who made it, and for nobody else",
-  async (t) => {
-    const unreadIn = async (id: number, by: Client) => {
-      const { unread_msgs: unread } = await by.register({ fetch_event_types: ["message", "update_message_flags"] });
-      const { streams } = unread as { streams: { stream_id: number; unread_message_ids: number[] }[] };
-      return streams.filter((place) => place.stream_id === id).flatMap((place) => place.unread_message_ids);
-    };
-    const follower = await Follower.of(owner);
-    const id = await channel({}, [owner, member]);
-    const [notice] = (await owner.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 })).body.messages;
-    t.strictSame(await unreadIn(id, owner), []);
-    t.strictSame(await unreadIn(id, member), [notice.id]);
-    await follower.settled();
-    t.strictSame(
-      follower.ofType("message").map(({ message, flags }) => [message.id, flags]),
-      [[notice.id, ["read"]]],
-    );
-  },
-);
+t.test("[behaviour 2.3 e] the notice of a new channel is marked as read for its creator alone", async (t) => {
+  const unreadIn = async (id: number, by: Client) => {
+    const { unread_msgs: unread } = await by.register({ fetch_event_types: ["message", "update_message_flags"] });
+    const { streams } = unread as { streams: { stream_id: number; unread_message_ids: number[] }[] };
+    return streams.filter((place) => place.stream_id === id).flatMap((place) => place.unread_message_ids);
+  };
+  const follower = await Follower.of(owner);
+  const id = await channel({}, [owner, member]);
+  const [notice] = (await owner.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 })).body.messages;
+  t.strictSame(await unreadIn(id, owner), []);
+  t.strictSame(await unreadIn(id, member), [notice.id]);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("message").map(({ message, flags }) => [message.id, flags]),
+    [[notice.id, ["read"]]],
+  );
+});
 
-t.test("[behaviour 2.4] changes are told in the channel, each in its words", async (t) => {
+t.test("[behaviour 2.4] each change of a channel gets its own notice", async (t) => {
   const id = await channel({ description: "old" });
   await patch(id, { new_name: "renamed", description: "new" });
   await patch(id, { is_private: true });
@@ -99,7 +96,7 @@ t.test("[behaviour 2.4] changes are told in the channel, each in its words", asy
 });
 
 t.test(
-  "[behaviour 2.4] the bot is heard where nobody else may write: archived, private, by moderators only",
+  "[behaviour 2.4] the bot posts where no user may: in archived, private and moderators-only channels",
   async (t) => {
     const id = await channel({ invite_only: true, can_send_message_group: group("nobody") });
     await owner.delete(`/streams/${id}`);
@@ -108,7 +105,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.4] no notice where nothing changes, of what is refused, of other permissions", async (t) => {
+t.test("[behaviour 2.4] no notice without a change, for a rejected request, or for other permissions", async (t) => {
   const id = await channel({ description: "same" });
   await patch(id, { description: "same", is_private: false });
   await patch(id, { description: "refused", folder_id: 99 });
@@ -116,7 +113,7 @@ t.test("[behaviour 2.4] no notice where nothing changes, of what is refused, of 
   t.strictSame(await notices(id), []);
 });
 
-t.test("[D5] an organization that does not want them has none", async (t) => {
+t.test("[D5] an organization that disables the notices has none", async (t) => {
   setRealmSettings(server, { send_channel_events_messages: false });
   const id = await channel();
   await patch(id, { new_name: "quietly", is_private: true });
@@ -124,7 +121,7 @@ t.test("[D5] an organization that does not want them has none", async (t) => {
   t.strictSame(await messages(id), []);
 });
 
-t.test("[spec 4.3] announce tells it where new channels are announced, which may be archived meanwhile", async (t) => {
+t.test("[spec 4.3] announce posts to the announcement channel, which may have been archived meanwhile", async (t) => {
   const place = await channel();
   setRealmSettings(server, { new_stream_announcements_stream_id: place });
   await createChannel(administrator, "announced", [administrator], { announce: true });

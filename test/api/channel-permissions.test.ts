@@ -1,6 +1,4 @@
-/**
- * Who holds the permissions of a channel, as PATCH /streams/{stream_id} changes it (spec 2.2, 4.4, D16; behaviour 2.4, 3.3).
- */
+/** Changing the permissions of a channel with PATCH /streams/{stream_id} (spec 2.2, 4.4, D16; behaviour 2.4, 3.3). */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
 import { outcome, refusal, success } from "../support/conversation.ts";
@@ -21,7 +19,7 @@ const settings = [
   "can_resolve_topics_group",
 ];
 
-t.test("[spec 2.2, D16] every permission changes in {new, old} form", async (t) => {
+t.test("[spec 2.2, D16] every permission changes in the {new, old} form", async (t) => {
   const id = await channel();
   const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
     field_name: "old",
@@ -50,7 +48,7 @@ t.test("[spec 2.2, D16] every permission changes in {new, old} form", async (t) 
   t.equal((await record(id)).description, "", "all or nothing");
 });
 
-t.test("[spec 2.2] several anonymous groups in one request are several groups", async (t) => {
+t.test("[spec 2.2] each list of members in one request becomes its own anonymous group", async (t) => {
   const id = await channel();
   const [first, second] = [named(owner, member), named(owner, moderator)];
   await patch(id, { can_add_subscribers_group: { new: first }, can_send_message_group: { new: second } });
@@ -64,7 +62,7 @@ t.test("[spec 2.2] several anonymous groups in one request are several groups", 
   t.match(await record(other), { can_resolve_topics_group: named(administrator, member) });
 });
 
-t.test("[behaviour 2.4] who may delete messages is set by who may set that policy", async (t) => {
+t.test("[behaviour 2.4] only holders of the organization's permission may set who deletes messages", async (t) => {
   const id = await channel({ can_administer_channel_group: named(member) });
   for (const setting of ["can_delete_any_message_group", "can_delete_own_message_group"]) {
     await refuses(t, id, { [setting]: { new: group("members") } }, insufficient, member);

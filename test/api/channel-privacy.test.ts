@@ -1,6 +1,4 @@
-/**
- * To whom a channel is open, as PATCH /streams/{stream_id} changes it (spec 4.4, D18; behaviour 2.4).
- */
+/** Changing the privacy of a channel with PATCH /streams/{stream_id} (spec 4.4, D18; behaviour 2.4). */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Params } from "../support/client.ts";
@@ -12,7 +10,7 @@ const { server, owner, administrator, moderator, member, guest, group, channel, 
 const insufficient = "Insufficient permission";
 const contentNeeded = "Channel content access is required.";
 
-t.test("[spec 4.4] privacy: combinations that cannot be", async (t) => {
+t.test("[spec 4.4] invalid combinations of privacy settings are rejected", async (t) => {
   const open = await channel();
   const web = await channel({ is_web_public: true });
   const hidden = await channel({ invite_only: true });
@@ -36,7 +34,7 @@ t.test("[spec 4.4] privacy: combinations that cannot be", async (t) => {
 });
 
 t.test(
-  "[spec 4.4] history: protected when it becomes private, shared when it becomes public, or as asked",
+  "[spec 4.4] a channel's history becomes protected when it becomes private and shared when it becomes public, unless the request sets it",
   async (t) => {
     const id = await channel();
     const steps: [Params, Params][] = [
@@ -64,7 +62,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.4] history that is shared is readable by who joins later, protected history is not", async (t) => {
+t.test("[spec 4.4] a later subscriber can read shared history, but not protected history", async (t) => {
   const id = await channel({ invite_only: true });
   const said = await owner.say(id, "early", "before you came");
   const { name } = await record(id);
@@ -75,10 +73,10 @@ t.test("[spec 4.4] history that is shared is readable by who joins later, protec
   await patch(id, { history_public_to_subscribers: false });
   t.equal((await member.get(`/messages/${said}`)).status, 400);
   await patch(id, { is_private: false });
-  t.equal((await moderator.get(`/messages/${said}`)).status, 200, "public history is everybody's");
+  t.equal((await moderator.get(`/messages/${said}`)).status, 200, "everybody can read public history");
 });
 
-t.test("[D18] opening what is written needs content access, also of administrators", async (t) => {
+t.test("[D18] even administrators need content access to open written messages to others", async (t) => {
   const id = await channel({ invite_only: true }, [owner, member]);
   const opening: Params[] = [
     { is_private: false },
@@ -101,7 +99,11 @@ t.test("[D18] opening what is written needs content access, also of administrato
     can_move_messages_out_of_channel_group: { new: group("members") },
     can_subscribe_group: { new: group("nobody") },
   };
-  t.strictSame(outcome(await patch(id, others, administrator)), success(), "what changes nothing needs nothing");
+  t.strictSame(
+    outcome(await patch(id, others, administrator)),
+    success(),
+    "a request that changes nothing requires no permission",
+  );
   await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: `metadata ${id}` }],
     principals: [administrator.userId],
@@ -109,7 +111,7 @@ t.test("[D18] opening what is written needs content access, also of administrato
   for (const params of opening.slice(1, 5)) t.equal((await patch(id, params, administrator)).status, 200);
 });
 
-t.test("[spec 4.4] privacy is changed by who may create such channels", async (t) => {
+t.test("[spec 4.4] changing the privacy needs the permission to create such channels", async (t) => {
   const id = await channel({ can_administer_channel_group: named(member) }, [member]);
   setRealmSettings(server, { can_create_private_channel_group: group("moderators") });
   await refuses(t, id, { is_private: true }, insufficient, member);
@@ -121,13 +123,13 @@ t.test("[spec 4.4] privacy is changed by who may create such channels", async (t
   t.equal((await patch(id, { is_private: false }, member)).status, 200);
 });
 
-t.test("[spec 4.4] web-public needs the server's switch, the organization's switch and membership", async (t) => {
+t.test("[spec 4.4] web-public needs the server setting, the organization setting and content access", async (t) => {
   const id = await channel({ can_administer_channel_group: named(member) }, [member]);
   await refuses(t, id, { is_web_public: true }, insufficient, member);
   await refuses(t, id, { is_web_public: true }, insufficient, administrator);
   setRealmSettings(server, { enable_spectator_access: false });
   await refuses(t, id, { is_web_public: true }, "Web-public channels are not enabled.");
-  t.equal((await patch(id, { is_web_public: false })).status, 200, "closing needs none of it");
+  t.equal((await patch(id, { is_web_public: false })).status, 200, "making it less open needs none of them");
   setRealmSettings(server, { enable_spectator_access: true });
   t.equal((await patch(id, { is_web_public: true })).status, 200);
   t.match(await channelSeenBy(guest, id), { is_web_public: true });

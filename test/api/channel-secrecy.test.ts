@@ -1,14 +1,14 @@
 /**
- * [D24, S1] Operations on a channel that the caller may not know answer exactly as for one that does not exist: every operation
- * that takes a channel's id or name, byte by byte, for members and guests, by id and by name.
+ * [D24, S1] Operations on a channel that the caller may not see return exactly the answer for an unknown channel.
+ * Covers every operation that takes a channel's id or name, byte by byte, for members and guests.
  */
 import t from "tap";
 import { endpoints } from "../../schemas/index.ts";
 import type { Answer, Client, Params } from "../support/client.ts";
 import { createChannel, setRealmSettings } from "../support/conversation.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, moderator, guest, administrator } = await startPeopledServer(t, everyRole);
+const { server, owner, member, moderator, guest, administrator } = await startServerWithUsers(t, everyRole);
 setRealmSettings(server, { enable_spectator_access: true });
 
 const hiddenName = "hidden one";
@@ -26,7 +26,7 @@ await owner.delete("/users/me/subscriptions", {
 });
 await owner.patch(`/streams/${leftId}`, { new_name: leftName });
 const openMessage = await moderator.say("general", "topic", "for everybody");
-/** As long as the hidden ones', so that not even lengths differ. */
+/** As long as the hidden ids, so that not even lengths differ. */
 const unknownId = 9;
 const unknownName = "absent one";
 
@@ -39,7 +39,7 @@ type Request = (client: Client, place: Place) => Promise<Answer>;
 
 const everybody = { direct_members: [owner.userId], direct_subgroups: [] };
 
-/** Every operation that names a channel, by the operation's id. */
+/** Every operation that names a channel, by operation id. */
 const requests: readonly (readonly [string, Request])[] = [
   ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, {})],
   ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { description: "x", is_private: false })],
@@ -145,7 +145,7 @@ function makeBot(client: Client, params: Params) {
   return client.post("/bots", { short_name: "spy", full_name: "Spy", bot_type: 1, ...params });
 }
 
-/** What the request itself said may come back; nothing else may differ. */
+/** The answer may repeat values from the request; nothing else may differ. */
 function withoutEcho({ status, body }: Answer, { id, name }: Place): string {
   const text = JSON.stringify({ status, body });
   return text.replaceAll(name, "<name>").replaceAll(new RegExp(`\\b${id}\\b`, "g"), "<id>");
@@ -154,13 +154,13 @@ function withoutEcho({ status, body }: Answer, { id, name }: Place): string {
 const absent: Place = { id: unknownId, name: unknownName };
 const places: Readonly<Record<string, Place>> = {
   "a private channel": { id: hiddenId, name: hiddenName },
-  "a private channel that is archived": { id: archivedId, name: archivedName },
-  "a private channel that one has left, by its new name,": { id: leftId, name: leftName },
+  "an archived private channel": { id: archivedId, name: archivedName },
+  "a private channel that the user has left, by its new name,": { id: leftId, name: leftName },
 };
 const people = { member, moderator, guest };
 
 for (const [kind, place] of Object.entries(places)) {
-  t.test(`[D24] ${kind} that one may not know answers as an unknown one, byte by byte`, async (t) => {
+  t.test(`[D24] ${kind} that the user may not see gets the answer for an unknown one, byte by byte`, async (t) => {
     for (const [who, client] of Object.entries(people)) {
       for (const [index, [operation, request]] of requests.entries()) {
         const [known, unknown] = [await request(client, place), await request(client, absent)];
@@ -174,7 +174,7 @@ for (const [kind, place] of Object.entries(places)) {
 }
 
 t.test(
-  "[D24] an administrator without content access may not read, type or delete in it, as if it were not there",
+  "[D24] without content access an administrator cannot read, type or delete in a channel, as if it did not exist",
   async (t) => {
     const place = { id: hiddenId, name: hiddenName };
     for (const [operation, request] of requests) {
@@ -185,21 +185,28 @@ t.test(
   },
 );
 
-t.test("[S1] the named exception: a name in use cannot be taken, and says no more", async (t) => {
-  const taken = {
-    code: "CHANNEL_ALREADY_EXISTS",
-    msg: `Channel '${hiddenName}' already exists`,
-    channel_name: hiddenName,
-  };
-  const made = await member.post("/channels/create", { name: hiddenName, subscribers: [] });
-  t.strictSame(made.body, { result: "error", ...taken });
-  const own = await createChannel(member, "own", [member]);
-  t.strictSame((await member.patch(`/streams/${own}`, { new_name: hiddenName })).body, { result: "error", ...taken });
-  const joined = await member.post("/users/me/subscriptions", { subscriptions: [{ name: hiddenName }] });
-  t.strictSame(joined.body, { result: "error", code: "BAD_REQUEST", msg: `Unable to access channel (${hiddenName}).` });
-});
+t.test(
+  "[S1] as the only exception, a hidden channel's name cannot be used again; the error reveals nothing else",
+  async (t) => {
+    const taken = {
+      code: "CHANNEL_ALREADY_EXISTS",
+      msg: `Channel '${hiddenName}' already exists`,
+      channel_name: hiddenName,
+    };
+    const made = await member.post("/channels/create", { name: hiddenName, subscribers: [] });
+    t.strictSame(made.body, { result: "error", ...taken });
+    const own = await createChannel(member, "own", [member]);
+    t.strictSame((await member.patch(`/streams/${own}`, { new_name: hiddenName })).body, { result: "error", ...taken });
+    const joined = await member.post("/users/me/subscriptions", { subscriptions: [{ name: hiddenName }] });
+    t.strictSame(joined.body, {
+      result: "error",
+      code: "BAD_REQUEST",
+      msg: `Unable to access channel (${hiddenName}).`,
+    });
+  },
+);
 
-t.test("[S1] a mention of it links to nothing, a rendered description neither", async (t) => {
+t.test("[S1] a mention of a hidden channel becomes no link, neither in messages nor in descriptions", async (t) => {
   const own = await createChannel(member, "own links", [member], { description: `see #**${hiddenName}**` });
   const { body } = await member.get(`/streams/${own}`);
   t.notMatch(body.stream.rendered_description, /data-stream-id/);
@@ -209,16 +216,16 @@ t.test("[S1] a mention of it links to nothing, a rendered description neither", 
   t.notMatch((await member.get(`/messages/${id}`)).body.message.content, /data-stream-id/);
 });
 
-/** Names of parameters by which operations take channels. */
+/** Names of the parameters with which operations take channels. */
 const takesChannels =
   /^(?:stream|stream_id|streams|channel_id|channel|new_stream_id|subscriptions|narrow|default_sending_stream)$/;
-/** They take no name or id of a channel that is there, or name nothing by it. */
+/** Operations that name no existing channel, or are covered by another one. */
 const elsewhere: Readonly<Record<string, string>> = {
-  subscribe: "creates what is not there: the exception of names, above",
-  "update-bot": "as create-bot, with the same look-up",
+  subscribe: "creates channels that do not exist; the exception for names is tested above",
+  "update-bot": "like create-bot, with the same lookup",
 };
 
-t.test("[D24] every operation that takes a channel is in the table", (t) => {
+t.test("[D24] the table holds every operation that takes a channel", (t) => {
   const tested = new Set(requests.map(([operation]) => operation));
   for (const { operationId, params } of endpoints) {
     if (!Object.keys(params).some((name) => takesChannels.test(name)) || operationId in elsewhere) continue;

@@ -1,6 +1,7 @@
 /**
- * PATCH /streams/{stream_id}: spec 4.4 with 2.4, 7, 8, D9, D14, D15, D19 (behaviour 2.4), rule by rule. Privacy is in
- * channel-privacy.test.ts, permissions in channel-permissions.test.ts, archives in channel-archive.test.ts.
+ * PATCH /streams/{stream_id}, rule by rule: spec 4.4 with 2.4, 7, 8, D9, D14, D15, D19 (behaviour 2.4). Other files
+ * test privacy (channel-privacy.test.ts), permissions (channel-permissions.test.ts) and archiving
+ * (channel-archive.test.ts).
  */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
@@ -21,7 +22,7 @@ const { server, owner, administrator, moderator, member, guest, group, channel, 
   await startChannelServer(t);
 const insufficient = "Insufficient permission";
 
-t.test("[spec 4.4] everything at once; what is not sent stays", async (t) => {
+t.test("[spec 4.4] one request changes all parameters sent and keeps the others", async (t) => {
   const id = await channel();
   write(server, "channelFolders", 7, folder(7, false));
   const sent = {
@@ -51,11 +52,11 @@ t.test("[spec 4.4] everything at once; what is not sent stays", async (t) => {
     is_archived: false,
     is_web_public: false,
   });
-  t.strictSame(outcome(await patch(id, {})), success(), "nothing asked for, nothing changed");
+  t.strictSame(outcome(await patch(id, {})), success(), "an empty request changes nothing");
   t.strictSame(await record(id), seen);
 });
 
-t.test("[spec 2.1] a parameter has its type; unknown ones are listed", async (t) => {
+t.test("[spec 2.1] each parameter has its type; unknown ones are listed", async (t) => {
   const id = await channel();
   const wrong: [Params, string][] = [
     [{ is_private: "yes" }, "is_private is not valid JSON"],
@@ -78,7 +79,7 @@ t.test("[spec 2.1] a parameter has its type; unknown ones are listed", async (t)
   t.match(await owner.anonymous().patch(`/streams/${id}`, {}), { status: 401, body: { code: "UNAUTHORIZED" } });
 });
 
-t.test("[spec 4.4, D24] who administers the channel changes it: roles and holders", async (t) => {
+t.test("[spec 4.4, D24] only users who administer a channel can change it, by role or by permission", async (t) => {
   const holder = await personOf(server, "holder");
   const bot = await botOf(server, "helper", owner);
   const kinds = {
@@ -114,10 +115,10 @@ t.test("[spec 4.4, D24] who administers the channel changes it: roles and holder
   }
   t.strictSame(outcome(await patch(9999, { description: "x" })), refusal(unknown));
   await patch(kinds["public"], { can_administer_channel_group: { new: named(guest) } });
-  t.strictSame(outcome(await patch(kinds["public"], {}, guest)), refusal(unknown), "guests never hold it");
+  t.strictSame(outcome(await patch(kinds["public"], {}, guest)), refusal(unknown), "guests never hold the permission");
 });
 
-t.test("[spec 8, D8] a name has at most 60 and a description at most 1024 code points", async (t) => {
+t.test("[spec 8, D8] a name has at most 60 code points, a description at most 1024", async (t) => {
   const id = await channel();
   for (const letter of ["n", "🦜"]) {
     t.equal((await patch(id, { new_name: letter.repeat(60), description: letter.repeat(1024) })).status, 200);
@@ -128,7 +129,7 @@ t.test("[spec 8, D8] a name has at most 60 and a description at most 1024 code p
   }
 });
 
-t.test("[spec 4.4, D15] a name is free, printable and new", async (t) => {
+t.test("[spec 4.4, D15] a name must be free, printable and different", async (t) => {
   const id = await channel({}, [owner, member]);
   await createChannel(owner, "Taken Name", [owner], { invite_only: true });
   const gone = await createChannel(owner, "archived name", []);
@@ -145,14 +146,18 @@ t.test("[spec 4.4, D15] a name is free, printable and new", async (t) => {
   await refuses(t, id, { new_name: "a\u0007" }, "Invalid character in channel name, at position 2.");
   const { name } = await record(id);
   await refuses(t, id, { new_name: name }, "Channel already has that name.");
-  t.equal((await patch(id, { new_name: name.toUpperCase() })).status, 200, "another spelling of its own is free");
+  t.equal(
+    (await patch(id, { new_name: name.toUpperCase() })).status,
+    200,
+    "the channel's own name in another case is allowed",
+  );
   t.equal((await record(id)).name, name.toUpperCase());
   await createChannel(owner, `${name} again`, []);
   t.equal((await patch(id, { new_name: `${name} moved` })).status, 200);
   t.equal((await owner.post("/channels/create", { name, subscribers: [] })).status, 200, "the old name is free again");
 });
 
-t.test("[spec 2.4, D9] retention: a number, realm_default or unlimited; administrators only (D19)", async (t) => {
+t.test("[spec 2.4, D9, D19] administrators set retention: a number, realm_default or unlimited", async (t) => {
   const id = await channel({ can_administer_channel_group: named(moderator) });
   const forms: [unknown, number | null][] = [
     [1, 1],
@@ -182,36 +187,47 @@ t.test("[spec 2.4, D9] retention: a number, realm_default or unlimited; administ
   }
 });
 
-t.test("[spec 2.4] topics_policy: who may, and the empty topic only where there is no other", async (t) => {
-  const id = await channel({ can_administer_channel_group: named(member) }, [owner, member]);
-  for (const policy of ["allow_empty_topic", '"disable_empty_topic"', "inherit", "empty_topic_only"]) {
-    t.equal((await patch(id, { topics_policy: policy }, member)).status, 200, policy);
-    t.equal((await record(id)).topics_policy, policy.replaceAll('"', ""));
-  }
-  await owner.say(id, "", "nowhere in particular");
-  await patch(id, { topics_policy: "inherit" });
-  t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "all of them are in the empty topic");
-  await patch(id, { topics_policy: "inherit" });
-  await owner.say(id, "somewhere", "in particular");
-  setRealmSettings(server, { empty_topic_display_name: "lounge" });
-  const msg =
-    "To enable this configuration, all messages in this channel must be in the lounge topic. Consider renaming or deleting other topics.";
-  t.strictSame(
-    outcome(await patch(id, { topics_policy: "empty_topic_only" })),
-    refusal(msg, "BAD_REQUEST", 400, { empty_topic_display_name: "lounge" }),
-  );
-  await owner.post(`/streams/${id}/delete_topic`, { topic_name: "somewhere" });
-  t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "the other topic is gone");
-  t.equal((await owner.post("/messages", { type: "channel", to: id, topic: "x", content: "x" })).status, 400);
-  setRealmSettings(server, { empty_topic_display_name: "general chat" });
+t.test(
+  "[spec 2.4] topics_policy needs a permission, and empty_topic_only no other topics in the channel",
+  async (t) => {
+    const id = await channel({ can_administer_channel_group: named(member) }, [owner, member]);
+    for (const policy of ["allow_empty_topic", '"disable_empty_topic"', "inherit", "empty_topic_only"]) {
+      t.equal((await patch(id, { topics_policy: policy }, member)).status, 200, policy);
+      t.equal((await record(id)).topics_policy, policy.replaceAll('"', ""));
+    }
+    await owner.say(id, "", "nowhere in particular");
+    await patch(id, { topics_policy: "inherit" });
+    t.equal(
+      (await patch(id, { topics_policy: "empty_topic_only" })).status,
+      200,
+      "all messages are in the empty topic",
+    );
+    await patch(id, { topics_policy: "inherit" });
+    await owner.say(id, "somewhere", "in particular");
+    setRealmSettings(server, { empty_topic_display_name: "lounge" });
+    const msg =
+      "To enable this configuration, all messages in this channel must be in the lounge topic. Consider renaming or deleting other topics.";
+    t.strictSame(
+      outcome(await patch(id, { topics_policy: "empty_topic_only" })),
+      refusal(msg, "BAD_REQUEST", 400, { empty_topic_display_name: "lounge" }),
+    );
+    await owner.post(`/streams/${id}/delete_topic`, { topic_name: "somewhere" });
+    t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "the other topic is deleted");
+    t.equal((await owner.post("/messages", { type: "channel", to: id, topic: "x", content: "x" })).status, 400);
+    setRealmSettings(server, { empty_topic_display_name: "general chat" });
 
-  setRealmSettings(server, { can_set_topics_policy_group: group("moderators") });
-  await refuses(t, id, { topics_policy: "allow_empty_topic" }, insufficient, member);
-  t.equal((await patch(id, { topics_policy: "inherit" }, member)).status, 200, "to inherit needs no more");
-  setRealmSettings(server, { can_set_topics_policy_group: group("members") });
-});
+    setRealmSettings(server, { can_set_topics_policy_group: group("moderators") });
+    await refuses(t, id, { topics_policy: "allow_empty_topic" }, insufficient, member);
+    t.equal(
+      (await patch(id, { topics_policy: "inherit" }, member)).status,
+      200,
+      "inheriting needs no further permission",
+    );
+    setRealmSettings(server, { can_set_topics_policy_group: group("members") });
+  },
+);
 
-t.test("[spec 4.4] default channels are administrators' to change", async (t) => {
+t.test("[spec 4.4] only administrators change default channels", async (t) => {
   const id = await channel({ can_administer_channel_group: named(moderator) });
   const mayNot = "You do not have permission to change default channels.";
   await refuses(t, id, { is_default_stream: true }, mayNot, moderator);
@@ -223,7 +239,7 @@ t.test("[spec 4.4] default channels are administrators' to change", async (t) =>
   t.equal((await patch(id, { is_default_stream: true }, administrator)).status, 200);
   t.equal((await patch(id, { is_default_stream: false }, administrator)).status, 200);
   await follower.settled();
-  t.equal(follower.ofType("default_streams").length, 2, "told when it changes");
+  t.equal(follower.ofType("default_streams").length, 2, "an event is sent when it changes");
 });
 
 function folder(id: number, isArchived: boolean) {
@@ -231,7 +247,7 @@ function folder(id: number, isArchived: boolean) {
   return { id, ...texts, creatorId: null, createdAt: 0, isArchived, order: id };
 }
 
-t.test("[spec 4.3, 4.4] a folder exists and is not archived; null takes the channel out", async (t) => {
+t.test("[spec 4.3, 4.4] a folder must exist and not be archived; null removes the channel from it", async (t) => {
   write(server, "channelFolders", 11, folder(11, false));
   write(server, "channelFolders", 12, folder(12, true));
   const id = await channel({ folder_id: 11 });
@@ -242,12 +258,12 @@ t.test("[spec 4.3, 4.4] a folder exists and is not archived; null takes the chan
     t.strictSame(outcome(tried), refusal("Invalid channel folder ID"));
   }
   t.equal((await patch(id, { description: "still there" })).status, 200);
-  t.equal((await record(id)).folder_id, 11, "not sent is not null");
+  t.equal((await record(id)).folder_id, 11, "a missing parameter is not null");
   t.equal((await patch(id, { folder_id: null })).status, 200);
   t.equal((await record(id)).folder_id, null);
 });
 
-t.test("[behaviour 2.4] of several broken rules, the first in order is told", async (t) => {
+t.test("[behaviour 2.4] if a request breaks several rules, the first in order is reported", async (t) => {
   const id = await channel({ can_administer_channel_group: named(member) }, [member]);
   await member.say(id, "named", "a topic");
   const rules: [Params, RegExp][] = [
@@ -269,7 +285,7 @@ t.test("[behaviour 2.4] of several broken rules, the first in order is told", as
   }
 });
 
-t.test("[D25] a repetition under the same key is answered as the first time", async (t) => {
+t.test("[D25] a repeated request with the same key gets the first answer", async (t) => {
   const id = await channel();
   const headers = { "Idempotency-Key": "rename once" };
   const first = await owner.patch(`/streams/${id}`, { new_name: `once ${id}` }, headers);

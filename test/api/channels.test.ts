@@ -1,6 +1,6 @@
 /**
- * POST /channels/create, spec 4.3 line by line with 2.4, 8, D8, D9, D15, D19 (behaviour 2.3). Values of group settings are in
- * channel-groups.test.ts, who sees a channel and what is pushed in streams.test.ts.
+ * POST /channels/create, line by line: spec 4.3 with 2.4, 8, D8, D9, D15, D19 (behaviour 2.3). Group-setting values are
+ * tested in channel-groups.test.ts, visibility and events in streams.test.ts.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -15,10 +15,10 @@ import {
   setRealmSettings,
   success,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
+const { server, owner, member, moderator, guest } = await startServerWithUsers(t, ["member", "moderator", "guest"]);
 
 const nobody = 1;
 const administrators = 3;
@@ -28,7 +28,7 @@ function create(params: Params, by = owner) {
   return by.post("/channels/create", { subscribers: [], ...params });
 }
 
-/** Nothing of a refused request is kept: the name is still free. */
+/** A rejected request leaves nothing behind: the name is still free. */
 async function isFree(name: string): Promise<boolean> {
   const { body } = await owner.get("/streams", { include_all: true });
   return !body.streams.some((stream: { name: string }) => stream.name === name);
@@ -72,7 +72,7 @@ t.test("[spec 4.3] name and subscribers are enough; every other setting has its 
   });
 });
 
-t.test("[spec 2.4] what is sent comes back in the record", async (t) => {
+t.test("[spec 2.4] the record holds the values sent", async (t) => {
   const sent = {
     description: "All about **tea**",
     invite_only: true,
@@ -120,12 +120,12 @@ t.test("[spec 4.3] name and subscribers are required, and each parameter has its
   t.ok(await isFree("mistyped"));
 });
 
-t.test("[spec 2.1] parameters that the operation does not know are listed and ignored", async (t) => {
+t.test("[spec 2.1] unknown parameters are listed and ignored", async (t) => {
   const { body } = await create({ name: "listed", zebra: "1", is_announcement_only: true });
   t.strictSame(body.ignored_parameters_unsupported, ["is_announcement_only", "zebra"]);
 });
 
-t.test("[OpenAPI, subscribe] folder_id=null and send_new_subscription_messages are understood", async (t) => {
+t.test("[OpenAPI, subscribe] folder_id=null and send_new_subscription_messages are accepted", async (t) => {
   for (const tells of [true, false]) {
     const params = { name: `understood ${tells}`, folder_id: null, send_new_subscription_messages: tells };
     const { status, body } = await create(params);
@@ -136,13 +136,13 @@ t.test("[OpenAPI, subscribe] folder_id=null and send_new_subscription_messages a
   t.match(await create({ name: "wrong", folder_id: "none" }), { status: 400 });
 });
 
-t.test("[spec 5] without credentials nothing is created", async (t) => {
+t.test("[spec 5] a request without credentials creates nothing", async (t) => {
   const refused = await create({ name: "anonymous" }, owner.anonymous());
   t.match(refused, { status: 401, body: { code: "UNAUTHORIZED" } });
   t.ok(await isFree("anonymous"));
 });
 
-t.test("[spec 7, D1] a name in use answers 409 CHANNEL_ALREADY_EXISTS, whatever its case", async (t) => {
+t.test("[spec 7, D1] a name in use is rejected with 409 CHANNEL_ALREADY_EXISTS, whatever its case", async (t) => {
   await createChannel(owner, "Straße und Äpfel", []);
   for (const name of ["Straße und Äpfel", "straße und äpfel", "  STRAßE UND ÄPFEL ", "straße und A\u0308pfel"]) {
     const taken = name.trim();
@@ -154,20 +154,23 @@ t.test("[spec 7, D1] a name in use answers 409 CHANNEL_ALREADY_EXISTS, whatever 
   }
 });
 
-t.test("[M7] of two who create one name at once, one does and the other is told", async (t) => {
+t.test("[M7] of two concurrent creations of one name, one succeeds and the other is rejected", async (t) => {
   const answers = await Promise.all([create({ name: "Once" }), create({ name: "once" }, member)]);
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 409]);
 });
 
-t.test("[S1] the named exception: a private channel that the caller cannot see takes its name, too", async (t) => {
-  await createChannel(owner, "hidden place", [owner], { invite_only: true });
-  t.strictSame(
-    outcome(await create({ name: "Hidden Place" }, member)),
-    refusal("Channel 'Hidden Place' already exists", "CHANNEL_ALREADY_EXISTS", 409, { channel_name: "Hidden Place" }),
-  );
-});
+t.test(
+  "[S1] as the only exception, the name of a private channel is in use for callers who cannot see it",
+  async (t) => {
+    await createChannel(owner, "hidden place", [owner], { invite_only: true });
+    t.strictSame(
+      outcome(await create({ name: "Hidden Place" }, member)),
+      refusal("Channel 'Hidden Place' already exists", "CHANNEL_ALREADY_EXISTS", 409, { channel_name: "Hidden Place" }),
+    );
+  },
+);
 
-t.test("[spec 8, D8] a name has at most 60 code points, wherever they are in Unicode", async (t) => {
+t.test("[spec 8, D8] a name has at most 60 code points, in any Unicode plane", async (t) => {
   for (const letter of ["n", "ü", "🦜"]) {
     const longest = letter.repeat(60);
     const made = await create({ name: longest });
@@ -214,12 +217,12 @@ t.test("[spec 4.3] a name is trimmed, not blank, and printable", async (t) => {
   }
 });
 
-t.test("[spec 4.3] line breaks in a description become blanks", async (t) => {
+t.test("[spec 4.3] line breaks in a description become spaces", async (t) => {
   const made = await create({ name: "lines", description: "one\ntwo\r\nthree\rfour" });
   t.equal((await channelSeenBy(owner, made.body.id)).description, "one two three four");
 });
 
-t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, bare or as a JSON string", async (t) => {
+t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, raw or as a JSON string", async (t) => {
   const forms: [unknown, number | null][] = [
     [1, 1],
     ['"7"', 7],
@@ -245,7 +248,7 @@ t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, bare o
   }
 });
 
-t.test("[D19] organization administrators may set retention, others only realm_default", async (t) => {
+t.test("[D19] only organization administrators set retention; others may send realm_default", async (t) => {
   const administrator = await personOf(server, "administrator", roles.administrator);
   t.equal((await create({ name: "kept by admin", message_retention_days: 5 }, administrator)).status, 200);
   t.equal((await create({ name: "kept default", message_retention_days: "realm_default" }, member)).status, 200);
@@ -257,7 +260,7 @@ t.test("[D19] organization administrators may set retention, others only realm_d
   }
 });
 
-t.test("[spec 2.4, D9] topics_policy is one of four, bare or as a JSON string", async (t) => {
+t.test("[spec 2.4, D9] topics_policy is one of four values, raw or as a JSON string", async (t) => {
   for (const policy of ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"]) {
     for (const form of [policy, `"${policy}"`]) {
       const made = await create({ name: `topics ${form}`, topics_policy: form }, member);
@@ -266,7 +269,7 @@ t.test("[spec 2.4, D9] topics_policy is one of four, bare or as a JSON string", 
   }
 });
 
-t.test("[spec 4.3] history: protected by default in a private channel, always shared in a public one", async (t) => {
+t.test("[spec 4.3] history is protected by default in a private channel, always shared in a public one", async (t) => {
   const shared = async (name: string, params: Params) => {
     const made = await create({ name, subscribers: [owner.userId], ...params });
     t.equal(made.status, 200, name);
@@ -279,7 +282,7 @@ t.test("[spec 4.3] history: protected by default in a private channel, always sh
 });
 
 t.test(
-  "[spec 4.3] a default channel is an administrator's to make, public, and joined by who comes later",
+  "[spec 4.3] only administrators create default channels, which are public and joined by new users",
   async (t) => {
     const follower = await Follower.of(member);
     t.strictSame(
@@ -304,17 +307,17 @@ t.test(
   },
 );
 
-t.test("[spec 4.3] web-public needs the server's switch, the organization's switch and membership", async (t) => {
+t.test("[spec 4.3] web-public needs the server and organization settings and a subscribed creator", async (t) => {
   const webPublic = { is_web_public: true };
   const disabled = refusal("Web-public channels are not enabled.");
-  t.strictSame(outcome(await create({ name: "web", ...webPublic })), disabled, "the organization's switch is off");
+  t.strictSame(outcome(await create({ name: "web", ...webPublic })), disabled, "the organization setting is off");
 
   const open = await startTestServer(t);
   setRealmSettings(open, { enable_spectator_access: true });
-  const stranger = await personOf(open, "stranger");
-  t.strictSame(outcome(await create({ name: "web", ...webPublic }, stranger)), refusal("Insufficient permission"));
+  const outsider = await personOf(open, "outsider");
+  t.strictSame(outcome(await create({ name: "web", ...webPublic }, outsider)), refusal("Insufficient permission"));
   const made = await create({ name: "web", ...webPublic }, open.owner);
-  t.match(await channelSeenBy(stranger, made.body.id), {
+  t.match(await channelSeenBy(outsider, made.body.id), {
     is_web_public: true,
     invite_only: false,
     history_public_to_subscribers: true,
@@ -323,10 +326,14 @@ t.test("[spec 4.3] web-public needs the server's switch, the organization's swit
 
   const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
   setRealmSettings(closed, { enable_spectator_access: true });
-  t.strictSame(outcome(await create({ name: "web", ...webPublic }, closed.owner)), disabled, "the server's is off");
+  t.strictSame(
+    outcome(await create({ name: "web", ...webPublic }, closed.owner)),
+    disabled,
+    "the server setting is off",
+  );
 });
 
-t.test("[spec 4.3] subscribers are people who are active; one who is not undoes the whole creation", async (t) => {
+t.test("[spec 4.3] subscribers must be active users; one who is not rejects the whole creation", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const refused: [number[], string][] = [
@@ -338,7 +345,7 @@ t.test("[spec 4.3] subscribers are people who are active; one who is not undoes 
     t.ok(await isFree("undone"));
   }
   const made = await create({ name: "done", subscribers: [member.userId, guest.userId, member.userId] });
-  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, 2, "named twice is subscribed once");
+  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, 2, "a user named twice is subscribed once");
   t.equal((await member.get("/users/me/subscriptions")).body.subscriptions.length, 3);
 });
 
@@ -351,7 +358,7 @@ t.test("[S3] a request names at most 20,000 subscribers", async (t) => {
   );
 });
 
-t.test("[spec 4.3] announce tells of a channel with subscribers; nobody is told of an empty one", async (t) => {
+t.test("[spec 4.3] announce posts a notice for a channel with subscribers, and none for an empty one", async (t) => {
   const follower = await Follower.of(owner, { apply_markdown: true });
   await create({ name: "unannounced", subscribers: [member.userId] }, member);
   await create({ name: "empty", announce: true }, member);

@@ -1,4 +1,4 @@
-/** Code in messages is highlighted before they are written, in a thread of its own (behaviour 5.8). */
+/** Code in messages is highlighted before they are stored, in a separate thread (behaviour 5.8). */
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -10,7 +10,7 @@ import { OPTIONS, RESOLVER } from "../domain/markdown-support.ts";
 import { createChannel } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 
-/** Pygments' short names, as clients' style sheets have them. */
+/** The short names of Pygments, as the clients' style sheets use them. */
 const CLASSES = new Set(
   (
     "w err x k kc kd kn kp kr kt n na nb bp nc no nd ni ne nf fm nl nn nx py nt nv vc vg vi vm l ld s sa sb sc dl sd s2 se sh " +
@@ -20,7 +20,7 @@ const CLASSES = new Set(
 
 type Parsed = DefaultTreeAdapterTypes.ChildNode;
 
-/** What a browser reads in it. Throws where there is anything but spans of one class. */
+/** The text that a browser shows. Throws for anything but spans with one known class. */
 function textOf(fragment: string): string {
   const read = (node: Parsed): string => {
     if ("value" in node) return node.value;
@@ -46,7 +46,7 @@ async function contentOf(id: number): Promise<string> {
   return (await owner.get(`/messages/${id}`)).body.message.content;
 }
 
-t.test("[behaviour 5.8] a message that is sent, edited or only rendered has its code highlighted", async (t) => {
+t.test("[behaviour 5.8] code is highlighted in messages that are sent, edited or only rendered", async (t) => {
   const id = await owner.say(channelId, "t", source);
   t.match(await contentOf(id), colored);
   await owner.patch(`/messages/${id}`, { content: "```py\ny = 1\n```" });
@@ -54,7 +54,7 @@ t.test("[behaviour 5.8] a message that is sent, edited or only rendered has its 
   t.match((await owner.post("/messages/render", { content: `> quoted\n\n${source}` })).body.rendered, colored);
 });
 
-t.test("[M7] messages that one writer sends at a time keep their order, with and without code", async (t) => {
+t.test("[M7] concurrent messages of one sender keep their order, with and without code", async (t) => {
   const sent = Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? source : `${index}`));
   const writer = new CodeHighlighter();
   const order: string[] = [];
@@ -72,7 +72,7 @@ t.test("[M7] messages that one writer sends at a time keep their order, with and
   );
 });
 
-/** Numbers that look random and are the same each time. */
+/** A seeded pseudo-random number generator. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -81,7 +81,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-t.test("[behaviour 5.8] the text of highlighted code is the code, in every language, whatever the code", async (t) => {
+t.test("[behaviour 5.8] highlighting keeps the text of the code in every language, whatever the code", async (t) => {
   const next = numbers(19);
   const words = "if def class end begin /* */ <!-- --> <a b='c'> #{y} `x` 0x1F 1e5 -- // ''' \"\"\" {% %} <?php";
   const pieces = [
@@ -104,20 +104,23 @@ t.test("[behaviour 5.8] the text of highlighted code is the code, in every langu
   }
 });
 
-/** Tabs, in which one tokenizer looks for the end of a key in more than cubic time: minutes. */
+/** Tabs, in which one tokenizer searches for the end of a key in more than cubic time: minutes. */
 const hostile = `\`\`\`yaml\n${`${"\t".repeat(450)}\n`.repeat(20)}x\n\`\`\``;
 
-t.test("[S3] code that takes too long is shown as it was typed, and delays others by a bounded time", async (t) => {
-  const writer = new CodeHighlighter();
-  await writer.whenShown(parse(source), "first", () => undefined);
-  const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
-  const behind = writer.whenShown(parse(source), "behind", htmlOf);
-  t.notMatch(await slow, '<span class="', "no colors, and no minutes");
-  t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
-  t.match(await writer.whenShown(parse(source), "behind", htmlOf), colored, "a new thread goes on");
-});
+t.test(
+  "[S3] code that takes too long to highlight is shown as plain text and delays other messages only briefly",
+  async (t) => {
+    const writer = new CodeHighlighter();
+    await writer.whenShown(parse(source), "first", () => undefined);
+    const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
+    const behind = writer.whenShown(parse(source), "behind", htmlOf);
+    t.notMatch(await slow, '<span class="', "no highlighting, and no wait of minutes");
+    t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
+    t.match(await writer.whenShown(parse(source), "behind", htmlOf), colored, "a new thread is started");
+  },
+);
 
-t.test("[S3] so many messages wait for the thread; the code of further ones is shown as it was typed", async (t) => {
+t.test("[S3] code_highlight_waiting_max: with more waiting messages, their code is shown as plain text", async (t) => {
   const writer = new CodeHighlighter();
   const count = limits.code_highlight_waiting_max;
   const all = await Promise.all(
@@ -129,7 +132,7 @@ t.test("[S3] so many messages wait for the thread; the code of further ones is s
   );
 });
 
-t.test("[S3] where the system gives no thread, code is shown as it was typed, and later messages go on", async (t) => {
+t.test("[S3] if no thread can be started, code is shown as plain text and messages are processed", async (t) => {
   const writer = new CodeHighlighter(limits.code_highlight_ms_max, () => {
     throw new Error("EAGAIN");
   });

@@ -1,6 +1,6 @@
 /**
- * Pages of other sites (S1): a browser that remembers credentials adds them to whatever a page makes it send, so forms of other sites
- * change nothing. Programs, and pages that ask under CORS, are served as before.
+ * Requests from pages of other sites (S1, D203): a browser that remembers credentials adds them to every request, so
+ * forms of other sites must change nothing. Programs and pages that ask under CORS are served.
  */
 import t from "tap";
 import { exchange } from "../support/http.ts";
@@ -12,7 +12,7 @@ const { owner, url } = server;
 const { host } = new URL(url);
 const content = "type=direct&to=[2]&content=x";
 
-/** A post as somebody's browser, or a program, sends it. */
+/** Sends a post like a browser or a program. */
 async function post(headers: readonly string[], authorization = owner.authorization) {
   const lines = [
     "POST /api/v1/messages HTTP/1.1",
@@ -32,7 +32,7 @@ const foreign: readonly (readonly string[])[] = [
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", evil],
   ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Origin: https://other.localhost"],
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
-  // A script that tells the browser to add what it remembers: no preflight of such a request is granted.
+  // A script that lets the browser add stored credentials. Preflights of such requests are rejected.
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Sec-Fetch-Storage-Access: none", evil],
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", evil],
   ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", "Origin: https://other.localhost"],
@@ -51,7 +51,7 @@ const welcome: readonly (readonly string[])[] = [
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Origin: https://client.example"],
 ];
 
-t.test("[S1] [CSRF_FAILED] a form that a page of another site sends changes nothing", async (t) => {
+t.test("[S1] [CSRF_FAILED] a form sent from a page of another site changes nothing", async (t) => {
   for (const headers of foreign) {
     const { status, code } = await post(headers);
     t.strictSame([status, code], [403, "CSRF_FAILED"], headers.join(", "));
@@ -60,31 +60,32 @@ t.test("[S1] [CSRF_FAILED] a form that a page of another site sends changes noth
   t.strictSame(body.messages, []);
 });
 
-t.test("[S1] programs, the server's own pages and pages that ask under CORS are served", async (t) => {
+t.test("[S1] programs, the server's own pages and pages under CORS are served", async (t) => {
   for (const headers of welcome) t.equal((await post(headers)).status, 200, headers.join(", "));
 });
 
-t.test("[D2] a browser is not asked for credentials that it would remember, programs are", async (t) => {
+t.test("[D2] programs are asked for credentials; a browser is not, because it would remember them", async (t) => {
   t.match((await post([], "")).headers["www-authenticate"], /^Basic/);
   const asked = await post(["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors"], "");
   t.equal(asked.status, 401);
   t.equal(asked.headers["www-authenticate"], undefined);
 });
 
-t.test(
-  "[S1] [CSRF_FAILED] a page of another site opens no socket with credentials that a browser remembers",
-  async (t) => {
-    const { authorization } = owner;
-    const statusOf = async (headers: Record<string, string>, credentials = authorization) => {
-      const socket = new RawSocket(url, { authorization: credentials, headers });
-      const { status } = await socket.handshake;
-      socket.destroy();
-      return status;
-    };
-    t.equal(await statusOf({ Origin: "https://evil.example" }), 403);
-    t.equal(await statusOf({ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }), 403);
-    t.equal(await statusOf({ Origin: url, "Sec-Fetch-Site": "same-origin" }), 101);
-    t.equal(await statusOf({ Origin: "https://client.example" }, ""), 101, "a first frame with a key is no memory");
-    t.equal(await statusOf({}), 101);
-  },
-);
+t.test("[S1] [CSRF_FAILED] a page of another site cannot open a socket with remembered credentials", async (t) => {
+  const { authorization } = owner;
+  const statusOf = async (headers: Record<string, string>, credentials = authorization) => {
+    const socket = new RawSocket(url, { authorization: credentials, headers });
+    const { status } = await socket.handshake;
+    socket.destroy();
+    return status;
+  };
+  t.equal(await statusOf({ Origin: "https://evil.example" }), 403);
+  t.equal(await statusOf({ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }), 403);
+  t.equal(await statusOf({ Origin: url, "Sec-Fetch-Site": "same-origin" }), 101);
+  t.equal(
+    await statusOf({ Origin: "https://client.example" }, ""),
+    101,
+    "a key in the first frame cannot come from the browser's stored credentials",
+  );
+  t.equal(await statusOf({}), 101);
+});

@@ -1,4 +1,7 @@
-/** POST and DELETE /default_streams (public API: add-default-stream, remove-default-stream), and who joins what by default. */
+/**
+ * Default channels: POST and DELETE /default_streams (public API: add-default-stream, remove-default-stream), and which
+ * channels new users join.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -15,12 +18,12 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
+const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
 const path = "/default_streams";
 const general = 1;
 const unknown = refusal("Invalid channel ID");
@@ -34,35 +37,40 @@ async function channelsOf(client: Client): Promise<string[]> {
   return body.subscriptions.map(({ name }: { name: string }) => name);
 }
 
-t.test("[public API, add-default-stream] it is told to everybody but guests, once; newcomers join", async (t) => {
-  const id = await createChannel(owner, "welcome", []);
-  const wanted = { event_types: ["default_streams", "subscription", "message"] };
-  const [own, members, guests] = await Promise.all([owner, member, guest].map((client) => Follower.of(client, wanted)));
-  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success());
-  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success(), "it is one already");
-  t.strictSame(await defaultsOf(member), [general, id]);
-  t.strictSame(await defaultsOf(guest), []);
-  const newcomer = await personOf(server, "newcomer");
-  t.strictSame(await channelsOf(newcomer), ["general", "welcome"]);
-  t.strictSame(await channelsOf(await personOf(server, "visitor", roles.guest)), [], "guests join nothing");
-  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success());
-  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success(), "it is none already");
-  t.strictSame(await channelsOf(await personOf(server, "late")), ["general"]);
-  t.strictSame(await channelsOf(newcomer), ["general", "welcome"], "who joined stays");
-  // Each event has the list as it is when it is read.
-  const told = { type: "default_streams", default_streams: [general] };
-  for (const follower of [own, members, guests]) {
-    await follower?.settled();
-    t.strictSame(follower?.ofType("default_streams"), follower === guests ? [] : [told, told]);
-  }
-  t.match(members?.ofType("subscription"), [
-    { op: "peer_add", stream_ids: [general], user_ids: [newcomer.userId] },
-    { op: "peer_add", stream_ids: [id], user_ids: [newcomer.userId] },
-    { op: "peer_add", stream_ids: [general] },
-  ]);
-});
+t.test(
+  "[public API, add-default-stream] everybody except guests receives one event, and new users join the channel",
+  async (t) => {
+    const id = await createChannel(owner, "welcome", []);
+    const wanted = { event_types: ["default_streams", "subscription", "message"] };
+    const [own, members, guests] = await Promise.all(
+      [owner, member, guest].map((client) => Follower.of(client, wanted)),
+    );
+    t.strictSame(outcome(await owner.post(path, { stream_id: id })), success());
+    t.strictSame(outcome(await owner.post(path, { stream_id: id })), success(), "it is already a default channel");
+    t.strictSame(await defaultsOf(member), [general, id]);
+    t.strictSame(await defaultsOf(guest), []);
+    const newcomer = await personOf(server, "newcomer");
+    t.strictSame(await channelsOf(newcomer), ["general", "welcome"]);
+    t.strictSame(await channelsOf(await personOf(server, "visitor", roles.guest)), [], "guests join nothing");
+    t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success());
+    t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success(), "it is no longer a default channel");
+    t.strictSame(await channelsOf(await personOf(server, "late")), ["general"]);
+    t.strictSame(await channelsOf(newcomer), ["general", "welcome"], "who joined stays");
+    // The list in an event is the one at the time when the event is read.
+    const received = { type: "default_streams", default_streams: [general] };
+    for (const follower of [own, members, guests]) {
+      await follower?.settled();
+      t.strictSame(follower?.ofType("default_streams"), follower === guests ? [] : [received, received]);
+    }
+    t.match(members?.ofType("subscription"), [
+      { op: "peer_add", stream_ids: [general], user_ids: [newcomer.userId] },
+      { op: "peer_add", stream_ids: [id], user_ids: [newcomer.userId] },
+      { op: "peer_add", stream_ids: [general] },
+    ]);
+  },
+);
 
-t.test("[public API, add-default-stream] what is refused, with its text; nothing changes", async (t) => {
+t.test("[public API, add-default-stream] each invalid channel is rejected with its error message", async (t) => {
   const changes = await watchChanges(owner);
   const before = await defaultsOf(owner);
   const own = await createChannel(owner, "own secret", [owner], { invite_only: true });
@@ -88,7 +96,7 @@ t.test("[public API, add-default-stream] what is refused, with its text; nothing
   t.strictSame(await defaultsOf(owner), before);
 });
 
-t.test("[public API, add-default-stream] organization administrators alone", async (t) => {
+t.test("[public API, add-default-stream] only organization administrators change default channels", async (t) => {
   const id = await createChannel(member, "by a member", []);
   const rows: [string, Client, boolean][] = [
     ["owner", owner, true],
@@ -106,7 +114,7 @@ t.test("[public API, add-default-stream] organization administrators alone", asy
   }
 });
 
-t.test("[S3] default_channels_max: one more is refused, until there is one less", async (t) => {
+t.test("[S3] default_channels_max: one more is rejected until one is removed", async (t) => {
   const crowded = await startTestServer(t);
   const record = realmOf(crowded).view.channels.get(general);
   if (record === undefined) throw new Error("there is no general channel");
@@ -116,7 +124,7 @@ t.test("[S3] default_channels_max: one more is refused, until there is one less"
     "channels",
     ids.map((id) => [id, { ...record, id, recipientId: id, name: `c${id}`, isDefault: id < ids.length + 98 }] as const),
   );
-  // The general channel, and all of these but the last two.
+  // The general channel and all of `ids` but the last two.
   t.equal((await defaultsOf(crowded.owner)).length, ids.length - 1);
   const [first = 0, last = 0] = ids.slice(-2);
   t.strictSame(outcome(await crowded.owner.post(path, { stream_id: first })), success());
@@ -133,7 +141,7 @@ t.test("[S3] default_channels_max: one more is refused, until there is one less"
   t.equal((await channelsOf(await personOf(crowded, "newcomer"))).length, ids.length);
 });
 
-t.test("[M1] default channels stay over a restart", async (t) => {
+t.test("[M1] default channels survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const id = await createChannel(before.owner, "kept", []);
   await before.owner.post(path, { stream_id: id });

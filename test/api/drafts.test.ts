@@ -17,13 +17,13 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, oneOfEachKind, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, oneOfEachKind, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, guest, former } = await startPeopledServer(t, ["member", "guest", "former"]);
+const { server, owner, member, guest, former } = await startServerWithUsers(t, ["member", "guest", "former"]);
 await owner.delete(`/users/${former.userId}`);
 const general = 1;
 const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
@@ -36,7 +36,7 @@ const toChannel = { type: "stream", to: [general], topic: "soup", content: "Is i
 const toPeople = { type: "private", to: [owner.userId, member.userId], topic: "", content: "Hi", timestamp: at + 1 };
 const toNobody = { type: "", to: [], topic: "", content: "Not yet", timestamp: at + 2 };
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 async function draftsOf(client: Client): Promise<Event[]> {
   return (await client.get("/drafts")).body.drafts;
@@ -49,36 +49,36 @@ async function keep(client: Client, ...drafts: readonly Params[]): Promise<numbe
 }
 
 t.test(
-  "[public API, create-drafts] drafts are kept, listed last edited first, told to their owner alone",
+  "[public API, create-drafts] drafts are stored, listed by last edit, and sent to their owner alone",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
     t.strictSame(outcome(await person.get("/drafts")), success({ count: 0, drafts: [] }));
     const given = [toPeople, toNobody, toChannel];
     const made = await person.post("/drafts", { drafts: given });
     const [first = 0] = made.body.ids;
-    t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in order of the request");
+    t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in the order of the request");
     const kept = given.map((draft, index) => ({ id: first + index, ...draft }));
     const newestFirst = [kept[1], kept[0], kept[2]];
     t.strictSame(outcome(await person.get("/drafts")), success({ count: 3, drafts: newestFirst }));
     t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], newestFirst);
-    t.strictSame(await draftsOf(member), [], "they are nobody else's");
+    t.strictSame(await draftsOf(member), [], "other users do not see them");
     await own.settled();
-    t.strictSame(own.ofType("drafts"), [{ type: "drafts", op: "add", drafts: kept }], "one event for all");
+    t.strictSame(own.ofType("drafts"), [{ type: "drafts", op: "add", drafts: kept }], "one event for all of them");
     await other.settled();
     t.strictSame(other.ofType("drafts"), []);
   },
 );
 
-t.test("[public API, create-drafts] no drafts at all: no ids, no event", async (t) => {
+t.test("[public API, create-drafts] an empty list returns no ids and sends no event", async (t) => {
   const changes = await watchChanges(member);
   t.strictSame(outcome(await member.post("/drafts", { drafts: [] })), success({ ids: [] }));
   t.strictSame(outcome(await member.post("/drafts")), success({ ids: [] }));
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, Draft] what does not belong to the type of a draft is ignored", async (t) => {
-  const person = await anybody();
+t.test("[public API, Draft] fields that do not belong to the type of a draft are ignored", async (t) => {
+  const person = await newUser();
   const unaddressed = { ...toNobody, timestamp: at };
   const cases: readonly (readonly [Params, object])[] = [
     [{ ...toPeople, topic: "ignored" }, toPeople],
@@ -116,7 +116,7 @@ t.test("[public API, Draft] what does not belong to the type of a draft is ignor
   }
 });
 
-t.test("[public API, Draft] the server fills in the time where none is given", async (t) => {
+t.test("[public API, Draft] the server fills in a missing timestamp", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const person = await personOf(clocked, "person");
   const now = () => Math.floor(clock.now() / 1000);
@@ -138,8 +138,8 @@ t.test("[public API, Draft] the server fills in the time where none is given", a
   );
 });
 
-t.test("[behaviour 1.8] content and topic that are too long are cut, in code points", async (t) => {
-  const person = await anybody();
+t.test("[behaviour 1.8] content and topic that exceed their limits are truncated, in code points", async (t) => {
+  const person = await newUser();
   const contentMax = limits.message_code_points_max;
   const topicMax = limits.topic_code_points_max;
   const mark = "\n[message truncated]";
@@ -156,7 +156,7 @@ t.test("[behaviour 1.8] content and topic that are too long are cut, in code poi
   }
 });
 
-/** What is wrong with a draft, and the message, where it stands at `draft`. */
+/** Invalid drafts and the message for each; `draft` is the place of the draft in the request. */
 const wrongDrafts: readonly (readonly [unknown, string])[] = [
   [{ ...toChannel, to: [] }, "Must specify exactly 1 channel ID for channel messages"],
   [{ ...toChannel, to: [general, secret] }, "Must specify exactly 1 channel ID for channel messages"],
@@ -181,30 +181,33 @@ const wrongDrafts: readonly (readonly [unknown, string])[] = [
   ["draft", "draft is not a dict"],
 ];
 
-t.test("[public API, drafts] bad drafts are refused with their texts, in POST and PATCH; all or none", async (t) => {
-  t.equal(limits.direct_recipients_max, 200);
-  const person = await anybody();
-  const [id = 0] = await keep(person, toChannel);
-  const changes = await watchChanges(person);
-  for (const [draft, msg] of wrongDrafts) {
-    const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
-    t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
-    const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
-    t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
-  }
-  t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
-  t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
-  const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
-  t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
-  t.strictSame(await changes(), []);
-  t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
-  const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
-  t.equal((await person.post("/drafts", { drafts: [latest] })).status, 200, "the last time that is one");
-  const crowded = { ...toPeople, to: Array(200).fill(owner.userId) };
-  t.equal((await person.post("/drafts", { drafts: [crowded] })).status, 200);
-});
+t.test(
+  "[public API, drafts] an invalid draft is rejected with its error message, together with the whole request",
+  async (t) => {
+    t.equal(limits.direct_recipients_max, 200);
+    const person = await newUser();
+    const [id = 0] = await keep(person, toChannel);
+    const changes = await watchChanges(person);
+    for (const [draft, msg] of wrongDrafts) {
+      const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
+      t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
+      const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
+      t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
+    }
+    t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
+    t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
+    const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
+    t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
+    t.strictSame(await changes(), []);
+    t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
+    const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
+    t.equal((await person.post("/drafts", { drafts: [latest] })).status, 200, "the last valid timestamp");
+    const crowded = { ...toPeople, to: Array(200).fill(owner.userId) };
+    t.equal((await person.post("/drafts", { drafts: [crowded] })).status, 200);
+  },
+);
 
-t.test("[S1] a guest writes drafts only to whom it may know", async (t) => {
+t.test("[S1] a guest can address drafts only to users they may see", async (t) => {
   const open = { ...toPeople, to: [member.userId] };
   t.equal((await guest.post("/drafts", { drafts: [open] })).status, 200);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
@@ -214,12 +217,20 @@ t.test("[S1] a guest writes drafts only to whom it may know", async (t) => {
   t.strictSame(outcome(await guest.post("/drafts", { drafts: [toChannel] })), refusal("Invalid channel ID"));
 });
 
-t.test("[S3] drafts_per_user_max: one more is refused, and one request cannot bring more", async (t) => {
-  const person = await anybody();
+t.test("[S3] drafts_per_user_max: one more is rejected, also in one request", async (t) => {
+  const person = await newUser();
   const countMax = limits.drafts_per_user_max;
   const rows = Array.from({ length: countMax - 2 }, (_, index) => {
     const id = 1_000_000 + index;
-    const row = { id, userId: person.userId, type: "", to: [], topic: "", content: "x", changedAt: index * 1000 };
+    const row = {
+      id,
+      userId: person.userId,
+      type: "",
+      to: [],
+      topic: "",
+      content: "x",
+      changedAt: index * 1000,
+    } as const;
     return [[person.userId, id], row] as const;
   });
   writeMany(server, "drafts", rows);
@@ -238,28 +249,28 @@ t.test("[S3] drafts_per_user_max: one more is refused, and one request cannot br
 });
 
 t.test(
-  "[public API, edit-draft] an edit replaces the draft; the event has the whole, and only if it differs",
+  "[public API, edit-draft] an edit replaces the draft, and sends the whole draft only if it differs",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const [id = 0] = await keep(person, toChannel);
     const follower = await Follower.of(person, wanted);
     for (const draft of [toPeople, toNobody, toChannel]) {
       t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success());
-      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "once more changes nothing");
+      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "repeating it changes nothing");
       t.strictSame(await draftsOf(person), [{ id, ...draft }]);
     }
     await follower.settled();
-    const told = [toPeople, toNobody, toChannel].map((draft) => ({
+    const received = [toPeople, toNobody, toChannel].map((draft) => ({
       type: "drafts",
       op: "update",
       draft: { id, ...draft },
     }));
-    t.strictSame(follower.ofType("drafts"), told);
+    t.strictSame(follower.ofType("drafts"), received);
   },
 );
 
-t.test("[public API, delete-draft] a draft goes once; somebody else's is not there", async (t) => {
-  const person = await anybody();
+t.test("[public API, delete-draft] a draft is deleted once; another user's draft does not exist", async (t) => {
+  const person = await newUser();
   const [id = 0] = await keep(person, toChannel);
   const follower = await Follower.of(person, wanted);
   t.strictSame(outcome(await member.delete(`/drafts/${id}`)), missing);
@@ -275,8 +286,8 @@ t.test("[public API, delete-draft] a draft goes once; somebody else's is not the
   t.ok(((await keep(person, toNobody))[0] ?? 0) > id, "no id is used twice");
 });
 
-t.test("[spec 2.3] without enable_drafts_synchronization there are no drafts, in any operation", async (t) => {
-  const person = await anybody();
+t.test("[spec 2.3] without enable_drafts_synchronization every operation on drafts is rejected", async (t) => {
+  const person = await newUser();
   const [id = 0] = await keep(person, toChannel, toPeople);
   setUserSettings(server, person.userId, { enable_drafts_synchronization: false });
   t.strictSame(outcome(await person.get("/drafts")), disabled);
@@ -289,8 +300,8 @@ t.test("[spec 2.3] without enable_drafts_synchronization there are no drafts, in
   t.equal((await draftsOf(person)).length, 2);
 });
 
-t.test("[spec 2.3] turning synchronization off removes all of a person's drafts, and tells nobody", async (t) => {
-  const person = await anybody();
+t.test("[spec 2.3] turning synchronization off deletes all drafts of the user without an event", async (t) => {
+  const person = await newUser();
   const ids = await keep(person, toChannel, toPeople, toNobody);
   await keep(member, toNobody);
   t.strictSame(
@@ -299,7 +310,7 @@ t.test("[spec 2.3] turning synchronization off removes all of a person's drafts,
   );
 });
 
-t.test("[public API, drafts] everybody keeps drafts: guests and bots, too", async (t) => {
+t.test("[public API, drafts] every user can keep drafts, guests and bots included", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const [id = 0] = await keep(client, toNobody);
     t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);
@@ -308,7 +319,7 @@ t.test("[public API, drafts] everybody keeps drafts: guests and bots, too", asyn
   }
 });
 
-t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   const ids = await keep(person, toChannel, toNobody, { ...toPeople, to: [2] });

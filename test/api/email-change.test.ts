@@ -1,10 +1,10 @@
 /**
- * A new address (spec 4.1 rule 2: the change takes effect after the user confirms control of it; behaviour 2.1 step 3). The request is
- * part of PATCH /settings; the page is what the link in the mail leads to.
+ * Changing one's email (spec 4.1 rule 2: the change takes effect after the user confirms control of the new address;
+ * behaviour 2.1 step 3). PATCH /settings starts it; the link in the email confirms it.
  */
 import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
@@ -27,12 +27,12 @@ async function request(client: Client, email: string) {
 
 const accepted = success();
 
-/** Every mail is out: before that, time that passes would count as the mail server's. */
+/** Waits until all emails are sent. Otherwise the advanced time would count as a delay of the mail server. */
 function delivered(): Promise<void> {
   return until(() => pendingMails(server).length === 0);
 }
 
-/** Every mail of the address; a domain's letters are all the same to mail servers. */
+/** All emails to the address. Mail servers ignore case in a domain. */
 async function mailsTo(address: string): Promise<Received[]> {
   await delivered();
   const wanted = address.toLowerCase();
@@ -44,7 +44,7 @@ async function linkTo(address: string): Promise<string> {
   return /^http\S+$/m.exec(text)?.[0] ?? "";
 }
 
-/** Follows a link, as a browser does. */
+/** Opens a link like a browser. */
 async function follow(link: string, method = "GET") {
   const response = await fetch(link, { method });
   return { status: response.status, html: await response.text(), headers: response.headers };
@@ -54,12 +54,12 @@ function addressOf(client: Client): string | undefined {
   return realmOf(server).view.users.get(client.userId)?.email;
 }
 
-t.test("[spec 4.1] nothing changes before the link is followed; then the new address is the account's", async (t) => {
+t.test("[spec 4.1] the email changes when the link is opened, not before", async (t) => {
   const ann = await personOf(server, "ann");
   const changes = await watchChanges(owner);
   t.strictSame(await request(ann, " ann.new@example.org "), accepted);
   t.equal(addressOf(ann), "ann0@example.com");
-  t.strictSame(await changes(), [], "no event until confirmed");
+  t.strictSame(await changes(), [], "no event before the confirmation");
   const [mail] = await mailsTo("ann.new@example.org");
   t.match(mail?.email, { subject: "Confirm your new address on Tea & Co", to: [{ name: "ann 0" }] });
   t.match(mail?.email.text, /from ann0@example\.com to ann\.new@example\.org/);
@@ -78,14 +78,14 @@ t.test("[spec 4.1] nothing changes before the link is followed; then the new add
   const key = ann.account?.key ?? "";
   const renamed = new Client(server.url, { email: "ann.new@example.org", key, userId: ann.userId });
   t.equal((await renamed.get("/users/me")).body.delivery_email, "ann.new@example.org");
-  t.equal((await ann.get("/users/me")).status, 401, "the old address is no credential any more");
+  t.equal((await ann.get("/users/me")).status, 401, "the old email is no longer a valid credential");
   const [notice] = await mailsTo("ann0@example.com");
   t.match(notice?.email.subject, "The address of your account on Tea & Co has changed");
   t.match(notice?.email.text, "is now ann.new@example.org");
-  t.equal((await follow(link)).status, 404, "a link is good once");
+  t.equal((await follow(link)).status, 404, "a link works once");
 });
 
-t.test("[behaviour 2.1] the change is an event to whom it concerns", async (t) => {
+t.test("[behaviour 2.1] users who may see the email receive an event when it changes", async (t) => {
   const bea = await personOf(server, "bea");
   const follower = await Follower.of(owner, { event_types: ["realm_user", "message"] });
   await request(bea, "bea.new@example.org");
@@ -95,13 +95,13 @@ t.test("[behaviour 2.1] the change is an event to whom it concerns", async (t) =
   t.ok(people.some((person) => person.user_id === bea.userId && person.delivery_email === "bea.new@example.org"));
 });
 
-t.test("[behaviour 2.1] the current address is success, and nothing is sent", async (t) => {
+t.test("[behaviour 2.1] requesting the current email succeeds and sends no email", async (t) => {
   const cleo = await personOf(server, "cleo");
   t.strictSame(await request(cleo, "cleo0@example.com\n"), accepted);
   t.equal((await mailsTo("cleo0@example.com")).length, 0);
 });
 
-t.test("[behaviour 2.1] one's own address in other letters is a change; somebody else's is taken", async (t) => {
+t.test("[behaviour 2.1] the own email in another case is a change; another user's email is rejected", async (t) => {
   const dora = await personOf(server, "dora");
   const gone = await personOf(server, "gone");
   t.equal((await owner.delete(`/users/${gone.userId}`)).status, 200);
@@ -113,15 +113,15 @@ t.test("[behaviour 2.1] one's own address in other letters is a change; somebody
   t.equal(addressOf(dora), "Dora0@Example.com");
 });
 
-t.test("[S1] an address that the server itself gives out is nobody's to take", async (t) => {
+t.test("[S1] a dummy email that the server generates cannot be taken", async (t) => {
   const dummy = await personOf(server, "dummy");
   for (const reserved of [`user${owner.userId}@colloquy.invalid`, "User99@Colloquy.invalid"]) {
     t.strictSame(await request(dummy, reserved), refusal("Already has an account."), reserved);
-    t.strictSame(await mailsTo(reserved), [], "no mail is written");
+    t.strictSame(await mailsTo(reserved), [], "no email is stored");
   }
 });
 
-t.test("[behaviour 2.1, S3] what is no address: Enter a valid email address.", async (t) => {
+t.test('[behaviour 2.1, S3] a malformed email is rejected with "Enter a valid email address."', async (t) => {
   const emil = await personOf(server, "emil");
   const host = "@example.org";
   const tooLong = `${"e".repeat(limits.email_code_points_max + 1 - host.length)}${host}`;
@@ -144,7 +144,7 @@ t.test("[behaviour 2.1, S3] what is no address: Enter a valid email address.", a
   t.strictSame(await request(emil, tooLong.slice(1)), accepted, "at the limit");
 });
 
-t.test("[behaviour 2.1] the mail's link leads to a host and nothing else", async (t) => {
+t.test("[behaviour 2.1] a Host header that is not a plain host is rejected, and no link is sent", async (t) => {
   const finn = await personOf(server, "finn");
   for (const host of ["evil.example.org/x?", "evil.example.org#", "a b", "user@evil.example.org"]) {
     const answer = await new HostClient(finn, host).patch("/settings", { email: "finn.new@example.org" });
@@ -153,7 +153,7 @@ t.test("[behaviour 2.1] the mail's link leads to a host and nothing else", async
   t.equal((await mailsTo("finn.new@example.org")).length, 0);
 });
 
-t.test("[spec 4.1] a newer request replaces the older: its link is good, the older one's is not", async (t) => {
+t.test("[spec 4.1] a newer request replaces the older one, whose link becomes invalid", async (t) => {
   const gina = await personOf(server, "gina");
   await request(gina, "gina.one@example.org");
   const first = await linkTo("gina.one@example.org");
@@ -167,7 +167,7 @@ t.test("[spec 4.1] a newer request replaces the older: its link is good, the old
   t.equal(addressOf(gina), "gina.two@example.org");
 });
 
-t.test("[spec 4.1] looking at the link does not follow it: HEAD changes nothing, POST is not allowed", async (t) => {
+t.test("[spec 4.1] HEAD does not confirm the change, and POST is not allowed", async (t) => {
   const hans = await personOf(server, "hans");
   await request(hans, "hans.new@example.org");
   const link = await linkTo("hans.new@example.org");
@@ -177,7 +177,7 @@ t.test("[spec 4.1] looking at the link does not follow it: HEAD changes nothing,
   t.equal((await follow(link)).status, 200);
 });
 
-t.test("[spec 4.1] unknown keys lead to a page that says so", async (t) => {
+t.test("[spec 4.1] a link with an unknown key leads to a page that says so", async (t) => {
   for (const key of ["", "x", "a/b", "%00", "<script>", "k".repeat(2000)]) {
     const page = await follow(`${server.url}/accounts/confirm_new_email/${key}`);
     t.equal(page.status, 404, key.slice(0, 10));
@@ -186,28 +186,31 @@ t.test("[spec 4.1] unknown keys lead to a page that says so", async (t) => {
   }
 });
 
-t.test("[spec 4.1] the address is given to another account meanwhile: the page says so, nothing changes", async (t) => {
-  const ida = await personOf(server, "ida");
-  await request(ida, "wanted0@example.com");
-  await personOf(server, "wanted");
-  const page = await follow(await linkTo("wanted0@example.com"));
-  t.equal(page.status, 400);
-  t.match(page.html, "This address belongs to another account by now.");
-  t.equal(addressOf(ida), "ida0@example.com");
-});
+t.test(
+  "[spec 4.1] if another account has taken the email meanwhile, the page says so and nothing changes",
+  async (t) => {
+    const ida = await personOf(server, "ida");
+    await request(ida, "wanted0@example.com");
+    await personOf(server, "wanted");
+    const page = await follow(await linkTo("wanted0@example.com"));
+    t.equal(page.status, 400);
+    t.match(page.html, "This address belongs to another account by now.");
+    t.equal(addressOf(ida), "ida0@example.com");
+  },
+);
 
-t.test("[spec 4.20] the account is deactivated meanwhile: the link does nothing", async (t) => {
+t.test("[spec 4.20] after the user was deactivated the link does nothing", async (t) => {
   const jan = await personOf(server, "jan");
   await request(jan, "jan.new@example.org");
   const link = await linkTo("jan.new@example.org");
   await owner.delete(`/users/${jan.userId}`);
   const page = await follow(link);
   t.equal(page.status, 404);
-  t.match(page.html, "This link changes nothing");
+  t.match(page.html, "Your address was not changed");
   t.equal(addressOf(jan), "jan0@example.com");
 });
 
-t.test("[spec 4.8] an address that an owner gives is not undone by a link from before", async (t) => {
+t.test("[spec 4.8] an earlier link does not undo an email set by an owner", async (t) => {
   const victim = await personOf(server, "victim");
   t.strictSame(await request(victim, "intruder@example.net"), accepted);
   const link = await linkTo("intruder@example.net");
@@ -227,37 +230,37 @@ async function requests(t: Test, client: Client, from: number, count: number): P
   await delivered();
 }
 
-t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max, then RATE_LIMIT_HIT", async (t) => {
+t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max: one more is RATE_LIMIT_HIT", async (t) => {
   const kim = await personOf(server, "kim");
   const more = () => request(kim, "kim.more@example.org");
   const limited = (seconds: number) =>
     refusal("API usage exceeded rate limit", "RATE_LIMIT_HIT", 429, { "retry-after": seconds });
   await requests(t, kim, 0, limits.email_changes_per_hour_max);
   t.strictSame(await more(), limited(3600));
-  clock.advance(hourMs - 1);
+  clock.stride(hourMs - 1);
   t.strictSame(await more(), limited(0.001));
   clock.advance(1);
   await requests(t, kim, 2, limits.email_changes_per_hour_max);
-  clock.advance(hourMs);
+  clock.stride(hourMs);
   await requests(t, kim, 4, 1);
-  clock.advance(hourMs);
+  clock.stride(hourMs);
   t.strictSame(await more(), limited(21 * 3600), "five a day");
   t.equal((await mailsTo("kim.more@example.org")).length, 0);
   const lena = await personOf(server, "lena");
-  t.strictSame(await request(lena, "lena.new@example.org"), accepted, "everybody has a limit of their own");
+  t.strictSame(await request(lena, "lena.new@example.org"), accepted, "every user has their own limit");
   await delivered();
-  clock.advance(21 * hourMs);
+  clock.stride(21 * hourMs);
   t.strictSame(await more(), accepted);
   await delivered();
 });
 
-t.test("[S3] email_change_link_ms: a link is good for a day, and nothing of it stays", async (t) => {
+t.test("[S3] email_change_link_ms: a link is valid for a day, and its row is deleted afterwards", async (t) => {
   const mia = await personOf(server, "mia");
   const noa = await personOf(server, "noa");
   await request(mia, "mia.new@example.org");
   await request(noa, "noa.new@example.org");
   await delivered();
-  clock.advance(limits.email_change_link_ms - 1);
+  clock.stride(limits.email_change_link_ms - 1);
   t.equal((await follow(await linkTo("mia.new@example.org"))).status, 200, "the last moment");
   await delivered();
   clock.advance(1);
@@ -269,7 +272,7 @@ t.test("[S3] email_change_link_ms: a link is good for a day, and nothing of it s
   t.equal(environment.count("emailChangeRequests"), 0);
 });
 
-t.test("[S2] the key of a link is kept as its SHA-256 only, once the mail is out", async (t) => {
+t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stored", async (t) => {
   const olga = await personOf(server, "olga");
   await request(olga, "olga.new@example.org");
   const key = (await linkTo("olga.new@example.org")).split("/").at(-1) ?? "";

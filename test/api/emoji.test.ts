@@ -1,6 +1,6 @@
 /**
- * Custom emoji (issue "People", Status; public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji): names and
- * who may use them, pictures that move, who may take one away, and what messages show.
+ * Custom emoji (D149, D187; public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji): names,
+ * permissions, animations, deactivation, and how messages show them.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -54,7 +54,7 @@ async function emojiNamed(name: string): Promise<Event> {
 }
 
 t.test(
-  "[public API, upload-custom-emoji] everybody is told and sees it; the picture is 64 pixels square",
+  "[public API, upload-custom-emoji] everybody receives the new emoji; its picture is 64 pixels square",
   async (t) => {
     const types = { event_types: ["realm_emoji", "message"], fetch_event_types: ["realm_emoji"] };
     const followers = [await Follower.of(member, types), await Follower.of(people["guest"] ?? owner, types)];
@@ -88,7 +88,7 @@ t.test(
 );
 
 t.test(
-  "[public API, upload-custom-emoji] names: letters, digits, dashes, underscores, periods; blanks are underscores",
+  "[public API, upload-custom-emoji] a name has letters, digits, dashes, underscores and periods; spaces become underscores",
   async (t) => {
     const badCharacters = refusal(
       "Emoji names must contain only lowercase English letters, digits, spaces, dashes, underscores, and periods.",
@@ -114,16 +114,16 @@ t.test(
     for (const name of ["qx", "0", "my-emoji_2.0", "  around  ", longest]) {
       t.equal((await add(member, name)).status, 200, name);
     }
-    t.ok(await emojiNamed("around"), "blanks around are none of it");
+    t.ok(await emojiNamed("around"), "surrounding spaces are removed");
     t.equal((await add(member, "Upper Case")).status, 200, "[OpenAPI] upper and lower case are treated the same");
     t.ok(await emojiNamed("upper_case"));
-    t.equal((await add(member, "UPPER_CASE")).status, 400, "so this one is taken");
-    t.ok(limits.emoji_name_code_points_max <= EMOJI_NAME_CHARS_MAX, "messages can name all of them");
+    t.equal((await add(member, "UPPER_CASE")).status, 400, "so this name is in use");
+    t.ok(limits.emoji_name_code_points_max <= EMOJI_NAME_CHARS_MAX, "messages can use all of them");
   },
 );
 
 t.test(
-  "[public API, upload-custom-emoji] an active name is taken; a deactivated one is free, and the old emoji stays",
+  "[public API, upload-custom-emoji] the name of an active emoji is in use; that of a deactivated one is free, and the old emoji is kept",
   async (t) => {
     t.equal((await add(member, "taken")).status, 200);
     const first = await emojiNamed("taken");
@@ -135,11 +135,11 @@ t.test(
     const second = await emojiNamed("taken");
     t.not(second.id, first.id);
     t.strictSame((await owner.get("/realm/emoji")).body.emoji[first.id], { ...first, deactivated: true });
-    t.equal((await fetchPage(url, first.source_url)).status, 200, "what was written with it keeps its picture");
+    t.equal((await fetchPage(url, first.source_url)).status, 200, "messages written with it keep its picture");
   },
 );
 
-t.test("[public API, upload-custom-emoji] names of built-in emoji are for administrators", async (t) => {
+t.test("[public API, upload-custom-emoji] only administrators may use the name of a built-in emoji", async (t) => {
   const override = refusal("Only administrators can override default emoji.");
   for (const name of ["tada", "zulip"]) {
     t.strictSame(outcome(await add(people["moderator"] ?? owner, name)), override, name);
@@ -147,7 +147,7 @@ t.test("[public API, upload-custom-emoji] names of built-in emoji are for admini
   t.equal((await add(people["administrator"] ?? owner, "tada")).status, 200);
 });
 
-t.test("[public API, can_add_custom_emoji_group] role x who may add", async (t) => {
+t.test("[public API, can_add_custom_emoji_group] the setting decides which roles may add emoji", async (t) => {
   const groups: Readonly<Record<string, number>> = {
     "role:members": roles.member,
     "role:administrators": roles.administrator,
@@ -158,7 +158,7 @@ t.test("[public API, can_add_custom_emoji_group] role x who may add", async (t) 
     setRealmSettings(server, { can_add_custom_emoji_group: systemGroup(server, group) });
     for (const [name, role] of Object.entries(roles) as [string, Role][]) {
       const answer = await add(people[name] ?? owner, `${group.replace("role:", "")}-${name}`);
-      // Guests never, whatever group holds it.
+      // Guests may not, whatever the setting says.
       t.strictSame(outcome(answer), role <= roleMax ? success() : insufficient, `${name}, ${group}`);
     }
   }
@@ -171,7 +171,7 @@ t.test("[public API, can_add_custom_emoji_group] role x who may add", async (t) 
 });
 
 t.test(
-  "[public API, deactivate-custom-emoji] its author and administrators may; everybody is told, once",
+  "[public API, deactivate-custom-emoji] the author and administrators may deactivate an emoji, with one event to everybody",
   async (t) => {
     const neither = refusal("Must be an organization administrator or emoji author");
     for (const [name, role] of Object.entries(roles) as [string, Role][]) {
@@ -181,9 +181,9 @@ t.test(
       const answer = await (people[name] ?? owner).delete(pathOf(emoji));
       const may = role <= roles.administrator;
       t.strictSame(outcome(answer), may ? success() : neither, name);
-      const told = (await changes()) as Event[];
-      t.equal(told.length, may ? 1 : 0);
-      t.match(told, may ? [{ type: "realm_emoji", op: "update" }] : []);
+      const received = (await changes()) as Event[];
+      t.equal(received.length, may ? 1 : 0);
+      t.match(received, may ? [{ type: "realm_emoji", op: "update" }] : []);
     }
     t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), success(), "one's own");
     const gone = refusal("Emoji 'of-member-guest' does not exist", "NOT_FOUND", 404);
@@ -199,7 +199,7 @@ t.test(
   },
 );
 
-t.test("[public API, upload-custom-emoji] what moves goes on moving, and has a still picture beside", async (t) => {
+t.test("[public API, upload-custom-emoji] an animation stays animated and gets a still picture", async (t) => {
   for (const format of ["gif", "webp"] as const) {
     t.equal(
       (await add(member, `moving-${format}`, await animation(format, 5), { contentType: "text/html" })).status,
@@ -218,23 +218,20 @@ t.test("[public API, upload-custom-emoji] what moves goes on moving, and has a s
   t.match(await emojiNamed("one-frame"), { still_url: null, source_url: /\.png$/ });
 });
 
-t.test(
-  "[S3] emoji_frames_max: that many frames are taken, one more is refused; no picture is refused as such",
-  async (t) => {
-    const tooLarge = refusal("Image size exceeds limit.");
-    const changes = await watchChanges(owner);
-    t.strictSame(outcome(await add(member, "many", longGif(limits.emoji_frames_max + 1))), tooLarge);
-    t.strictSame(outcome(await add(member, "many", longGif(10_000))), tooLarge);
-    t.strictSame(outcome(await add(member, "bad", "<svg xmlns='http://www.w3.org/2000/svg'/>")), undecodable);
-    t.strictSame(outcome(await add(member, "bad", png.subarray(0, 40))), undecodable);
-    const half = await animation("gif", 20);
-    t.strictSame(outcome(await add(member, "bad", half.subarray(0, 60))), undecodable);
-    t.strictSame(await changes(), []);
-    t.equal((await add(member, "many", longGif(limits.emoji_frames_max))).status, 200);
-  },
-);
+t.test("[S3] emoji_frames_max: one frame more is rejected, and so is a file that is no picture", async (t) => {
+  const tooLarge = refusal("Image size exceeds limit.");
+  const changes = await watchChanges(owner);
+  t.strictSame(outcome(await add(member, "many", longGif(limits.emoji_frames_max + 1))), tooLarge);
+  t.strictSame(outcome(await add(member, "many", longGif(10_000))), tooLarge);
+  t.strictSame(outcome(await add(member, "bad", "<svg xmlns='http://www.w3.org/2000/svg'/>")), undecodable);
+  t.strictSame(outcome(await add(member, "bad", png.subarray(0, 40))), undecodable);
+  const half = await animation("gif", 20);
+  t.strictSame(outcome(await add(member, "bad", half.subarray(0, 60))), undecodable);
+  t.strictSame(await changes(), []);
+  t.equal((await add(member, "many", longGif(limits.emoji_frames_max))).status, 200);
+});
 
-t.test("[behaviour 1.8] exactly one file of at most 5 MiB", async (t) => {
+t.test("[behaviour 1.8] a request must hold exactly one file of at most 5 MiB", async (t) => {
   const exactlyOne = refusal("You must upload exactly one file.");
   t.strictSame(outcome(await member.post(pathOf("no_such_picture"))), exactlyOne);
   const two = multipart([
@@ -251,11 +248,11 @@ t.test("[behaviour 1.8] exactly one file of at most 5 MiB", async (t) => {
   t.strictSame(
     outcome(await add(people["guest"] ?? owner, "large", "no picture")),
     insufficient,
-    "who may not is told so first",
+    "the permission is checked first",
   );
 });
 
-t.test("[M7] of two people who take one name at the same time, one has it; the other's file is removed", async (t) => {
+t.test("[M7] of two concurrent uploads with one name, one succeeds and the file of the other is deleted", async (t) => {
   const answers = await Promise.all([add(member, "wanted"), add(owner, "wanted")]);
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
   await realmOf(server).files.idle();
@@ -263,7 +260,7 @@ t.test("[M7] of two people who take one name at the same time, one has it; the o
   t.equal(claimed.length, 1);
 });
 
-t.test("[D25] a repetition with the same key has the same answer and makes no second emoji", async (t) => {
+t.test("[D25] a repeated request with the same key gets the same answer and creates no second emoji", async (t) => {
   const headers = { "Idempotency-Key": "an-emoji" };
   t.strictSame(outcome(await add(member, "once", png, { headers })), success());
   const changes = await watchChanges(owner);
@@ -271,7 +268,7 @@ t.test("[D25] a repetition with the same key has the same answer and makes no se
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, Markdown] a custom emoji is an image; it wins over a built-in one of its name", async (t) => {
+t.test("[public API, Markdown] a custom emoji is an image and overrides the built-in one of its name", async (t) => {
   await member.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] });
   const rendered = async (content: string) => {
     const id = await member.say("general", "emoji", content);
@@ -283,16 +280,16 @@ t.test("[public API, Markdown] a custom emoji is an image; it wins over a built-
   t.equal(await rendered("`:green_tick:` :no_such_emoji:"), "<p><code>:green_tick:</code> :no_such_emoji:</p>");
   const { source_url: tada } = await emojiNamed("tada");
   t.equal(await rendered(":tada:"), `<p><img alt=":tada:" class="emoji" src="${tada}" title="tada"></p>`);
-  t.match(await rendered("🎉"), /emoji-1f389/, "the character stays what it is");
+  t.match(await rendered("🎉"), /emoji-1f389/, "the character itself is not replaced");
   const id = await member.say("general", "emoji", ":green_tick:");
   t.equal((await owner.delete(pathOf("green_tick"))).status, 200);
-  t.equal((await member.get(`/messages/${id}`)).body.message.content, `<p>${image}</p>`, "what was written keeps it");
-  t.equal(await rendered(":green_tick:"), "<p>:green_tick:</p>", "a deactivated one is text");
+  t.equal((await member.get(`/messages/${id}`)).body.message.content, `<p>${image}</p>`, "a stored message keeps it");
+  t.equal(await rendered(":green_tick:"), "<p>:green_tick:</p>", "the name of a deactivated emoji is plain text");
   t.equal((await owner.delete(pathOf("tada"))).status, 200);
-  t.match(await rendered(":tada:"), /emoji-1f389/, "the built-in one is back");
+  t.match(await rendered(":tada:"), /emoji-1f389/, "the built-in emoji is used again");
 });
 
-t.test("[M2, E2] after a restart emoji are there, and a queue of before is told of what they are now", async (t) => {
+t.test("[M2, E2] emoji survive a restart, and a queue from before receives the current list", async (t) => {
   const first = await startTestServer(t);
   const queue = await first.owner.register({ event_types: ["realm_emoji"], fetch_event_types: [] });
   t.equal((await add(first.owner, "kept")).status, 200);
@@ -307,13 +304,13 @@ t.test("[M2, E2] after a restart emoji are there, and a queue of before is told 
   for (const event of body.events) t.match(event, { op: "update", realm_emoji: emoji });
 });
 
-t.test("[S3] emoji_per_realm_max: that many, deactivated ones too, and no more", async (t) => {
+t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count", async (t) => {
   const { view, environment, projections } = realmOf(server);
   const before = [...view.realmEmoji.all()];
   const [some] = before;
   if (some === undefined) throw new Error("there are emoji");
   const fillers = Array.from({ length: limits.emoji_per_realm_max - before.length - 1 }, (_, index) => {
-    // Beyond the counter, so that no id is taken twice.
+    // Ids above the counter, so that none is used twice.
     return { ...some, id: 100_000 + index, name: `filler-${index}`, isActive: false };
   });
   environment.transaction(() => {

@@ -1,17 +1,20 @@
-/** The two names of the extra emoji's type (D22): clients of the public API and all others are each told the one that they know. */
+/**
+ * The two names of the extra emoji's type (D22): clients of the public API and all other clients each get the name that
+ * they support.
+ */
 import t from "tap";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, type Event, outcome, success } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { resume } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const channelId = await createChannel(owner, "extra", [owner, member, other]);
 const publicName = "zulip_extra_emoji";
 const ownName = "service_extra_emoji";
 
-/** User agents, and what each is told. */
+/** User agents and the name that each gets. */
 const programs: Readonly<Record<string, string>> = {
   "ZulipMobile/27.230 (Android 14)": publicName,
   "ZulipFlutter/30.0.260 (iOS 18)": publicName,
@@ -27,7 +30,7 @@ function extra(reactionType: string) {
   return { emoji_name: "zulip", emoji_code: "zulip", reaction_type: reactionType };
 }
 
-/** What an answer or event says of the emoji, wherever in it. */
+/** All emoji types in an answer or event, at any depth. */
 function typesIn(value: unknown): string[] {
   return [...JSON.stringify(value).matchAll(/"reaction_type":"([^"]*)"/g)].map(([, type = ""]) => type);
 }
@@ -36,14 +39,14 @@ async function register(client: Client, userAgent: string): Promise<Event> {
   return (await client.post("/register", { fetch_event_types: ["user_status"] }, { "User-Agent": userAgent })).body;
 }
 
-/** All events that wait, asked for by a program that may be another one than registered. */
+/** All pending events, polled with a user agent that may differ from that of the registration. */
 async function eventsOf(client: Client, queue: Event, types: readonly string[], userAgent = "curl/8.0") {
   const params = { queue_id: queue.queue_id, last_event_id: queue.last_event_id, dont_block: true };
   const { body } = await client.get("/events", params, { "User-Agent": userAgent });
   return (body.events as Event[]).filter(({ type }) => types.includes(type));
 }
 
-t.test("[D22] both names are taken, and each client reads the one that it knows, in every answer", async (t) => {
+t.test("[D22] both names are accepted, and every answer has the name that the client supports", async (t) => {
   const id = await member.say(channelId, "t", "x");
   for (const [client, name] of [
     [member, publicName],
@@ -74,7 +77,7 @@ t.test("[D22] both names are taken, and each client reads the one that it knows,
   }
 });
 
-t.test("[D22] in events the client that registered the queue decides, whichever program reads it", async (t) => {
+t.test("[D22] events have the name for the client that registered the queue, not for the one that polls", async (t) => {
   const queues = new Map<string, Event>();
   for (const userAgent of Object.keys(programs)) queues.set(userAgent, await register(owner, userAgent));
   const id = await member.say(channelId, "t", "y");
@@ -88,7 +91,7 @@ t.test("[D22] in events the client that registered the queue decides, whichever 
   }
 });
 
-t.test("[D22] queues that are read at the same moment share no encoding that is another client's", async (t) => {
+t.test("[D22] queues of different clients that are read at the same time do not share an encoding", async (t) => {
   const readers = [];
   for (const [userAgent, name] of Object.entries(programs)) {
     const queue = await register(owner, userAgent);
@@ -105,7 +108,7 @@ t.test("[D22] queues that are read at the same moment share no encoding that is 
   }
 });
 
-t.test("[D22] a message that is read late has the reactions of its queue's client", async (t) => {
+t.test("[D22] a message that is read late has its reactions in the form of the queue's client", async (t) => {
   const mobile = await register(owner, "ZulipMobile/27.230 (Android 14)");
   const script = await register(owner, "curl/8.0");
   const id = await member.say(channelId, "t", "z");
@@ -118,7 +121,7 @@ t.test("[D22] a message that is read late has the reactions of its queue's clien
   }
 });
 
-t.test("[D22] other emoji have one name for everybody", async (t) => {
+t.test("[D22] all other emoji types have one name for every client", async (t) => {
   const id = await member.say(channelId, "t", "w");
   await member.post(`/messages/${id}/reactions`, { emoji_name: "tada" });
   for (const userAgent of Object.keys(programs)) {
@@ -127,7 +130,7 @@ t.test("[D22] other emoji have one name for everybody", async (t) => {
   }
 });
 
-t.test("[D22, E2] a queue knows its client after a restart", async (t) => {
+t.test("[D22, E2] a queue keeps its client's name for the type after a restart", async (t) => {
   const mobile = await register(owner, "ZulipMobile/27.230 (Android 14)");
   const script = await register(owner, "curl/8.0");
   const id = await member.say(channelId, "t", "v");

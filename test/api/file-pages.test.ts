@@ -1,6 +1,6 @@
 /**
- * How a file is given (issue "Conversations", Files: never executed or sniffed, ranges, bounded memory; E3): headers, parts, and
- * readers that stall.
+ * Serving uploaded files (D181, D185; E3): headers, ranges, and clients that stop reading. A browser must never execute
+ * a file or guess its type.
  */
 import { readdirSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
@@ -20,7 +20,7 @@ const { owner } = server;
 const text = await uploaded(owner, "0123456789", '"digits.txt"');
 
 t.test(
-  "[issue] what a browser may show is shown, everything else is a download; nothing is run or guessed",
+  "[D181] types that are safe in a browser are shown, all others are downloads, and no type is guessed or executed",
   async (t) => {
     const types: Readonly<Record<string, readonly [type: string, isShown: boolean]>> = {
       "a.txt": ["text/plain; charset=utf-8", true],
@@ -43,15 +43,15 @@ t.test(
       t.match(headers.get("content-security-policy"), /^default-src 'none';.*sandbox$/);
       t.equal(headers.get("cache-control"), "private, no-cache");
       const download = await fetchFile(owner, url.replace("/user_uploads/", "/user_uploads/download/"));
-      t.match(download.headers.get("content-disposition"), /^attachment;/, "asked for as a download");
+      t.match(download.headers.get("content-disposition"), /^attachment;/, "requested as a download");
     }
     const image = await picture("png", 20, 20);
     const { url } = await uploaded(owner, image, '"i.png"');
-    t.ok((await fetchFile(owner, url)).bytes.equals(image), "bytes are given as they were sent");
+    t.ok((await fetchFile(owner, url)).bytes.equals(image), "the bytes are served as they were uploaded");
   },
 );
 
-t.test("[RFC 9110] parts of a file", async (t) => {
+t.test("[RFC 9110, D185] a single range of a file is served", async (t) => {
   const get = (headers: Record<string, string>) => fetchFile(owner, text.url, headers);
   const parts: Readonly<Record<string, readonly [status: number, bytes: string, range: string | null]>> = {
     "bytes=0-3": [206, "0123", "bytes 0-3/10"],
@@ -66,11 +66,15 @@ t.test("[RFC 9110] parts of a file", async (t) => {
     "lines=1-2": [200, "0123456789", null],
     "bytes=-": [200, "0123456789", null],
   };
-  for (const [range, [status, bytes, told]] of Object.entries(parts)) {
+  for (const [range, [status, bytes, received]] of Object.entries(parts)) {
     const got = await get({ Range: range });
-    t.strictSame([got.status, got.bytes.toString(), got.headers.get("content-range")], [status, bytes, told], range);
+    t.strictSame(
+      [got.status, got.bytes.toString(), got.headers.get("content-range")],
+      [status, bytes, received],
+      range,
+    );
   }
-  t.strictSame(readRange("bytes=0-0", 0), { kind: "unsatisfiable" }, "nothing is a part of nothing");
+  t.strictSame(readRange("bytes=0-0", 0), { kind: "unsatisfiable" }, "an empty file has no ranges");
   const etag = (await get({})).headers.get("etag") ?? "";
   t.equal((await get({ "If-None-Match": etag })).status, 304);
   t.equal((await get({ "If-None-Match": '"other"' })).status, 200);
@@ -79,11 +83,11 @@ t.test("[RFC 9110] parts of a file", async (t) => {
   t.equal(
     (await fetchFile(owner.anonymous(), text.url, { "If-None-Match": etag })).status,
     404,
-    "[S1] first of all, access",
+    "[S1] access is checked first",
   );
 });
 
-t.test("[RFC 9110] HEAD says what GET would, without the bytes; other methods are refused", async (t) => {
+t.test("[RFC 9110] HEAD returns the headers of GET without a body; other methods are rejected", async (t) => {
   const request = (method: string) =>
     `${method} ${text.url} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n\r\n`;
   const answer = await exchange(server.url, request("HEAD"), false);
@@ -91,12 +95,12 @@ t.test("[RFC 9110] HEAD says what GET would, without the bytes; other methods ar
   t.equal((await exchange(server.url, request("POST")))?.status, 405);
 });
 
-t.test("[E3] download_stall_ms_max: whoever takes nothing is let go, and holds little meanwhile", async (t) => {
+t.test("[E3] download_stall_ms_max: a client that stops reading is disconnected and buffers little", async (t) => {
   const size = 24 * 1024 * 1024;
   const { url } = await uploaded(owner, Buffer.alloc(size, "x"), '"large.txt"');
-  t.equal((await fetchFile(owner, url)).bytes.length, size, "a large file is given whole");
+  t.equal((await fetchFile(owner, url)).bytes.length, size, "a large file is sent completely");
   const again = await fetchFile(owner, url, { Range: `bytes=${size - 3}-` });
-  t.equal(again.bytes.toString(), "xxx", "on the same connection, too");
+  t.equal(again.bytes.toString(), "xxx", "again on the same connection");
   const request = `GET ${url} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n\r\n`;
   const connection = new RawConnection(server.url);
   await connection.write(request);
@@ -106,15 +110,15 @@ t.test("[E3] download_stall_ms_max: whoever takes nothing is let go, and holds l
 
   const stalled = await stalledReader(request);
   while (openFiles() === 0) await owner.get("/users/me");
-  // Until the kernel's buffers are full nobody waits; then the clock decides, and the file is closed.
+  // Nothing waits until the kernel's buffers are full. Then the timeout closes the connection and the file.
   while (openFiles() > 0) {
     clock.advance(limits.download_stall_ms_max);
     await owner.get("/users/me");
   }
-  t.ok((await stalled.rest()) < size, "the connection ended before the file did");
+  t.ok((await stalled.rest()) < size, "the connection closed before the file was sent");
 });
 
-/** How many uploaded files this process has open. */
+/** Number of uploaded files that this process has open. */
 function openFiles(): number {
   return readdirSync("/proc/self/fd").filter((descriptor) => {
     try {
@@ -125,7 +129,7 @@ function openFiles(): number {
   }).length;
 }
 
-/** Asks, and takes nothing of the answer until `rest`, which counts the bytes of all of it. */
+/** Sends the request and reads no answer until `rest`, which counts all its bytes. */
 async function stalledReader(request: string): Promise<{ rest(): Promise<number> }> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -138,17 +142,17 @@ async function stalledReader(request: string): Promise<{ rest(): Promise<number>
         let bytes = 0;
         socket.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
-          // All of it has come: the connection was never ended.
+          // The whole file arrived: the server did not close the connection.
           if (bytes > 24 * 1024 * 1024) socket.destroy();
         });
         socket.on("close", () => resolve(bytes));
-        // What was paused by hand does not flow by a listener alone.
+        // A socket paused explicitly does not resume when a listener is added.
         socket.resume();
       }),
   };
 }
 
-t.test("[S3] downloads_concurrent_max is more than a person's connections need", (t) => {
-  t.ok(limits.downloads_concurrent_max * limits.download_chunk_bytes <= 64 * 1024 * 1024, "all together are bounded");
+t.test("[S3] downloads_concurrent_max: all concurrent downloads together buffer at most 64 MiB", (t) => {
+  t.ok(limits.downloads_concurrent_max * limits.download_chunk_bytes <= 64 * 1024 * 1024, "the sum is bounded");
   t.end();
 });

@@ -1,6 +1,6 @@
 /**
- * How a file comes (issue "Conversations", Files: streamed to disk, bounded; architecture, Files): what a body may be, what is left
- * when it is not whole, and how much of it is ever in memory.
+ * Uploading files (D178, D186, D224): valid and invalid bodies, cleanup after an incomplete upload, and bounded memory,
+ * because a file is streamed to disk.
  */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { UploadBudget } from "../../src/http/uploads.ts";
 import { attachmentsOf, fetchFile, sendFile, uploaded } from "../support/attachments.ts";
 import type { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
-import { RawConnection, watchChanges } from "../support/http.ts";
+import { exchange, RawConnection, watchChanges } from "../support/http.ts";
 import { multipart, multipartType } from "../support/pictures.ts";
 import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -34,16 +34,16 @@ async function filesOf(): Promise<string[]> {
   }
 }
 
-/** Nothing that happens here leaves a file, counts as one, or is told. */
-async function harmless(t: Test, work: () => Promise<void>): Promise<void> {
+/** Checks that the work leaves no file, uses no quota and sends no event. */
+async function checkNoTrace(t: Test, work: () => Promise<void>): Promise<void> {
   const changes = await watchChanges(owner);
   const before = await filesOf();
   const { bytes } = realmOf(server).files;
   await work();
-  // A refusal is answered at once; what came of the file goes when its last piece was written.
+  // A rejection is answered at once; the partial file is deleted after its last write.
   await until(() => realmOf(server).files.bytes === bytes);
   t.strictSame(await filesOf(), before, "no file is left");
-  t.strictSame(await changes(), [], "nobody is told");
+  t.strictSame(await changes(), [], "no event is sent");
 }
 
 function post(client: Client, body: Buffer | string, contentType = multipartType) {
@@ -54,8 +54,8 @@ function head(client: Client, more: string): string {
   return `POST /api/v1/user_uploads HTTP/1.1\r\nHost: x\r\nAuthorization: ${client.authorization}\r\nContent-Type: ${multipartType}\r\n${more}\r\n\r\n`;
 }
 
-t.test("[public API, upload-file] none, two, a field, nothing chosen: refused, and nothing is left", async (t) => {
-  await harmless(t, async () => {
+t.test("[public API, upload-file] no file, two, a plain field and an empty choice are rejected", async (t) => {
+  await checkNoTrace(t, async () => {
     t.strictSame(outcome(await post(owner, multipart([{ bytes: "text" }]))), noFile, "a field");
     t.strictSame(outcome(await post(owner, multipart([]))), noFile, "no part");
     t.strictSame(outcome(await post(owner, multipart([{ bytes: "", filename: '""' }]))), noFile, "nothing chosen");
@@ -89,14 +89,14 @@ t.test("[public API, upload-file] none, two, a field, nothing chosen: refused, a
 });
 
 t.test(
-  "[issue] a body that is cut short, or no multipart at all: refused, nothing is left, and the server lives",
+  "[D178] a body that is truncated or not multipart is rejected and leaves no file, and the server keeps running",
   async (t) => {
     const whole = multipart([{ bytes: Buffer.alloc(200_000, "x"), ...file }]);
     const second = multipart([
       { bytes: "a", ...file },
       { bytes: Buffer.alloc(200_000, "x"), ...file },
     ]);
-    await harmless(t, async () => {
+    await checkNoTrace(t, async () => {
       for (const length of [1, 60, 150, 100_000, whole.length - 30, whole.length - 4]) {
         t.strictSame(outcome(await post(owner, whole.subarray(0, length))), malformed, `${length} bytes`);
       }
@@ -116,11 +116,11 @@ t.test(
   },
 );
 
-t.test("[issue, MAX_FILE_UPLOAD_SIZE_MIB] a file at the bound is kept whole, one byte more is 413", async (t) => {
+t.test("[D178] MAX_FILE_UPLOAD_SIZE_MIB: a file at the limit is stored, one byte more is 413", async (t) => {
   const most = Buffer.alloc(bytesMax, "0123456789");
   const { url } = await uploaded(owner, most);
   t.ok((await fetchFile(owner, url)).bytes.equals(most));
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     t.strictSame(outcome(await sendFile(owner, Buffer.alloc(bytesMax + 1))), tooLarge);
     const connection = new RawConnection(server.url);
     await connection.write(head(owner, "Transfer-Encoding: chunked"));
@@ -134,7 +134,7 @@ t.test("[issue, MAX_FILE_UPLOAD_SIZE_MIB] a file at the bound is kept whole, one
   t.equal(body.realm_upload_quota_mib, 40);
 });
 
-t.test("[S3] upload_chunk_bytes: a file is the same around the size of the pieces that it is written in", async (t) => {
+t.test("[S3] upload_chunk_bytes: files around multiples of the chunk size are stored unchanged", async (t) => {
   for (const pieces of [1, 2]) {
     for (const surplus of [-1, 0, 1]) {
       const size = pieces * limits.upload_chunk_bytes + surplus;
@@ -145,8 +145,8 @@ t.test("[S3] upload_chunk_bytes: a file is the same around the size of the piece
   }
 });
 
-t.test("[S3] upload_margin_bytes: what comes beside the file is bounded", async (t) => {
-  await harmless(t, async () => {
+t.test("[S3] upload_margin_bytes: the bytes and fields besides the file are limited", async (t) => {
+  await checkNoTrace(t, async () => {
     const fields = Array.from({ length: 3 }, (_, index) => ({
       bytes: "x".repeat(limits.upload_margin_bytes / 2),
       name: `f${index}`,
@@ -168,14 +168,14 @@ t.test("[S3] upload_margin_bytes: what comes beside the file is bounded", async 
   t.match(outcome(answer), { status: 200, body: { ignored_parameters_unsupported: ["more"] } });
 });
 
-t.test("[issue, abort] a client that hangs up midway leaves nothing", async (t) => {
+t.test("[D178] a client that disconnects during an upload leaves no file", async (t) => {
   const body = multipart([{ bytes: Buffer.alloc(mebibyte), ...file }]);
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     for (const sent of [100, 500_000, body.length - 1]) {
       const connection = new RawConnection(server.url);
       await connection.write(head(owner, `Content-Length: ${body.length}`));
       await connection.write(body.subarray(0, sent));
-      // The server has begun when a request that came after it is answered.
+      // The upload has begun once a later request is answered.
       await owner.get("/users/me");
       connection.destroy();
       await connection.closed;
@@ -184,7 +184,7 @@ t.test("[issue, abort] a client that hangs up midway leaves nothing", async (t) 
   });
 });
 
-t.test("[issue, slow upload] a file that comes in pieces is one file", async (t) => {
+t.test("[D178] a file that arrives in several segments is stored as one file", async (t) => {
   const body = multipart([{ bytes: "a file in many pieces", ...file }]);
   const connection = new RawConnection(server.url);
   await connection.write(head(owner, `Content-Length: ${body.length}`));
@@ -194,11 +194,12 @@ t.test("[issue, slow upload] a file that comes in pieces is one file", async (t)
   connection.destroy();
 });
 
-t.test("[S3] uploads_per_user_max and upload_buffer_bytes: so many at a time, each with its share", async (t) => {
+t.test("[S3] uploads_per_user_max and upload_buffer_bytes limit concurrent uploads and their memory", async (t) => {
   const busy = await personOf(server, "busy");
   const slow = Array.from({ length: limits.uploads_per_user_max }, () => new RawConnection(server.url));
   for (const connection of slow) await connection.write(head(busy, `Content-Length: ${bytesMax}`));
-  await owner.get("/users/me");
+  // An upload has begun once a request on a later connection is answered.
+  await exchange(server.url, "GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
   t.strictSame(outcome(await sendFile(busy, "x")), refusal("The server is overloaded", "OVERLOADED", 503));
   t.equal((await sendFile(owner, "x")).status, 200, "others go on");
   for (const connection of slow) connection.destroy();
@@ -213,27 +214,27 @@ t.test("[S3] uploads_per_user_max and upload_buffer_bytes: so many at a time, ea
   const taken = Array.from({ length: count }, (_, index) => budget.take(`p${index}`, 1e12, null, realm));
   t.notOk(
     taken.some((allowance) => "kind" in allowance),
-    "a file's size costs no memory",
+    "memory does not grow with the size of the file",
   );
   t.match(budget.take("one more", 1e12, null, realm), { code: "OVERLOADED" });
 });
 
-t.test("[issue, quota] realm_upload_quota_mib: the file that fits is kept, one byte more is refused", async (t) => {
+t.test("[D224] realm_upload_quota_mib: a file that fits is stored, one byte more is rejected", async (t) => {
   const person = await personOf(server, "collector");
   const used = (await person.get("/attachments")).body.upload_space_used;
   let left = 40 * mebibyte - used;
   for (; left > bytesMax; left -= bytesMax) await uploaded(person, Buffer.alloc(bytesMax));
   const over = refusal("Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA");
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     t.strictSame(outcome(await sendFile(person, Buffer.alloc(left + 1))), over);
   });
   t.equal((await sendFile(person, Buffer.alloc(left))).status, 200);
   t.strictSame(outcome(await sendFile(person, "x")), over);
   for (const { id } of await attachmentsOf(person)) await person.delete(`/attachments/${id}`);
-  t.equal((await sendFile(person, "x")).status, 200, "what is deleted makes room");
+  t.equal((await sendFile(person, "x")).status, 200, "deleting a file frees space");
 });
 
-t.test("[issue, hostile names] an address is made of letters, digits and marks; the name stays a label", async (t) => {
+t.test("[D186] a URL has only letters, digits, `_`, `.` and `-`; the original name is kept for display", async (t) => {
   const names: Readonly<Record<string, readonly [address: string, label: string]>> = {
     '"../../etc/passwd"': ["passwd", "passwd"],
     '"..\\\\..\\\\me.txt"': ["me.txt", "me.txt"],
@@ -257,33 +258,37 @@ t.test("[issue, hostile names] an address is made of letters, digits and marks; 
   const encoded = multipart([{ bytes: "x", name: "file" }])
     .toString()
     .replace('name="file"', "name=\"file\"; filename*=UTF-8''na%C3%AFve.txt");
-  t.equal((await post(owner, encoded)).body.filename, "naïve.txt", "as older clients say it");
+  t.equal((await post(owner, encoded)).body.filename, "naïve.txt", "in the form of older clients");
   const most = limits.upload_path_name_bytes_max;
   t.equal(addressableName(`${"a".repeat(most)}.txt`), `${"a".repeat(most - 4)}.txt`, "[S3] upload_path_name_bytes_max");
   t.equal(addressableName(`${"a".repeat(most - 4)}.txt`).length, most);
   t.equal(encodeURIComponent(addressableName(`${"文".repeat(255)}.txt`)).length, 9 * 66 + 4);
   const long = await uploaded(owner, "long", `"${"文".repeat(300)}.txt"`);
-  t.equal(long.filename, `${"文".repeat(limits.file_name_code_points_max - 4)}.txt`, "cut, with its ending");
+  t.equal(long.filename, `${"文".repeat(limits.file_name_code_points_max - 4)}.txt`, "shortened, with its extension");
   const got = await fetchFile(owner, long.url);
-  t.match([got.status, got.headers.get("content-type")], [200, /^text\/plain/], "the longest can be asked for");
+  t.match(
+    [got.status, got.headers.get("content-type")],
+    [200, /^text\/plain/],
+    "a file with the longest name can be fetched",
+  );
 });
 
-t.test("[issue] a file without bytes is a file", async (t) => {
+t.test("[D178] an empty file is accepted", async (t) => {
   const { url } = await uploaded(owner, "", '"empty.txt"');
   const got = await fetchFile(owner, url);
   t.equal(got.status, 200);
   t.equal(got.bytes.length, 0);
 });
 
-t.test("[M5] while the store refuses writes, a file is refused before it is read", async (t) => {
+t.test("[M5] while the store rejects writes, an upload is rejected before its body is read", async (t) => {
   const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });
   const noRoom = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
   t.strictSame(outcome(await sendFile(full.owner, "x")), noRoom);
 });
 
-t.test("[M6] where the disk does not take a file at all: 500, and the server goes on", async (t) => {
+t.test("[M6] if the disk cannot store the file, the answer is 500 and the server keeps running", async (t) => {
   const { owner: other, dataDir } = await startTestServer(t);
-  // Something else is where the folder should be.
+  // A file is at the path where the folder should be.
   writeFileSync(join(dataDir, "realms", "1", "files"), "");
   const failed = refusal("Internal server error", "INTERNAL_SERVER_ERROR", 500);
   t.strictSame(outcome(await sendFile(other, "some text")), failed);

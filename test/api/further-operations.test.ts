@@ -1,6 +1,6 @@
 /**
- * Operations that stand alone (OpenAPI): a test of the welcome message, a channel's mail address, calls of
- * BigBlueButton's, keys without a password while developing, somebody's channels, a further key for a bot.
+ * Small operations (OpenAPI): testing the welcome message, the email address of a channel, BigBlueButton calls, keys
+ * without a password for development, the channels of a user, and another key for a bot.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -19,16 +19,16 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member, guest } = await startPeopledServer(t, [
+const { server, owner, administrator, member, guest } = await startServerWithUsers(t, [
   "administrator",
   "member",
   "guest",
 ]);
 
-t.test("[public API, test-welcome-bot-custom-message] an administrator gets it as new people would", async (t) => {
+t.test("[public API, test-welcome-bot-custom-message] an administrator gets the message of new users", async (t) => {
   const path = "/realm/test_welcome_bot_custom_message";
   const text = { welcome_message_custom_text: "Welcome **here**!" };
   const sent = await administrator.post(path, text);
@@ -54,7 +54,7 @@ t.test("[public API, test-welcome-bot-custom-message] an administrator gets it a
 });
 
 t.test(
-  "[public API, get-stream-email-address] without a mail gateway it is empty; hidden channels are none (D24)",
+  "[public API, get-stream-email-address] the address is empty without a mail gateway; a hidden channel is reported as missing (D24)",
   async (t) => {
     const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
     const open = await createChannel(owner, "open", [owner, member]);
@@ -70,13 +70,13 @@ t.test(
   },
 );
 
-t.test("[public API, create-big-blue-button-video-call] is refused: nothing is configured", async (t) => {
+t.test("[public API, create-big-blue-button-video-call] is rejected because nothing is configured", async (t) => {
   const asked = await member.get("/calls/bigbluebutton/create", { meeting_name: "x", voice_only: true });
   t.strictSame(outcome(asked), refusal("BigBlueButton is not configured."));
   t.equal((await member.get("/calls/bigbluebutton/create")).body.code, "REQUEST_VARIABLE_MISSING");
 });
 
-t.test("[public API, get-user-channels] of somebody's channels those that the caller knows (S1)", async (t) => {
+t.test("[public API, get-user-channels] returns those of a user's channels that the caller may see (S1)", async (t) => {
   const secret = await createChannel(owner, "secret", [owner, administrator], { invite_only: true });
   const shared = await createChannel(owner, "shared", [owner, member, guest]);
   const gone = await createChannel(owner, "gone", [owner]);
@@ -84,7 +84,7 @@ t.test("[public API, get-user-channels] of somebody's channels those that the ca
   const ask = async (by: Client, id: number) => (await by.get(`/users/${id}/channels`)).body;
   const own: number[] = (await ask(owner, owner.userId)).subscribed_channel_ids;
   t.ok(own.includes(secret) && own.includes(shared));
-  t.notOk(own.includes(gone), "archived ones are left out");
+  t.notOk(own.includes(gone), "archived channels are omitted");
   t.strictSame(
     own,
     own.toSorted((a, b) => a - b),
@@ -95,13 +95,17 @@ t.test("[public API, get-user-channels] of somebody's channels those that the ca
   t.strictSame((await ask(guest, owner.userId)).subscribed_channel_ids, [shared]);
   t.match(await ask(member, 987_654_321), { msg: "No such user" });
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const stranger = await personOf(server, "stranger");
-  await stranger.delete("/users/me/subscriptions", { subscriptions: ["general"] });
-  t.match(await ask(guest, stranger.userId), { msg: "No such user" }, "a restricted guest learns of nobody");
+  const outsider = await personOf(server, "outsider");
+  await outsider.delete("/users/me/subscriptions", { subscriptions: ["general"] });
+  t.match(
+    await ask(guest, outsider.userId),
+    { msg: "No such user" },
+    "a restricted guest cannot look up a user whom they may not see",
+  );
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[S2] GET /bots/{bot_id}/api_key gives a further key; the ones that the bot has stay good", async (t) => {
+t.test("[S2] GET /bots/{bot_id}/api_key returns another key, and the existing keys stay valid", async (t) => {
   const { bot } = await makeBot(member, "keyed");
   const path = `/bots/${bot.userId}/api_key`;
   const as = (key: string) => new Client(server.url, { email: bot.account?.email ?? "", key, userId: bot.userId });
@@ -114,19 +118,23 @@ t.test("[S2] GET /bots/{bot_id}/api_key gives a further key; the ones that the b
   }
   t.not(keys[0], keys[1]);
   for (const client of [bot, ...keys.map(as)]) t.equal((await client.get("/users/me")).status, 200);
-  t.strictSame(await changes(), [], "nobody is told of it");
+  t.strictSame(await changes(), [], "no event is sent");
   const other = await personOf(server, "otherowner");
   t.strictSame(outcome(await other.get(path)), refusal("Insufficient permission"));
   t.strictSame(outcome(await member.get("/bots/987654321/api_key")), refusal("No such bot"));
-  t.strictSame(outcome(await member.get(`/bots/${owner.userId}/api_key`)), refusal("No such bot"), "a person is none");
+  t.strictSame(
+    outcome(await member.get(`/bots/${owner.userId}/api_key`)),
+    refusal("No such bot"),
+    "a user who is not a bot",
+  );
   for (let count = 0; count < limits.api_keys_per_user_max; count++) keys.push((await member.get(path)).body.api_key);
   t.equal(realmOf(server).view.apiKeysOf(bot.userId).length, limits.api_keys_per_user_max, "[S3]");
-  t.equal((await as(keys[0] ?? "").get("/users/me")).status, 401, "the oldest of them made room");
-  t.equal((await bot.get("/users/me")).status, 200, "the key that it was made with stays");
+  t.equal((await as(keys[0] ?? "").get("/users/me")).status, 401, "the oldest additional key is evicted");
+  t.equal((await bot.get("/users/me")).status, 200, "the key from the creation is kept");
 });
 
 t.test(
-  "[public API, dev-fetch-api-key] keys without a password only with DEVELOPMENT_LOGINS, on this machine",
+  "[public API, dev-fetch-api-key] returns a key without a password only with DEVELOPMENT_LOGINS and on this machine",
   async (t) => {
     const closed = refusal("Endpoint not available in production.");
     const username = owner.account?.email ?? "";

@@ -1,4 +1,4 @@
-/** GET /health, outside the API (public API): an answer for monitors, and what it says while changes are refused. */
+/** GET /health, outside the API (public API): the answer for monitors, also while changes are rejected. */
 import t from "tap";
 import { setRealmSettings } from "../support/conversation.ts";
 import { exchange } from "../support/http.ts";
@@ -14,7 +14,7 @@ async function health(url = server.url, path = "/health") {
   return { status, body: JSON.parse(String(bytes)), type: headers.get("content-type") };
 }
 
-t.test("[public API, health] anybody is answered, whatever the organization lets the world see", async (t) => {
+t.test("[public API, health] anybody gets an answer, whatever the organization's settings", async (t) => {
   t.strictSame(await health(), { status: 200, body: healthy, type: "application/json" });
   setRealmSettings(server, { enable_spectator_access: false });
   t.equal((await health()).status, 200);
@@ -23,7 +23,7 @@ t.test("[public API, health] anybody is answered, whatever the organization lets
   t.equal(head?.text, "");
 });
 
-t.test("[D1] other methods and other paths", async (t) => {
+t.test("[D1] other methods and other paths are rejected", async (t) => {
   const post = await exchange(server.url, "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
   t.equal(post?.status, 405);
   t.equal(post?.headers["allow"], "GET, HEAD");
@@ -32,9 +32,9 @@ t.test("[D1] other methods and other paths", async (t) => {
   }
 });
 
-t.test("[M5] while changes are refused it says so with 503, as every change does", async (t) => {
+t.test("[M5] /health answers 503 while the server rejects changes", async (t) => {
   const { server: full, clock } = await startClockedServer(t, { environment: { STORE_BYTES_MAX: "1" } });
-  // The stores are measured once a second.
+  // The free space is measured once a second.
   clock.advance(1001);
   const answer = await health(full.url);
   t.equal(answer.status, 503);

@@ -1,7 +1,7 @@
 /**
- * Bodies and broken bytes (issue 2, Bad input): multipart, bounds while reading (S3), bodies that are cut off or lie about their
- * length, encodings that are none. Whatever comes: a declared error or the end of that connection, nothing written, and the
- * process serves the next one.
+ * Request bodies and malformed bytes: multipart, limits while reading (S3), truncated bodies, wrong lengths and invalid
+ * encodings. Each case ends in a declared error or a closed connection, writes nothing, and the server handles the next
+ * request.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -14,21 +14,21 @@ const { owner } = server;
 const message = "type=direct&to=[2]&content=x";
 const tooLarge = refusal(`The request body is over ${limits.body_bytes_max} bytes`, "PAYLOAD_TOO_LARGE", 413);
 
-/** A request head for POST /messages of the owner. */
+/** A request head for POST /messages by the owner. */
 function head(headers: string, path = "/api/v1/messages"): string {
   const type = /content-type:/i.test(headers) ? "" : "Content-Type: application/x-www-form-urlencoded\r\n";
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n${type}${headers}\r\n\r\n`;
 }
 
-/** Runs it, and proves that it wrote nothing and that the server lives. */
-async function harmless(t: Test, act: () => Promise<unknown>): Promise<void> {
+/** Runs `act`, and checks that nothing was written and the server still answers. */
+async function checkNoTrace(t: Test, act: () => Promise<unknown>): Promise<void> {
   const changes = await watchChanges(owner);
   await act();
   t.strictSame(await changes(), [], "nothing was written");
-  t.equal((await owner.anonymous().get("/server_settings")).status, 200, "the server lives on");
+  t.equal((await owner.anonymous().get("/server_settings")).status, 200, "the server still answers");
 }
 
-/** A body of so many bytes that sends a message, padded by a name that no operation knows. */
+/** A body of this size that sends a message; an unknown parameter fills it up. */
 function formOf(bytes: number): string {
   return `${message}&pad=`.padEnd(bytes, "p");
 }
@@ -47,7 +47,7 @@ function postMultipart(contentType: string, body: string) {
   return owner.send("POST", "/messages", body, { "Content-Type": contentType });
 }
 
-t.test("[behaviour 1.3] multipart bodies are read like forms, however their boundary is written", async (t) => {
+t.test("[behaviour 1.3] multipart bodies are read like forms, however the boundary is quoted", async (t) => {
   const types = [
     ["B", "multipart/form-data; boundary=B"],
     ["B", 'multipart/form-data; boundary="B"'],
@@ -67,7 +67,7 @@ t.test("[behaviour 1.3] multipart bodies are read like forms, however their boun
   }
 });
 
-t.test("[behaviour 1.3] a part with a file name is a value, too; unknown parts are listed", async (t) => {
+t.test("[behaviour 1.3] a part with a file name is an ordinary value; unknown parts are listed", async (t) => {
   const file =
     'Content-Disposition: form-data; name="content"; filename="x.txt"\r\nContent-Type: text/plain\r\n\r\nfrom a file';
   const sent = await postMultipart(
@@ -78,10 +78,10 @@ t.test("[behaviour 1.3] a part with a file name is a value, too; unknown parts a
   t.equal((await owner.get(`/messages/${sent.body.id}`)).body.raw_content, "from a file");
 });
 
-t.test("[issue 2, Bad input] a multipart body that is none, or says a name twice, is refused", async (t) => {
+t.test("[D45] a malformed multipart body and a repeated parameter are rejected", async (t) => {
   const malformed = refusal("Malformed multipart body");
   const good = multipart("B", messageParts);
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     t.strictSame(outcome(await postMultipart("multipart/form-data", good)), malformed, "no boundary");
     t.strictSame(outcome(await postMultipart("multipart/form-data; boundary=", good)), malformed, "an empty one");
     t.strictSame(outcome(await postMultipart("multipart/form-data; boundary=C", good)), malformed, "another one");
@@ -111,22 +111,23 @@ t.test("[issue 2, Bad input] a multipart body that is none, or says a name twice
   });
 });
 
-t.test("[behaviour 1.3] a JSON body counts as no parameters at all, as does any other type", async (t) => {
+t.test("[behaviour 1.3] a JSON body counts as no parameters, like any other type", async (t) => {
   const missing = refusal("Missing 'type' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "type" });
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     for (const type of ["application/json", "text/plain", "application/octet-stream"]) {
       const body = JSON.stringify({ type: "direct", to: [2], content: "x" });
       t.strictSame(outcome(await owner.send("POST", "/messages", body, { "Content-Type": type })), missing, type);
     }
     const answer = await exchange(server.url, head("Content-Type: text/plain\r\nContent-Length: 28") + message);
-    t.strictSame(JSON.parse(answer?.text ?? ""), missing.body, "a form that does not say that it is one");
+    t.strictSame(JSON.parse(answer?.text ?? ""), missing.body, "a form without its content type");
   });
 });
 
-t.test("[issue 2, Bad input] invalid percent-encoding is refused, in a body and in a query", async (t) => {
+t.test("[D45] invalid percent-encoding is rejected in a body and in a query", async (t) => {
   const malformed = refusal("Malformed form encoding");
-  await harmless(t, async () => {
-    // A lone %, a cut one, no digits, bytes that are no UTF-8: lone, overlong, half a surrogate pair, beyond the last plane.
+  await checkNoTrace(t, async () => {
+    // A lone %, a truncated escape, no hex digits, and invalid UTF-8: a lone byte, overlong, half a surrogate pair,
+    // beyond the last plane.
     for (const broken of ["%", "%4", "%zz", "%ff", "%c0%80", "%ed%a0%80", "%f4%90%80%80"]) {
       const inBody = await owner.send("POST", "/messages", `${message}&local_id=${broken}`);
       t.strictSame(outcome(inBody), malformed, `${broken} in a value`);
@@ -138,7 +139,7 @@ t.test("[issue 2, Bad input] invalid percent-encoding is refused, in a body and 
   });
 });
 
-t.test("[issue 2, Bad input] a path with invalid percent-encoding is an error in the envelope", async (t) => {
+t.test("[D45] a path with invalid percent-encoding is rejected with the error envelope", async (t) => {
   for (const path of ["/messages/%", "/messages/%zz", "/messages/%ff", "/%c0%80"]) {
     const { status, body } = await owner.get(path);
     t.ok(status === 404 || status === 400, path);
@@ -146,8 +147,8 @@ t.test("[issue 2, Bad input] a path with invalid percent-encoding is an error in
   }
 });
 
-t.test("[issue 2, Bad input] bytes that are no UTF-8 are refused in a body, and harmless in headers", async (t) => {
-  await harmless(t, async () => {
+t.test("[D45] invalid UTF-8 is rejected in a body and harmless in headers", async (t) => {
+  await checkNoTrace(t, async () => {
     const body = Buffer.concat([Buffer.from(`${message}&local_id=`), Buffer.from([0xff, 0xfe])]);
     t.strictSame(outcome(await owner.send("POST", "/messages", body)), refusal("The request body is not valid UTF-8"));
     const strange = Buffer.from(
@@ -167,11 +168,11 @@ t.test("[issue 2, Bad input] bytes that are no UTF-8 are refused in a body, and 
 });
 
 t.test(
-  "[S3] body_bytes_max: a body of that size is read, one byte more is 413 and the connection is closed",
+  "[S3] body_bytes_max: a body of that size is read; one byte more is 413, and the connection is closed",
   async (t) => {
     const full = await owner.send("POST", "/messages", formOf(limits.body_bytes_max));
     t.match(outcome(full), { status: 200, body: { result: "success", ignored_parameters_unsupported: ["pad"] } });
-    await harmless(t, async () => {
+    await checkNoTrace(t, async () => {
       const over = await owner.send("POST", "/messages", formOf(limits.body_bytes_max + 1));
       t.strictSame(outcome(over), tooLarge);
       const connection = new RawConnection(server.url);
@@ -185,7 +186,7 @@ t.test(
   },
 );
 
-t.test("[S3] a body without a length is counted as it comes: chunked over the bound is 413", async (t) => {
+t.test("[S3] a chunked body is counted while it arrives: 413 beyond the limit", async (t) => {
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
   const connection = new RawConnection(server.url);
   await connection.write(head("Transfer-Encoding: chunked") + chunk("type=direct&to=") + chunk("[2]&content=y"));
@@ -194,9 +195,9 @@ t.test("[S3] a body without a length is counted as it comes: chunked over the bo
   t.equal(answer?.status, 200, "chunked bodies are read");
   const { id } = JSON.parse(answer?.text ?? "");
   t.equal((await owner.get(`/messages/${id}`)).body.raw_content, "yes");
-  // What follows a body of chunks is never believed to be a request.
+  // Bytes after a chunked body are never treated as a request.
   await connection.closed;
-  await harmless(t, async () => {
+  await checkNoTrace(t, async () => {
     const large = new RawConnection(server.url);
     await large.write(head("Transfer-Encoding: chunked") + chunk(`${message}&pad=`));
     for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024) {
@@ -208,8 +209,8 @@ t.test("[S3] a body without a length is counted as it comes: chunked over the bo
   });
 });
 
-t.test("[S3] a head that announces more than the bound does not make the server wait for all of it", async (t) => {
-  await harmless(t, async () => {
+t.test("[S3] a head that announces too large a body is rejected before the body arrives", async (t) => {
+  await checkNoTrace(t, async () => {
     const connection = new RawConnection(server.url);
     await connection.write(head("Content-Length: 9999999999"));
     for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024)
@@ -220,8 +221,8 @@ t.test("[S3] a head that announces more than the bound does not make the server 
   });
 });
 
-t.test("[issue 2, Bad input] a body that is cut off in the middle is never carried out", async (t) => {
-  await harmless(t, async () => {
+t.test("[spec 2.1] a truncated body is never executed", async (t) => {
+  await checkNoTrace(t, async () => {
     const cut = new RawConnection(server.url);
     await cut.write(head(`Content-Length: ${message.length + 10}`) + message);
     cut.destroy();
@@ -230,7 +231,7 @@ t.test("[issue 2, Bad input] a body that is cut off in the middle is never carri
     await halfClosed.write(head(`Content-Length: ${message.length + 10}`) + message);
     halfClosed.finish();
     await halfClosed.closed;
-    t.equal(halfClosed.rest, "", "the client that hangs up gets no success");
+    t.equal(halfClosed.rest, "", "the client that disconnects gets no success");
     const inChunk = new RawConnection(server.url);
     await inChunk.write(`${head("Transfer-Encoding: chunked")}ff\r\n${message}`);
     inChunk.finish();
@@ -243,13 +244,13 @@ t.test("[issue 2, Bad input] a body that is cut off in the middle is never carri
   });
 });
 
-t.test("[issue 2, Bad input] a Content-Length that lies: nothing beyond it belongs to the request", async (t) => {
-  await harmless(t, async () => {
+t.test("[spec 2.1] bytes beyond a wrong Content-Length do not belong to the request", async (t) => {
+  await checkNoTrace(t, async () => {
     const short = new RawConnection(server.url);
-    // Said to end before the content: without it the request is incomplete; the rest is no request.
+    // The announced length ends before the content does: the request is incomplete, and the other bytes are no request.
     await short.write(head("Content-Length: 18") + message);
     const answer = await short.answer();
-    t.ok(answer === null || answer.status >= 400, "refused, or the connection ends");
+    t.ok(answer === null || answer.status >= 400, "rejected, or the connection is closed");
     short.destroy();
     const lies = [
       "Content-Length: abc",
@@ -261,14 +262,14 @@ t.test("[issue 2, Bad input] a Content-Length that lies: nothing beyond it belon
       const connection = new RawConnection(server.url);
       await connection.write(head(length) + message);
       const refused = await connection.answer();
-      // [D33] framing errors are answered below our code.
+      // [D33] uWebSockets.js answers framing errors.
       t.ok(refused === null || (refused.status >= 400 && refused.status < 500), length);
       connection.destroy();
     }
   });
 });
 
-t.test("[issue 2, Bad input] a slow body is read to its end", async (t) => {
+t.test("[spec 2.1] a slow body is read to its end", async (t) => {
   const connection = new RawConnection(server.url);
   await connection.write(head(`Content-Length: ${message.length}`));
   for (const byte of message) await connection.write(byte);
@@ -276,7 +277,7 @@ t.test("[issue 2, Bad input] a slow body is read to its end", async (t) => {
   connection.destroy();
 });
 
-t.test("[issue 2, Bad input] clients that hang up while they wait for an answer do no harm", async (t) => {
+t.test("[pitfalls 2.1] clients that disconnect while they wait for an answer do not affect the server", async (t) => {
   const changes = await watchChanges(owner);
   const password = "p".repeat(20);
   const waiting = ["early", "late"].map(async (name) => {
@@ -289,10 +290,10 @@ t.test("[issue 2, Bad input] clients that hang up while they wait for an answer 
   await Promise.all(waiting);
   const followUp = await owner.post("/users", { email: "third@example.com", password, full_name: "Third" });
   t.equal(followUp.status, 200);
-  t.ok((await changes()).length >= 1, "the server works on");
+  t.ok((await changes()).length >= 1, "the server still works");
 });
 
-t.test("[issue 2, CR/LF-safe headers] nothing that a client sends becomes a header of the answer", async (t) => {
+t.test("[pitfalls 2.2] no input becomes a header of the response", async (t) => {
   const evil = "x%0d%0aX-Evil:%201%0d%0a%0d%0ahello";
   const known =
     /^(content-type|content-length|date|uwebsockets|allow|www-authenticate|connection|x-ratelimit-\w+|access-control-[\w-]+)$/;

@@ -1,6 +1,6 @@
 /**
- * HTTP around every operation: the envelope of spec 2.1, unknown paths and methods (D1), HEAD, OPTIONS and CORS, what becomes of
- * names and values on the way (spec 4, behaviour 1.3). Broken bytes and bounds are in http-bodies.test.ts.
+ * HTTP behaviour of every operation: the envelope of spec 2.1, unknown paths and methods (D1), HEAD, OPTIONS and CORS,
+ * and the decoding of names and values (spec 4, behaviour 1.3). http-bodies.test.ts tests malformed bytes and limits.
  */
 import t from "tap";
 import { Type } from "typebox";
@@ -16,7 +16,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const authorization = `Host: x\r\nAuthorization: ${owner.authorization}\r\n`;
 
-/** A path of an operation, with numbers for its variables. */
+/** The path of an operation, with numbers for its variables. */
 function pathOf(endpoint: Endpoint): string {
   return endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => (isInteger(endpoint, name) ? "7" : "seven"));
 }
@@ -29,20 +29,20 @@ function methodsOf(endpoint: Endpoint): string[] {
   return endpoints.filter((other) => other.path === endpoint.path).map(({ method }) => method);
 }
 
-/** A message to oneself, as form text. @returns what it says after the server has stored it */
+/** Sends a message to oneself as form text. @returns the content that the server stored */
 async function sayEncoded(content: string): Promise<string> {
   const sent = await owner.send("POST", "/messages", `type=direct&to=[2]&content=${content}`);
   const read = await owner.get(`/messages/${sent.body.id}`, { apply_markdown: false });
   return read.body.message.content;
 }
 
-t.test("[spec 2.1] a success has result and an empty msg, no code, and is JSON", async (t) => {
+t.test("[spec 2.1] a successful answer is JSON with result and an empty msg, without code", async (t) => {
   const { status, body, headers } = await owner.post("/messages", { type: "direct", to: [2], content: "hi" });
   t.strictSame({ status, body }, success({ id: body.id }));
   t.equal(headers.get("Content-Type"), "application/json");
 });
 
-t.test("[spec 2.1] an error has result, msg and code, and is JSON", async (t) => {
+t.test("[spec 2.1] an error is JSON with result, msg and code", async (t) => {
   const answer = await owner.post("/messages", { type: "direct", to: [2] });
   t.strictSame(
     outcome(answer),
@@ -51,7 +51,7 @@ t.test("[spec 2.1] an error has result, msg and code, and is JSON", async (t) =>
   t.equal(answer.headers.get("Content-Type"), "application/json");
 });
 
-t.test("[spec 2.1] names that an operation does not know are listed, ascending, each once", async (t) => {
+t.test("[spec 2.1] unknown parameters are listed in ascending order, each once", async (t) => {
   const answer = await owner.send("POST", "/messages?zebra=1&mango=2", "type=direct&to=[2]&content=x&mango=3&apple=");
   t.strictSame(answer.body.ignored_parameters_unsupported, ["apple", "mango", "zebra"]);
   const queue = await owner.register({ fetch_event_types: [] });
@@ -64,7 +64,7 @@ t.test("[spec 2.1] names that an operation does not know are listed, ascending, 
   t.strictSame(outcome(read), success({ events: [], ignored_parameters_unsupported: ["wat"] }), "encoded answers, too");
 });
 
-t.test("[spec 2.1] names of JavaScript's own are names like others", async (t) => {
+t.test("[spec 2.1] names of JavaScript's built-in properties are ordinary names", async (t) => {
   const form = "type=direct&to=[2]&content=x&__proto__=1&constructor=2&hasOwnProperty=3";
   const { status, body } = await owner.send("POST", "/messages", form);
   t.strictSame(
@@ -73,14 +73,14 @@ t.test("[spec 2.1] names of JavaScript's own are names like others", async (t) =
   );
 });
 
-t.test("[spec 2.1] nothing ignored: no list; an error has none either", async (t) => {
+t.test("[spec 2.1] the list is absent without ignored parameters, and in errors", async (t) => {
   const fine = await owner.get("/users/me");
   t.notOk("ignored_parameters_unsupported" in fine.body);
   const refused = await owner.get("/messages/999999", { wat: 1 });
   t.strictSame(outcome(refused), refusal("Invalid message(s)"));
 });
 
-t.test("[D1] an unknown path answers 404 in the envelope, with any method, with or without credentials", async (t) => {
+t.test("[D1] an unknown path returns 404 in the envelope, for any method, with or without credentials", async (t) => {
   const expected = refusal("Invalid URL", "NOT_FOUND", 404);
   for (const path of ["/nothing", "/users/me/", "/Users/me", "//users/me", "/messages/abc", "/messages/-1", "/"]) {
     for (const method of ["GET", "POST", "DELETE"]) {
@@ -95,7 +95,7 @@ t.test("[D1] an unknown path answers 404 in the envelope, with any method, with 
 });
 
 t.test(
-  "[D1] a method that a path does not have answers 405 with Allow, before credentials are looked at",
+  "[D1] a method that a path does not support returns 405 with Allow, before credentials are checked",
   async (t) => {
     for (const endpoint of endpoints) {
       // No operation has this method.
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test("[issue 2, HTTP] HEAD answers what GET would, without a body, and the connection goes on", async (t) => {
+t.test("[behaviour 1.3] HEAD returns GET's status and headers without a body; the connection stays open", async (t) => {
   const connection = new RawConnection(server.url);
   for (const path of ["/users/me", "/messages/999999", "/nothing"]) {
     await connection.write(`HEAD /api/v1${path} HTTP/1.1\r\n${authorization}\r\n`);
@@ -127,10 +127,10 @@ t.test("[issue 2, HTTP] HEAD answers what GET would, without a body, and the con
   }
   connection.destroy();
   const refused = await exchange(server.url, `HEAD /api/v1/register HTTP/1.1\r\n${authorization}\r\n`, false);
-  t.equal(refused?.status, 405, "where there is no GET there is no HEAD");
+  t.equal(refused?.status, 405, "a path without GET has no HEAD");
 });
 
-t.test("[issue 2, HTTP] OPTIONS says what a path can do, without credentials", async (t) => {
+t.test("[behaviour 1.3] OPTIONS lists the methods of a path, without credentials", async (t) => {
   for (const endpoint of endpoints) {
     const { status, body, headers } = await owner.anonymous().send("OPTIONS", pathOf(endpoint), null);
     t.strictSame({ status, body }, { status: 204, body: null }, endpoint.path);
@@ -141,25 +141,22 @@ t.test("[issue 2, HTTP] OPTIONS says what a path can do, without credentials", a
   t.equal((await owner.send("OPTIONS", "/nothing", null)).status, 404);
 });
 
-t.test(
-  "[issue 2, CORS] a browser's preflight is granted for any origin, with the headers that clients send",
-  async (t) => {
-    const { status, headers } = await owner.anonymous().send("OPTIONS", "/messages", null, {
-      Origin: "https://app.example.org",
-      "Access-Control-Request-Method": "POST",
-      "Access-Control-Request-Headers": "authorization, idempotency-key",
-    });
-    t.equal(status, 204);
-    t.equal(headers.get("Access-Control-Allow-Origin"), "*");
-    const methods = headers.get("Access-Control-Allow-Methods")?.split(", ") ?? [];
-    for (const method of ["GET", "POST"]) t.ok(methods.includes(method), method);
-    const granted = headers.get("Access-Control-Allow-Headers")?.toLowerCase().split(", ") ?? [];
-    for (const name of ["authorization", "content-type", "idempotency-key"]) t.ok(granted.includes(name), name);
-    t.equal(headers.get("Access-Control-Allow-Credentials"), null, "cookies play no part");
-  },
-);
+t.test("[D203] a CORS preflight is granted for any origin, with the headers that clients send", async (t) => {
+  const { status, headers } = await owner.anonymous().send("OPTIONS", "/messages", null, {
+    Origin: "https://app.example.org",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization, idempotency-key",
+  });
+  t.equal(status, 204);
+  t.equal(headers.get("Access-Control-Allow-Origin"), "*");
+  const methods = headers.get("Access-Control-Allow-Methods")?.split(", ") ?? [];
+  for (const method of ["GET", "POST"]) t.ok(methods.includes(method), method);
+  const granted = headers.get("Access-Control-Allow-Headers")?.toLowerCase().split(", ") ?? [];
+  for (const name of ["authorization", "content-type", "idempotency-key"]) t.ok(granted.includes(name), name);
+  t.equal(headers.get("Access-Control-Allow-Credentials"), null, "cookies are not used");
+});
 
-t.test("[issue 2, CORS] a page may read every answer and the headers it needs, errors too", async (t) => {
+t.test("[D203] a page of another origin may read every answer and the headers it needs, errors included", async (t) => {
   const origin = { Origin: "https://app.example.org" };
   const answers = await Promise.all([
     owner.get("/users/me", {}, origin),
@@ -175,25 +172,25 @@ t.test("[issue 2, CORS] a page may read every answer and the headers it needs, e
   for (const name of ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"])
     t.ok(exposed.includes(name), name);
   const plain = await owner.get("/users/me");
-  t.equal(plain.headers.get("Access-Control-Allow-Origin"), null, "only for who asks");
+  t.equal(plain.headers.get("Access-Control-Allow-Origin"), null, "only for requests with an Origin");
 });
 
-t.test("[spec 4] form values are percent-decoded once, as UTF-8, with + for a blank", async (t) => {
+t.test("[spec 4] form values are percent-decoded once, as UTF-8, with + for a space", async (t) => {
   t.equal(await sayEncoded("a+b%20c%2Bd"), "a b c+d");
   t.equal(await sayEncoded("%C3%A4+%E2%82%AC+%F0%9F%99%82"), "ä € 🙂");
   t.equal(await sayEncoded("%2541"), "%41", "once");
   t.equal(await sayEncoded("1%26to=3%3D"), "1&to=3=", "an encoded & ends nothing, a second = belongs to the value");
-  t.equal(await sayEncoded("ä€🙂"), "ä€🙂", "UTF-8 bytes as they are");
+  t.equal(await sayEncoded("ä€🙂"), "ä€🙂", "raw UTF-8 bytes");
 });
 
-t.test("[behaviour 1.3] a name is looked up in the body first, then in the query", async (t) => {
+t.test("[behaviour 1.3] a parameter is looked up in the body first, then in the query", async (t) => {
   const sent = await owner.send("POST", "/messages?content=query&type=direct", "to=[2]&content=body");
   t.strictSame(outcome(sent), success({ id: sent.body.id }));
   const read = await owner.get(`/messages/${sent.body.id}`);
   t.equal(read.body.raw_content, "body");
 });
 
-t.test("[spec 2.1] a name that comes twice in one place is refused, and nothing is written", async (t) => {
+t.test("[D45] a parameter that is sent twice in one place is rejected, and nothing is written", async (t) => {
   const changes = await watchChanges(owner);
   const twice = refusal("Parameter 'content' was sent twice");
   t.strictSame(outcome(await owner.send("POST", "/messages", "type=direct&to=[2]&content=a&content=b")), twice);
@@ -210,7 +207,7 @@ t.test("[spec 2.1] a name that comes twice in one place is refused, and nothing 
   t.strictSame(await changes(), []);
 });
 
-t.test("[README, the path of a write] route, credentials and parameters are judged in this order", async (t) => {
+t.test("[architecture] route, credentials and parameters are checked in this order", async (t) => {
   const broken = "content=%zz";
   t.equal((await owner.send("POST", "/nothing", broken)).status, 404);
   t.equal((await owner.send("PUT", "/messages", broken)).status, 405);
@@ -218,12 +215,12 @@ t.test("[README, the path of a write] route, credentials and parameters are judg
   t.equal((await owner.send("POST", "/messages", broken)).status, 400);
 });
 
-/** @returns `count` names that no operation knows */
+/** @returns `count` unknown parameters */
 function surplus(count: number, prefix: string): string {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}=`).join("&");
 }
 
-t.test("[S3] form_parameters_max: that many names pass, one more is refused and nothing is written", async (t) => {
+t.test("[S3] form_parameters_max: one more parameter is rejected, and nothing is written", async (t) => {
   const message = "type=direct&to=[2]&content=x";
   const full = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 3, "n")}`);
   t.equal(full.status, 200);
@@ -240,7 +237,7 @@ t.test("[S3] form_parameters_max: that many names pass, one more is refused and 
   t.strictSame(await changes(), []);
 });
 
-t.test("[S3] json_nesting_max: a value may be that deep; one deeper is no JSON, however deep it goes", async (t) => {
+t.test("[S3, D46] json_nesting_max: JSON that is nested deeper is invalid, at any depth", async (t) => {
   const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
   const asked = (value: string) => owner.send("POST", "/users/me/subscriptions", `subscriptions=${value}`);
   const most = limits.json_nesting_max;
@@ -254,7 +251,7 @@ t.test("[S3] json_nesting_max: a value may be that deep; one deeper is no JSON, 
   t.equal((await asked(text)).status, 200, "brackets within a string are text");
 });
 
-t.test("[S3] form_name_characters_max: a name may be that long; no answer repeats a longer one", async (t) => {
+t.test("[S3] form_name_characters_max: a longer parameter name is rejected, and no answer repeats it", async (t) => {
   const message = "type=direct&to=[2]&content=x";
   const name = "é".repeat(limits.form_name_characters_max);
   const ignored = await owner.send("POST", "/messages", `${message}&${encodeURIComponent(name)}=1`);
@@ -268,7 +265,7 @@ t.test("[S3] form_name_characters_max: a name may be that long; no answer repeat
   t.strictSame(await changes(), []);
 });
 
-t.test("[spec 4] numbers, truth values and lists are JSON, strictly; text is raw", async (t) => {
+t.test("[spec 4] numbers, booleans and lists are parsed as strict JSON; text is raw", async (t) => {
   const refused: readonly (readonly [string, string])[] = [
     ["user_ids=", "user_ids is not valid JSON"],
     ["user_ids=2", "user_ids is not a list"],
@@ -302,7 +299,7 @@ function variableEndpoint(path: string, name: string, schema: ReturnType<typeof 
   return { endpoint: declared as unknown as Endpoint };
 }
 
-t.test("[issue 2, HTTP] path variables are percent-decoded once, and only inside their segment", async (t) => {
+t.test("[spec 4] path variables are percent-decoded once, within their segment", async (t) => {
   const router = new Router([
     variableEndpoint("/views/{fragment*}", "fragment", Type.String()),
     variableEndpoint("/people/{name}/status", "name", Type.String()),
@@ -323,7 +320,7 @@ t.test("[issue 2, HTTP] path variables are percent-decoded once, and only inside
   }
 });
 
-t.test("[issue 2, HTTP] a path whose beginning is known fits a pattern that begins with a variable, too", async (t) => {
+t.test("[spec 4] a path with a known first segment can match a pattern that begins with a variable", async (t) => {
   const router = new Router([
     variableEndpoint("/{area}/status/now", "area", Type.String()),
     variableEndpoint("/people/{name}", "name", Type.String()),
@@ -338,7 +335,7 @@ t.test("[issue 2, HTTP] a path whose beginning is known fits a pattern that begi
   t.strictSame(variables("/rooms/ann"), "unknown");
 });
 
-t.test("[issue 2, HTTP] an escaped letter is that letter, an escaped slash stays inside its segment", async (t) => {
+t.test("[spec 4] an escaped letter equals the letter; an escaped slash stays inside its segment", async (t) => {
   const id = await owner.say("general", "paths", "here");
   const escaped = [...String(id)].map((digit) => `%3${digit}`).join("");
   t.equal((await owner.get(`/messages/${escaped}`)).body.message?.id, id);

@@ -1,10 +1,10 @@
 /**
- * Idempotency-Key (D25, architecture "Idempotency"): a repeated request gives the first answer and happens once; across restarts;
- * what is kept and what is not; bounds. HTTP and the socket's `call` frame share the keys.
+ * Idempotency-Key (D25): a repeated request is executed once and gets the first answer, also after a restart; which
+ * answers are stored, and the limits. HTTP requests and the socket's `call` frames share the keys.
  */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
@@ -28,7 +28,7 @@ function hashed(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-t.test("[D25] a repeated key gives the first answer, and the message is there once", async (t) => {
+t.test("[D25] a repeated key gets the first answer, and one message is stored", async (t) => {
   const changes = await watchChanges(owner);
   const first = await post(owner, "k1");
   t.strictSame(outcome(first), success({ id: first.body.id }));
@@ -38,29 +38,26 @@ t.test("[D25] a repeated key gives the first answer, and the message is there on
   t.not(another.body.id, first.body.id, "another key is another request");
 });
 
-t.test(
-  "[D25] a repeat is answered as the first time, whatever has changed since that would refuse it now",
-  async (t) => {
-    const ann = await personOf(server, "lateann");
-    const channel = await createChannel(owner, "soon renamed", [ann, owner]);
-    const headers = { "Idempotency-Key": "late" };
-    const params = { type: "channel", to: "soon renamed", topic: "t", content: "once" };
-    const send = () => ann.post("/messages", params, headers);
-    const first = await send();
-    t.equal(first.status, 200);
-    t.equal((await owner.patch(`/streams/${channel}`, { new_name: "renamed" })).status, 200);
-    t.strictSame(outcome(await send()), outcome(first), "no channel is called so any more");
-    t.strictSame(outcome(await ann.post("/messages", { ...params, content: "other" }, headers)), otherParameters);
-    await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
-    const mails = () => rowsOf(realmOf(server).environment, "mails").length;
-    const before = mails();
-    t.equal(before, 1);
-    await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
-    t.equal(mails(), before, "and one mail is enough");
-  },
-);
+t.test("[D25] a repeat gets the first answer even if the same request would be rejected now", async (t) => {
+  const ann = await personOf(server, "lateann");
+  const channel = await createChannel(owner, "soon renamed", [ann, owner]);
+  const headers = { "Idempotency-Key": "late" };
+  const params = { type: "channel", to: "soon renamed", topic: "t", content: "once" };
+  const send = () => ann.post("/messages", params, headers);
+  const first = await send();
+  t.equal(first.status, 200);
+  t.equal((await owner.patch(`/streams/${channel}`, { new_name: "renamed" })).status, 200);
+  t.strictSame(outcome(await send()), outcome(first), "no channel has this name any more");
+  t.strictSame(outcome(await ann.post("/messages", { ...params, content: "other" }, headers)), otherParameters);
+  await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
+  const mails = () => rowsOf(realmOf(server).environment, "mails").length;
+  const before = mails();
+  t.equal(before, 1);
+  await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
+  t.equal(mails(), before, "no second mail is sent");
+});
 
-t.test("[D25] without a key, or with an empty one, each request is a new one", async (t) => {
+t.test("[D25] without a key, or with an empty one, each request is executed", async (t) => {
   const ids = [
     (await owner.post("/messages", { type: "direct", to: [2], content: "x" })).body.id,
     (await post(owner, "")).body.id,
@@ -69,7 +66,7 @@ t.test("[D25] without a key, or with an empty one, each request is a new one", a
   t.equal(new Set(ids).size, 3);
 });
 
-t.test("[D25] the same key with other parameters, or for another operation, is refused and does nothing", async (t) => {
+t.test("[D25] the same key with other parameters or for another operation is rejected", async (t) => {
   const first = await post(owner, "changed");
   const changes = await watchChanges(owner);
   t.strictSame(outcome(await post(owner, "changed", "twice")), otherParameters);
@@ -81,17 +78,17 @@ t.test("[D25] the same key with other parameters, or for another operation, is r
   );
   t.strictSame(outcome(made), otherParameters);
   t.strictSame(await changes(), []);
-  t.strictSame(outcome(await post(owner, "changed")), outcome(first), "the first answer stands");
+  t.strictSame(outcome(await post(owner, "changed")), outcome(first), "the first answer is unchanged");
 });
 
-t.test("[D25] parameters are compared by what they say, not by how they are written", async (t) => {
+t.test("[D25] parameters are compared by value, not by spelling", async (t) => {
   const headers = { "Idempotency-Key": "spelling" };
   const first = await owner.send("POST", "/messages", "type=direct&to=[2]&content=a b", headers);
   const again = await owner.send("POST", "/messages", "content=a+b&to=%5B%202%20%5D&type=direct", headers);
   t.strictSame(outcome(again), outcome(first));
 });
 
-t.test("[D25] repeats at the same time wait for the first one and get its answer", async (t) => {
+t.test("[D25] concurrent repeats wait for the first request and get its answer", async (t) => {
   const changes = await watchChanges(owner);
   const answers = await Promise.all(Array.from({ length: 16 }, () => post(owner, "together")));
   t.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
@@ -104,31 +101,34 @@ t.test("[D25] repeats at the same time wait for the first one and get its answer
   t.strictSame(
     made.map(outcome),
     [0, 1, 2].map(() => success({ user_id: made[0]?.body.user_id })),
-    "though each had its password hashed",
+    "although each hashed its password",
   );
 });
 
-t.test("[D25] of two requests at the same time with one key and different parameters, one is refused", async (t) => {
+t.test("[D25] of two concurrent requests with one key and different parameters, one is rejected", async (t) => {
   const answers = await Promise.all([post(owner, "rivals", "a"), post(owner, "rivals", "b")]);
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
   t.strictSame(answers.filter(({ status }) => status === 400).map(outcome), [otherParameters]);
 });
 
-t.test("[S3] idempotency_waiters_max: so many repeats wait, one more is told to come back later", async (t) => {
-  const params = { email: "crowded@example.com", fullName: "C", passwordHash: "", role: roles.member };
-  const asked: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
-  const claim = { userId: owner.userId, keyHash: hashed("crowded"), paramsHash: hashed("same") };
-  const { dispatcher } = realmOf(server);
-  // One turn of the event loop: the first runs, the others come while it does.
-  const results = await Promise.all(
-    Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(asked, claim)),
-  );
-  const over = results.pop();
-  t.match(over, { kind: "refused", code: "OVERLOADED" });
-  t.ok(results.every((result) => result.kind === "ok"));
-});
+t.test(
+  "[S3] idempotency_waiters_max: if that many repeats are waiting, one more is rejected with OVERLOADED",
+  async (t) => {
+    const params = { email: "crowded@example.com", fullName: "C", passwordHash: "", role: roles.member };
+    const asked: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
+    const idempotencyKey = { userId: owner.userId, keyHash: hashed("crowded"), paramsHash: hashed("same") };
+    const { dispatcher } = realmOf(server);
+    // All requests are sent in one pass of the event loop, so the others arrive while the first one runs.
+    const results = await Promise.all(
+      Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(asked, idempotencyKey)),
+    );
+    const over = results.pop();
+    t.match(over, { kind: "refused", code: "OVERLOADED" });
+    t.ok(results.every((result) => result.kind === "ok"));
+  },
+);
 
-t.test("[D25] keys belong to a person: another one's are unknown", async (t) => {
+t.test("[D25] keys belong to a user: another user's keys are unknown", async (t) => {
   const [ann, ben] = [await personOf(server, "ann"), await personOf(server, "ben")];
   const send = (client: Client) =>
     client.post("/messages", { type: "direct", to: [2], content: "x" }, { "Idempotency-Key": "shared" });
@@ -138,24 +138,24 @@ t.test("[D25] keys belong to a person: another one's are unknown", async (t) => 
   t.equal((await send(ben)).body.id, second.body.id);
 });
 
-t.test("[D25] a decided refusal is kept, even when it would not be refused any more", async (t) => {
+t.test("[D25] a rejection by the actor is stored, even if the request would succeed now", async (t) => {
   const remove = (key: string) => owner.delete(`/users/${owner.userId}`, {}, { "Idempotency-Key": key });
   const onlyOwner = refusal("Cannot deactivate the only organization owner");
   t.strictSame(outcome(await remove("resign")), onlyOwner);
   const second = await personOf(server, "second", roles.owner);
-  t.strictSame(outcome(await remove("resign")), onlyOwner, "the same request has the same answer");
+  t.strictSame(outcome(await remove("resign")), onlyOwner, "the same request gets the same answer");
   const demoted = await second.delete(`/users/${second.userId}`, {}, { "Idempotency-Key": "resign" });
-  t.strictSame(outcome(demoted), success(), "a key of the other owner's own");
+  t.strictSame(outcome(demoted), success(), "a key of the other owner");
 });
 
-t.test("[D25] a refusal before anything was decided is not kept: the corrected request may use the key", async (t) => {
+t.test("[D25] a rejection before the decision is not stored, so the corrected request may use the key", async (t) => {
   const headers = { "Idempotency-Key": "corrected" };
   const missing = await owner.post("/messages", { type: "direct", to: [2] }, headers);
   t.equal(missing.body.code, "REQUEST_VARIABLE_MISSING");
   t.equal((await owner.post("/messages", { type: "direct", to: [2], content: "x" }, headers)).status, 200);
 });
 
-t.test("[D25] 429 is not kept: after the wait, the repeat is carried out", async (t) => {
+t.test("[D25] a 429 is not stored: after the wait, the repeat is executed", async (t) => {
   const { server: limited, clock } = await startClockedServer(t, { environment: { RATE_LIMITS: "api=1/60" } });
   t.equal((await limited.owner.get("/users/me")).status, 200);
   t.equal((await post(limited.owner, "patient")).status, 429);
@@ -163,7 +163,7 @@ t.test("[D25] 429 is not kept: after the wait, the repeat is carried out", async
   t.equal((await post(limited.owner, "patient")).status, 200);
 });
 
-t.test("[D25, M5] 503 is not kept; but a kept answer is given even while writes are refused", async (t) => {
+t.test("[D25, M5] a 503 is not stored, but stored answers are returned even while writes are rejected", async (t) => {
   const dataDir = temporaryFolder(t);
   const roomy = await startTestServer(t, { dataDir });
   const first = await post(roomy.owner, "before");
@@ -178,10 +178,10 @@ t.test("[D25, M5] 503 is not kept; but a kept answer is given even while writes 
   await full.stop();
   const again = await startTestServer(t, { dataDir });
   const sent = await post(again.owner, "during");
-  t.strictSame(outcome(sent), success({ id: first.body.id + 1 }), "carried out now, for the first time");
+  t.strictSame(outcome(sent), success({ id: first.body.id + 1 }), "executed now, for the first time");
 });
 
-t.test("[D25] the first answer survives a restart on the same data folder", async (t) => {
+t.test("[D25] the first answer survives a restart on the same data directory", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const first = await post(before.owner, "durable");
@@ -196,18 +196,22 @@ t.test("[D25] the first answer survives a restart on the same data folder", asyn
   t.equal((await after.owner.get("/users/me")).body.max_message_id, first.body.id, "there is no second message");
 });
 
-t.test("[D25] idempotency_kept_ms: within 24 h it is the same request, later a new one", async (t) => {
+t.test("[D25] idempotency_kept_ms: within 24 h a key means the same request, later a new one", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const first = await post(clocked.owner, "yesterday");
-  clock.advance(limits.idempotency_kept_ms);
+  clock.stride(limits.idempotency_kept_ms);
   t.equal((await post(clocked.owner, "yesterday")).body.id, first.body.id);
   clock.advance(1);
   const second = await post(clocked.owner, "yesterday", "with other words");
   t.equal(second.body.id, first.body.id + 1);
-  t.strictSame(outcome(await post(clocked.owner, "yesterday")), otherParameters, "it stands for the new one now");
+  t.strictSame(
+    outcome(await post(clocked.owner, "yesterday")),
+    otherParameters,
+    "the key belongs to the new request now",
+  );
 });
 
-t.test("[S3] idempotency_keys_per_user_max: with one more, the oldest key is forgotten", async (t) => {
+t.test("[S3] idempotency_keys_per_user_max: one more evicts the oldest key", async (t) => {
   const person = await personOf(server, "busy");
   const { environment, view } = realmOf(server);
   const paramsHash = hashed(JSON.stringify(["send-message", { type: "direct", to: [person.userId], content: "once" }]));
@@ -220,18 +224,18 @@ t.test("[S3] idempotency_keys_per_user_max: with one more, the oldest key is for
       environment.put("idempotencyAges", [person.userId, at, keyHash], {});
     }
   });
-  t.equal((await post(person, "old0")).body.id, 12_345, "as many as may be");
+  t.equal((await post(person, "old0")).body.id, 12_345, "the limit is reached");
   const added = await post(person, "new");
   t.equal((await post(person, "new")).body.id, added.body.id);
   t.equal((await post(person, "old1")).body.id, 12_345);
-  t.not((await post(person, "old0")).body.id, 12_345, "the oldest one is carried out again");
+  t.not((await post(person, "old0")).body.id, 12_345, "the oldest request is executed again");
   t.ok(
     environment.keys("idempotencyAges", { start: [person.userId], end: [person.userId + 1], limit: 20_000 }).length <=
       limits.idempotency_keys_per_user_max,
   );
 });
 
-t.test("[S3] idempotency_key_bytes_max: a key of that length is one, a longer one is refused", async (t) => {
+t.test("[S3] idempotency_key_bytes_max: a longer key is rejected", async (t) => {
   const longest = "k".repeat(limits.idempotency_key_bytes_max);
   const first = await post(owner, longest);
   t.equal((await post(owner, longest)).body.id, first.body.id);
@@ -241,7 +245,7 @@ t.test("[S3] idempotency_key_bytes_max: a key of that length is one, a longer on
   t.strictSame(await changes(), []);
 });
 
-t.test("[D25] operations that change nothing durable take no notice of a key", async (t) => {
+t.test("[D25] operations that change nothing durable ignore the key", async (t) => {
   const headers = { "Idempotency-Key": "volatile" };
   const queues = [
     await owner.post("/register", { fetch_event_types: [] }, headers),
@@ -258,18 +262,18 @@ t.test("[D25] operations that change nothing durable take no notice of a key", a
   t.equal((await owner.get("/users/me", {}, { "Idempotency-Key": "k".repeat(1000) })).status, 200, "reads");
 });
 
-t.test("[architecture] a topic deletion is resumed by its repeat, not answered from memory", async (t) => {
+t.test("[D70] a repeated topic deletion deletes again instead of returning a stored answer", async (t) => {
   const headers = { "Idempotency-Key": "deletion" };
   const remove = () => owner.post("/streams/1/delete_topic", { topic_name: "short-lived" }, headers);
   await owner.say("general", "short-lived", "one");
   t.strictSame(outcome(await remove()), success({ complete: true }));
   const later = await owner.say("general", "short-lived", "two");
   t.strictSame(outcome(await remove()), success({ complete: true }));
-  t.equal((await owner.get(`/messages/${later}`)).status, 400, "the second message is gone, too");
+  t.equal((await owner.get(`/messages/${later}`)).status, 400, "the second message is deleted, too");
 });
 
 t.test(
-  "[architecture] answers that contain keys are not stored: each POST /fetch_api_key makes another one",
+  "[architecture] answers that contain keys are not stored: each POST /fetch_api_key creates another key",
   async (t) => {
     await server.person("Keyed");
     const params = { username: "keyed@example.com", password: "correct horse battery" };
@@ -278,7 +282,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a call over a socket and a request over HTTP with one key are the same request", async (t) => {
+t.test("[D25] a call on a socket and an HTTP request with one key are the same request", async (t) => {
   const socket = new Socket(server.url, { as: owner });
   await socket.opened();
   const first = await post(owner, "both ways");
@@ -290,7 +294,7 @@ t.test("[realtime] a call over a socket and a request over HTTP with one key are
   await socket.closed;
 });
 
-t.test("[S2] a password is not part of what is remembered under a fast hash", async (t) => {
+t.test("[S2] a password is not part of the stored parameter hash, which is fast", async (t) => {
   const account = { email: "hashed@example.com", password: "eight or more", full_name: "Hashed" };
   const { status } = await owner.post("/users", account, { "Idempotency-Key": "with a password" });
   t.equal(status, 200);

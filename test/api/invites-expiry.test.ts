@@ -1,6 +1,6 @@
-/** How invitations end (spec 3, 4.14): their time is over, the server restarts meanwhile, the inviter goes; and how many there may be. */
+/** The end of invitations (spec 3, 4.14): expiry, also across a restart, deactivation of the inviter, and limits. */
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
@@ -32,7 +32,7 @@ const administrators = { create_multiuse_invite_group: systemGroup(server, "role
 const listed = async (by: Client) => (await by.get("/invites")).body.invites;
 const newest = async (by: Client) => (await listed(by)).at(-1);
 
-t.test("[spec 4.14, M8] expiry: minutes, null never, omitted as INVITATION_LINK_VALIDITY_MINUTES says", async (t) => {
+t.test("[spec 4.14, M8] expiry: minutes, null for never, default INVITATION_LINK_VALIDITY_MINUTES", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const environment = { INVITATION_LINK_VALIDITY_MINUTES: "30" };
   const own = await startTestServer(t, { environment, clock });
@@ -53,29 +53,37 @@ t.test("[spec 4.14, M8] expiry: minutes, null never, omitted as INVITATION_LINK_
   t.match((await visit(short)).text, "This invitation has expired.");
   t.equal((await listed(by)).length, 2);
   await realmOf(own).dispatcher.idle();
-  t.equal(realmOf(own).view.rows("invitations", { limit: 9 })[0]?.row.state, "expired", "a state of the machine");
+  t.equal(
+    realmOf(own).view.rows("invitations", { limit: 9 })[0]?.row.state,
+    "expired",
+    "the row is in the state expired",
+  );
   await follower.settled();
-  t.equal(follower.ofType("invites_changed").length, 1, "whoever shows the list is told");
-  t.strictSame(outcome(await by.delete(`${path}/1`)), refusal("No such invitation"), "it is no longer there to revoke");
+  t.equal(follower.ofType("invites_changed").length, 1, "clients that show the list receive an event");
+  t.strictSame(
+    outcome(await by.delete(`${path}/1`)),
+    refusal("No such invitation"),
+    "an expired invitation cannot be revoked",
+  );
   clock.advance(20 * minuteMs);
   t.strictSame(await states(), [404, 404, 200]);
   clock.jump(limits.invitation_kept_ms);
   await realmOf(own).dispatcher.idle();
-  t.match((await visit(short)).text, "This invitation is not known here.", "after a week nothing of it stays");
+  t.match((await visit(short)).text, "This invitation is not known here.", "after a week its row is deleted");
   for (const table of ["invitations", "invitationKeys", "invitationLinks"] as const) {
     t.equal(realmOf(own).environment.count(table), 1, table);
   }
   t.equal((await visit(never)).status, 200);
 });
 
-t.test("[D6] without the variable it is 14400 minutes, ten days", async (t) => {
+t.test("[D6] without the variable the default is 14400 minutes, ten days", async (t) => {
   await inviteLink(owner);
   const { invited, expiry_date: end } = await newest(owner);
   t.equal(end - invited, 14_400 * 60);
 });
 
 t.test(
-  "[M8] one invitation has one timer of its expiry, however often its time changes, and none when it ends",
+  "[M8] an invitation has one expiry timer, however often its expiry changes, and none after it has ended",
   async (t) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
     const own = await startTestServer(t, { clock });
@@ -94,7 +102,7 @@ t.test(
     for (let minutes = 101; minutes <= 150; minutes++) await set(minutes);
     t.strictSame(timers(), [clock.now() + 150 * minuteMs]);
     await own.owner.patch(`${path}/1`, { invite_as: roles.guest });
-    t.equal(timers().length, 1, "another role leaves the time as it is");
+    t.equal(timers().length, 1, "another role keeps the expiry time");
     await set("null");
     t.strictSame(timers(), []);
     await set(10);
@@ -118,7 +126,7 @@ t.test(
   },
 );
 
-t.test("[M1, M8] links, their state and their timers survive a restart: late, but once", async (t) => {
+t.test("[M1, M8] links, their state and their timers survive a restart; an overdue timer fires once", async (t) => {
   const before = await startTestServer(t);
   const [good, short, revoked] = [
     await inviteLink(before.owner),
@@ -133,7 +141,7 @@ t.test("[M1, M8] links, their state and their timers survive a restart: late, bu
   t.strictSame(
     (await listed(as(before.owner))).map(({ link_url: link }: { link_url: string }) => link),
     [moved(good), moved(short)],
-    "the list gives the link again, as the caller calls the server",
+    "the list has the link again, with the host that the caller uses",
   );
   await after.stop();
   const clock = new ManualClock(Date.now() + 2 * minuteMs);
@@ -144,7 +152,7 @@ t.test("[M1, M8] links, their state and their timers survive a restart: late, bu
 });
 
 t.test(
-  "[spec 4.14, M8] what is over is over, also while its timer is late: page, form, answer and list say so",
+  "[spec 4.14, M8] an invitation past its time is invalid before its timer fires: for page, form, answer and list",
   async (t) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
     const own = await startTestServer(t, { clock });
@@ -154,7 +162,7 @@ t.test(
     const invited = { invitee_emails: "late@example.com", stream_ids: [], invite_expires_in_minutes: 60 };
     t.equal((await own.owner.post("/invites", invited)).status, 200);
     clock.advance(minuteMs);
-    // Their timers are still to come.
+    // Their timers have not fired yet.
     for (const { key, row } of view.rows("invitations", { limit: 9 })) {
       write(own, "invitations", key, { ...row, expiresAt: clock.now() });
     }
@@ -163,7 +171,7 @@ t.test(
     const person = { email: "new@example.com", fullName: "New", passwordHash: "none" };
     for (const id of [1, 2]) {
       const accepted = await dispatcher.ask(command({ actor: "invitation", id }, "invitation.accept", person, null));
-      t.match(accepted, { kind: "refused", code: "NOT_FOUND" }, "a form that was on its way");
+      t.match(accepted, { kind: "refused", code: "NOT_FOUND" }, "a form that was opened before the expiry");
     }
     t.strictSame(outcome(await own.owner.post("/invites/2/resend")), refusal("No such invitation"));
     t.strictSame(await listed(own.owner), []);
@@ -171,7 +179,7 @@ t.test(
     t.strictSame(
       view.rows("invitations", { limit: 9 }).map(({ row }) => row.state),
       ["valid", "valid"],
-      "no timer has come in between",
+      "no timer has fired meanwhile",
     );
     for (const { key, row } of view.rows("invitations", { limit: 9 })) {
       write(own, "invitations", key, { ...row, expiresAt: clock.now() + 1 });
@@ -180,26 +188,23 @@ t.test(
   },
 );
 
-t.test(
-  "[behaviour 2.20] who is deactivated invites nobody any more; nor do the links come back with them",
-  async (t) => {
-    setRealmSettings(server, everyMember);
-    const leaver = await personOf(server, "leaver");
-    const links = [await inviteLink(leaver), await inviteLink(leaver)];
-    const others = await inviteLink(member);
-    const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
-    await owner.delete(`/users/${leaver.userId}`);
-    for (const link of links) t.match((await visit(link)).text, "revoked");
-    t.equal((await visit(others)).status, 200);
-    await owner.post(`/users/${leaver.userId}/reactivate`);
-    for (const link of links) t.match((await visit(link)).text, "revoked");
-    await follower.settled();
-    t.equal(follower.ofType("invites_changed").length, 2);
-    setRealmSettings(server, administrators);
-  },
-);
+t.test("[behaviour 2.20] links of a deactivated inviter are invalid, and stay so after a reactivation", async (t) => {
+  setRealmSettings(server, everyMember);
+  const leaver = await personOf(server, "leaver");
+  const links = [await inviteLink(leaver), await inviteLink(leaver)];
+  const others = await inviteLink(member);
+  const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
+  await owner.delete(`/users/${leaver.userId}`);
+  for (const link of links) t.match((await visit(link)).text, "revoked");
+  t.equal((await visit(others)).status, 200);
+  await owner.post(`/users/${leaver.userId}/reactivate`);
+  for (const link of links) t.match((await visit(link)).text, "revoked");
+  await follower.settled();
+  t.equal(follower.ofType("invites_changed").length, 2);
+  setRealmSettings(server, administrators);
+});
 
-t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: the last one fits", async (t) => {
+t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: one more is rejected", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
   t.teardown(() => clock.release());
@@ -212,15 +217,15 @@ t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: the
   const fields = { errors: [], sent_invitations: false, license_limit_reached: false, daily_limit_reached: true };
   const text = "You have reached the limit of invitations for one day. No invites were sent.";
   t.strictSame(limited, refusal(text, "INVITATION_FAILED", 400, fields));
-  t.equal((await other.post(path)).status, 200, "everybody has a limit of their own");
+  t.equal((await other.post(path)).status, 200, "every user has their own limit");
   clock.jump(24 * 60 * minuteMs - 1);
   t.equal((await own.owner.post(path)).status, 400);
   clock.advance(1);
   t.equal((await own.owner.post(path)).status, 200);
-  t.equal(realmOf(own).environment.count("invitationSends"), 2, "what is older is forgotten");
+  t.equal(realmOf(own).environment.count("invitationSends"), 2, "older invitations no longer count");
 
   const [template] = realmOf(own).view.rows("invitations", { limit: 1 });
-  if (template === undefined) throw new Error("there is no invitation");
+  if (template === undefined) throw new Error("no invitation is left");
   for (let count = 3; count < limits.invitations_per_realm_max - 1; count++) {
     write(own, "invitations", 10_000 + count, { ...template.row, id: 10_000 + count });
   }

@@ -1,6 +1,6 @@
 /**
- * The page behind an invitation's link (spec 4.14): a real form, read by a real parser and sent over HTTP; the account that it makes,
- * and everything that keeps it from being made.
+ * The page behind an invitation link (spec 4.14, D197): the form is parsed and submitted over HTTP. Covers the account
+ * that it creates and every reason for a rejection.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -34,7 +34,7 @@ interface Person {
 
 const everybody = async (): Promise<Person[]> => (await owner.get("/users")).body.members;
 
-/** Follows a link with good entries. @returns a client of the new person */
+/** Opens a link and submits valid values. @returns a client of the new user */
 async function joinBy(link: string, email: string, more: Readonly<Record<string, string>> = {}): Promise<Client> {
   const page = await submit(link, { email, ...more });
   if (page.status !== 200) throw new Error(`not joined: ${page.text}`);
@@ -53,7 +53,7 @@ const received = async (client: Client): Promise<string[]> => {
 };
 
 t.test(
-  "[issue 5] the page is a plain form: labels, a language, no script, no outside asset, headers that guard it",
+  "[D197] the page is a plain form with labels, a language and protective headers, without scripts or external assets",
   async (t) => {
     const link = await inviteLink(owner);
     const page = await visit(link);
@@ -90,12 +90,12 @@ t.test(
     t.strictSame(
       [attribute(form, "method"), attribute(form, "action")],
       ["post", undefined],
-      "sent to its own address",
+      "submitted to its own URL",
     );
   },
 );
 
-t.test("[spec 4.14] an account with role, channels, groups and welcome message of the link", async (t) => {
+t.test("[spec 4.14] the new account has the role, channels, groups and welcome message of the link", async (t) => {
   const plans = await createChannel(owner, "plans", [owner], { invite_only: true });
   const crew = await owner.post("/user_groups/create", { name: "crew", description: "", members: [owner.userId] });
   const link = await inviteLink(owner, {
@@ -108,14 +108,14 @@ t.test("[spec 4.14] an account with role, channels, groups and welcome message o
   const page = await submit(link, { full_name: " Ada ", email: " ada@example.org " });
   t.equal(page.status, 200, page.text);
   t.match(page.text, `Welcome to ${nasty}`);
-  t.match(page.text, `${server.url}/api/v1/fetch_api_key`, "how to sign in");
+  t.match(page.text, `${server.url}/api/v1/fetch_api_key`, "the page says how to sign in");
   t.match(page.text, "ada@example.org");
   t.notMatch(page.html, goodPassword);
   const { status, body } = await logIn(owner, "ada@example.org");
-  t.equal(status, 200, "address and password are good at once");
+  t.equal(status, 200, "email and password work at once");
   const ada = new Client(server.url, { email: "ada@example.org", key: body.api_key, userId: body.user_id });
   t.match((await ada.get("/users/me")).body, { role: roles.moderator, full_name: "Ada", email: "ada@example.org" });
-  t.strictSame(await joined(ada), ["plans"], "no default channels unless the link says so");
+  t.strictSame(await joined(ada), ["plans"], "no default channels unless the link includes them");
   t.equal(
     (await owner.get(`/user_groups/${crew.body.group_id}/members/${ada.userId}`)).body.is_user_group_member,
     true,
@@ -135,7 +135,7 @@ t.test("[spec 4.14] an account with role, channels, groups and welcome message o
 });
 
 t.test(
-  "[spec 4.14] include_realm_default_subscriptions; a link is good for many; null is the organization's text",
+  "[spec 4.14] include_realm_default_subscriptions adds the default channels; a link works many times; a null text is the organization's",
   async (t) => {
     const extra = await createChannel(owner, "extra", [owner]);
     setRealmSettings(server, { welcome_message_custom_text: "from all of us" });
@@ -163,7 +163,7 @@ t.test(
   },
 );
 
-t.test("[issue 5] expired, revoked and unknown links say so, to GET and to POST, and make no account", async (t) => {
+t.test("[D197] expired, revoked and unknown links say so on GET and POST and create no account", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
   t.teardown(() => clock.release());
@@ -191,55 +191,48 @@ t.test("[issue 5] expired, revoked and unknown links say so, to GET and to POST,
   t.equal((await own.owner.get("/users")).body.members.length, 2);
 });
 
-t.test(
-  "[issue 5] what cannot be: the form again with what was typed, not the password, and one clear sentence",
-  async (t) => {
-    const link = await inviteLink(owner);
-    const before = (await everybody()).length;
-    const cases: [Readonly<Record<string, string>>, string, RegExp][] = [
-      [{ full_name: " " }, "full_name", /^Enter your name\.$/],
-      [
-        { full_name: "a".repeat(limits.full_name_code_points_max + 1) },
-        "full_name",
-        /too long: at most 100 characters/,
-      ],
-      [{ full_name: "A * B" }, "full_name", /cannot hold the characters/],
-      [{ full_name: "A|2" }, "full_name", /cannot end with/],
-      [{ email: "nobody" }, "email", /valid e-mail address/],
-      [{ email: "" }, "email", /valid e-mail address/],
-      [{ email: `${"e".repeat(limits.email_code_points_max)}@x.org` }, "email", /valid e-mail address/],
-      [{ password: "a".repeat(limits.password_code_points_min - 1) }, "password", /at least 8 characters/],
-      [{ password: "a".repeat(limits.password_bytes_max + 1) }, "password", /too long/],
-      [{ email: "OWNER@localhost" }, "email", /has an account already/],
-    ];
-    for (const [fields, wrong, says] of cases) {
-      const typed = { full_name: `Grace "H" <i>`.replaceAll(/["<>]/g, ""), email: "grace@example.org", ...fields };
-      const page = await submit(link, typed);
-      t.equal(page.status, 400);
-      t.match(problem(page), says);
-      t.equal(attribute(field(page, "full_name"), "value"), typed.full_name.trim());
-      t.equal(attribute(field(page, "email"), "value"), typed.email);
-      t.equal(attribute(field(page, "password"), "value"), undefined);
-      t.equal(attribute(field(page, wrong), "aria-describedby"), "problem", "the wrong field is marked");
-      t.notMatch(page.html, `value="${fields["password"] ?? goodPassword}"`);
-    }
-    const injected = await submit(link, { full_name: `"><script>alert(1)</script>`, email: `"><img src=x>` });
-    t.equal(byTag(injected, "script").length + byTag(injected, "img").length, 0);
-    t.equal(attribute(field(injected, "full_name"), "value"), `"><script>alert(1)</script>`, "shown as it was typed");
-    t.equal((await everybody()).length, before, "nobody has come");
-    setRealmSettings(server, { require_unique_names: true });
-    const shared = await submit(link, { full_name: "owner", email: "grace@example.org" });
-    t.match(problem(shared), "has this name already");
-    setRealmSettings(server, { require_unique_names: false });
-    t.equal(
-      (await submit(link, { full_name: "a".repeat(100), email: "grace@example.org", password: "a".repeat(8) })).status,
-      200,
-      "at the bounds",
-    );
-  },
-);
+t.test("[D197] invalid values return the form with an error message and all values except the password", async (t) => {
+  const link = await inviteLink(owner);
+  const before = (await everybody()).length;
+  const cases: [Readonly<Record<string, string>>, string, RegExp][] = [
+    [{ full_name: " " }, "full_name", /^Enter your name\.$/],
+    [{ full_name: "a".repeat(limits.full_name_code_points_max + 1) }, "full_name", /too long: at most 100 characters/],
+    [{ full_name: "A * B" }, "full_name", /cannot hold the characters/],
+    [{ full_name: "A|2" }, "full_name", /cannot end with/],
+    [{ email: "nobody" }, "email", /valid e-mail address/],
+    [{ email: "" }, "email", /valid e-mail address/],
+    [{ email: `${"e".repeat(limits.email_code_points_max)}@x.org` }, "email", /valid e-mail address/],
+    [{ password: "a".repeat(limits.password_code_points_min - 1) }, "password", /at least 8 characters/],
+    [{ password: "a".repeat(limits.password_bytes_max + 1) }, "password", /too long/],
+    [{ email: "OWNER@localhost" }, "email", /has an account already/],
+  ];
+  for (const [fields, wrong, says] of cases) {
+    const typed = { full_name: `Grace "H" <i>`.replaceAll(/["<>]/g, ""), email: "grace@example.org", ...fields };
+    const page = await submit(link, typed);
+    t.equal(page.status, 400);
+    t.match(problem(page), says);
+    t.equal(attribute(field(page, "full_name"), "value"), typed.full_name.trim());
+    t.equal(attribute(field(page, "email"), "value"), typed.email);
+    t.equal(attribute(field(page, "password"), "value"), undefined);
+    t.equal(attribute(field(page, wrong), "aria-describedby"), "problem", "the wrong field is marked");
+    t.notMatch(page.html, `value="${fields["password"] ?? goodPassword}"`);
+  }
+  const injected = await submit(link, { full_name: `"><script>alert(1)</script>`, email: `"><img src=x>` });
+  t.equal(byTag(injected, "script").length + byTag(injected, "img").length, 0);
+  t.equal(attribute(field(injected, "full_name"), "value"), `"><script>alert(1)</script>`, "shown as it was typed");
+  t.equal((await everybody()).length, before, "nobody has come");
+  setRealmSettings(server, { require_unique_names: true });
+  const shared = await submit(link, { full_name: "owner", email: "grace@example.org" });
+  t.match(problem(shared), "already has this name");
+  setRealmSettings(server, { require_unique_names: false });
+  t.equal(
+    (await submit(link, { full_name: "a".repeat(100), email: "grace@example.org", password: "a".repeat(8) })).status,
+    200,
+    "at the bounds",
+  );
+});
 
-t.test("[S1] a deactivated account's address stays taken, and its password opens nothing", async (t) => {
+t.test("[S1] the email of a deactivated account stays in use, and its password is not accepted", async (t) => {
   const link = await inviteLink(owner);
   const gone = await joinBy(link, "gone@example.org");
   await owner.delete(`/users/${gone.userId}`);
@@ -248,7 +241,7 @@ t.test("[S1] a deactivated account's address stays taken, and its password opens
   t.match(problem(page), "has an account already");
 });
 
-t.test("[issue 5] a form that is sent twice gives one account, and both answers say that all is well", async (t) => {
+t.test("[D197] a form that is submitted twice creates one account, and both answers report success", async (t) => {
   const link = await inviteLink(owner);
   const before = (await everybody()).length;
   const twice = { email: "twice@example.org", full_name: "Twice" };
@@ -259,16 +252,16 @@ t.test("[issue 5] a form that is sent twice gives one account, and both answers 
   );
   t.equal((await submit(link, twice)).status, 200, "a reload");
   t.equal((await everybody()).length, before + 1);
-  const stranger = await submit(link, { ...twice, password: "another password" });
-  t.equal(stranger.status, 400, "somebody else, who does not know the password");
-  t.equal((await logIn(owner, "twice@example.org", "another password")).status, 401, "and who has changed nothing");
+  const outsider = await submit(link, { ...twice, password: "another password" });
+  t.equal(outsider.status, 400, "another visitor, who does not know the password");
+  t.equal((await logIn(owner, "twice@example.org", "another password")).status, 401, "and the attempt changes nothing");
 });
 
-t.test("[issue 5] looking changes nothing; other methods and other bodies are refused", async (t) => {
+t.test("[D197] GET changes nothing; other methods and bodies are rejected", async (t) => {
   const link = await inviteLink(owner);
   const head = await visit(link, "HEAD");
   t.strictSame([head.status, head.html], [200, ""]);
-  t.equal((await visit(link.replace(/\/$/, ""))).status, 200, "without the last slash");
+  t.equal((await visit(link.replace(/\/$/, ""))).status, 200, "without the trailing slash");
   for (const method of ["DELETE", "PATCH", "PUT"]) {
     const answer = await fetch(link, { method });
     t.strictSame([answer.status, answer.headers.get("allow")], [405, "GET, HEAD, POST"]);
@@ -289,11 +282,11 @@ t.test("[issue 5] looking changes nothing; other methods and other bodies are re
   const large = await fetch(link, { method: "POST", body: "a".repeat(limits.body_bytes_max + 1) }).catch(() => null);
   t.ok(large === null || large.status === 413 || large.status === 400, "[S3] body_bytes_max");
   const inQuery = await fetch(`${link}?full_name=Q&email=q@example.org&password=${"q".repeat(9)}`, { method: "POST" });
-  t.equal(inQuery.status, 400, "entries in the address do not count");
+  t.equal(inQuery.status, 400, "values in the query are ignored");
   t.equal((await everybody()).length, before);
 });
 
-t.test("[D28] attempts are limited as logins are; what succeeds does not count", async (t) => {
+t.test("[D28, D197] attempts are limited like logins; successful ones do not count", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const limited = await startTestServer(t, { clock, environment: { RATE_LIMITS: "login=2/60,anonymous=100/60" } });
   t.teardown(() => clock.release());
@@ -313,7 +306,7 @@ t.test("[D28] attempts are limited as logins are; what succeeds does not count",
   for (const expected of [200, 200, 200, 429]) t.equal((await visit(other)).status, expected);
 });
 
-/** What changes between the link and somebody who follows it. */
+/** Runs a change between the creation of a link and its use. */
 async function following(t: Test, change: () => Promise<unknown>, link: string, email: string): Promise<string[]> {
   await change();
   const page = await submit(link, { email });
@@ -322,7 +315,7 @@ async function following(t: Test, change: () => Promise<unknown>, link: string, 
   return joined(new Client(server.url, { email, key: body.api_key, userId: body.user_id }));
 }
 
-t.test("[S1] a link gives what its inviter can give when somebody follows it: channels and groups", async (t) => {
+t.test("[S1] a link grants the channels and groups that its inviter can grant when it is used", async (t) => {
   setRealmSettings(server, { create_multiuse_invite_group: systemGroup(server, "role:members") });
   const inviter = await personOf(server, "inviter");
   const [archived, closed, kept] = [
@@ -349,7 +342,7 @@ t.test("[S1] a link gives what its inviter can give when somebody follows it: ch
   t.not((await isIn(ended)).is_user_group_member, true);
 });
 
-t.test("[S1] a link gives nothing while its inviter may not invite so: role, permission, deactivation", async (t) => {
+t.test("[S1] a link is invalid while its inviter lacks the role, the permission or an active account", async (t) => {
   const inviter = await personOf(server, "former", roles.administrator);
   setRealmSettings(server, { create_multiuse_invite_group: systemGroup(server, "role:members") });
   const [high, plain] = [await inviteLink(inviter, { invite_as: 200 }), await inviteLink(inviter)];
@@ -361,13 +354,13 @@ t.test("[S1] a link gives nothing while its inviter may not invite so: role, per
   setRealmSettings(server, { create_multiuse_invite_group: systemGroup(server, "role:administrators") });
   t.equal((await submit(plain, { email: "plain2@example.org" })).status, 404);
   await owner.patch(`/users/${inviter.userId}`, { role: roles.administrator });
-  t.equal((await visit(high)).status, 200, "who may again, invites again");
+  t.equal((await visit(high)).status, 200, "valid again once the inviter has the permission");
   await owner.delete(`/users/${inviter.userId}`);
   t.equal((await submit(plain, { email: "plain3@example.org" })).status, 404);
   t.notOk((await everybody()).some(({ email }) => /^(high|plain[23])@/.test(email)));
 });
 
-t.test("[public API] an account that POST /users makes is greeted by the organization, too", async (t) => {
+t.test("[public API] an account created by POST /users gets the organization's welcome message, too", async (t) => {
   setRealmSettings(server, { welcome_message_custom_text: "come in" });
   const made = await server.person("Greeted");
   t.strictSame(await received(made), ["come in"]);
@@ -381,7 +374,7 @@ t.test("[S1] a link of one organization is unknown to another server", async (t)
   t.strictSame(outcome(await other.owner.delete("/invites/multiuse/1")), refusal("No such invitation"));
 });
 
-t.test("[architecture] state before + events = fresh fetch, when people come by links", (t) =>
+t.test("[architecture] state before + events = fresh state when users join by links", (t) =>
   watch(t, async ({ owner: by, member, other }) => {
     const crew = await by.post("/user_groups/create", { name: "the crew", description: "", members: [member.userId] });
     const secret = await createChannel(by, "for newcomers", [by, other], { invite_only: true });

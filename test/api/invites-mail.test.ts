@@ -1,4 +1,6 @@
-/** Invitations of addresses (public API: POST /invites, resend, DELETE /invites/{invite_id}): mails as files, links that are good once. */
+/**
+ * Invitations by email (public API: POST /invites, resend, DELETE /invites/{invite_id}): emails and single-use links.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
@@ -17,10 +19,10 @@ import {
 import { attribute, field, inviteLink, logIn, submit, visit } from "../support/join.ts";
 import { outboxMails, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member, guest } = await startPeopledServer(
+const { server, owner, administrator, member, guest } = await startServerWithUsers(
   t,
   ["administrator", "member", "guest"],
   { environment: { REALM_NAME: "Tea & Co" } },
@@ -32,7 +34,7 @@ const listed = async (by: Client) => (await by.get("/invites")).body.invites;
 
 let mails = 0;
 
-/** As many mails more as come. */
+/** Waits for this many further emails. */
 async function arrived(count: number, own: TestServer = server): Promise<Received[]> {
   if (own !== server) return (await outboxMails(own.dataDir, count)).slice(-count);
   mails += count;
@@ -51,62 +53,60 @@ const failed = (msg: string, errors: unknown[]) =>
     daily_limit_reached: false,
   });
 
-t.test(
-  "[public API] POST /invites: a mail with a link for each address; its account has that address, once",
-  async (t) => {
-    const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
-    const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
-    t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), success());
-    const [toAnn, toBob] = await arrived(2);
-    t.strictSame(
-      [toAnn?.email.to?.[0]?.address, toBob?.email.to?.[0]?.address],
-      ["ann@example.org", "bob@example.org"],
-    );
-    t.equal(toAnn?.email.subject, "member 0 has invited you to Tea & Co");
-    t.match(toAnn?.email.text, /^Hello,/);
-    t.match(toAnn?.email.text, "member 0 has invited you to join Tea & Co.");
-    t.match(toAnn?.email.text, "The link is good until ");
-    const own = await listed(member);
-    t.strictSame(
-      own.map((each: Params) => [each["email"], each["is_multiuse"], each["invited_as"], each["link_url"]]),
-      [
-        ["ann@example.org", false, 600, undefined],
-        ["bob@example.org", false, 600, undefined],
-      ],
-    );
+t.test("[public API] POST /invites sends each email a link that creates one account with that email", async (t) => {
+  const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
+  const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
+  t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), success());
+  const [toAnn, toBob] = await arrived(2);
+  t.strictSame([toAnn?.email.to?.[0]?.address, toBob?.email.to?.[0]?.address], ["ann@example.org", "bob@example.org"]);
+  t.equal(toAnn?.email.subject, "member 0 has invited you to Tea & Co");
+  t.match(toAnn?.email.text, /^Hello,/);
+  t.match(toAnn?.email.text, "member 0 has invited you to join Tea & Co.");
+  t.match(toAnn?.email.text, "The link is good until ");
+  const own = await listed(member);
+  t.strictSame(
+    own.map((each: Params) => [each["email"], each["is_multiuse"], each["invited_as"], each["link_url"]]),
+    [
+      ["ann@example.org", false, 600, undefined],
+      ["bob@example.org", false, 600, undefined],
+    ],
+  );
 
-    const link = linkIn(toAnn as Received);
-    t.match(link, new RegExp(`^${server.url}/join/[A-Za-z0-9]{32}/$`));
-    const page = await visit(link);
-    t.equal(page.status, 200);
-    t.match(page.text, "ann@example.org");
-    t.equal(attribute(field(page, "email"), "value"), undefined, "the address is fixed");
-    const follower = await Follower.of(member, { event_types: ["invites_changed", "message"] });
-    const done = await submit(link, { email: "other@example.org", full_name: "Ann" });
-    t.equal(done.status, 200, done.text);
-    t.equal((await logIn(owner, "other@example.org")).status, 401, "the address is the invitation's, whatever is sent");
-    const { body } = await logIn(owner, "ann@example.org");
-    const people = (await owner.get("/users")).body.members;
-    t.match(
-      people.find(({ user_id: id }: { user_id: number }) => id === body.user_id),
-      { full_name: "Ann", role: 600 },
-    );
-    const again = await submit(link, { full_name: "Another", password: "another password" });
-    t.equal(again.status, 404);
-    t.match(again.text, "This invitation has been used already.");
-    t.match((await visit(link)).text, "has been used already");
-    t.equal((await submit(link, { full_name: "Ann" })).status, 200, "the form sent twice: all is well");
-    t.equal((await owner.get("/users")).body.members.length, people.length);
-    t.strictSame(
-      (await listed(member)).map(({ email }: { email: string }) => email),
-      ["bob@example.org"],
-    );
-    await follower.settled();
-    t.equal(follower.ofType("invites_changed").length, 1);
-  },
-);
+  const link = linkIn(toAnn as Received);
+  t.match(link, new RegExp(`^${server.url}/join/[A-Za-z0-9]{32}/$`));
+  const page = await visit(link);
+  t.equal(page.status, 200);
+  t.match(page.text, "ann@example.org");
+  t.equal(attribute(field(page, "email"), "value"), undefined, "the email cannot be changed");
+  const follower = await Follower.of(member, { event_types: ["invites_changed", "message"] });
+  const done = await submit(link, { email: "other@example.org", full_name: "Ann" });
+  t.equal(done.status, 200, done.text);
+  t.equal(
+    (await logIn(owner, "other@example.org")).status,
+    401,
+    "the email of the invitation is used, whatever the form sends",
+  );
+  const { body } = await logIn(owner, "ann@example.org");
+  const people = (await owner.get("/users")).body.members;
+  t.match(
+    people.find(({ user_id: id }: { user_id: number }) => id === body.user_id),
+    { full_name: "Ann", role: 600 },
+  );
+  const again = await submit(link, { full_name: "Another", password: "another password" });
+  t.equal(again.status, 404);
+  t.match(again.text, "This invitation has been used already.");
+  t.match((await visit(link)).text, "has been used already");
+  t.equal((await submit(link, { full_name: "Ann" })).status, 200, "the form submitted twice reports success");
+  t.equal((await owner.get("/users")).body.members.length, people.length);
+  t.strictSame(
+    (await listed(member)).map(({ email }: { email: string }) => email),
+    ["bob@example.org"],
+  );
+  await follower.settled();
+  t.equal(follower.ofType("invites_changed").length, 1);
+});
 
-t.test("[D5] who may: `can_invite_users_group`, with the rules of links; no guests", async (t) => {
+t.test("[D5] `can_invite_users_group` decides who may invite, with the rules of links; guests may not", async (t) => {
   t.strictSame(await invite(guest, "x@example.org"), refusal("Not allowed for guest users"));
   t.strictSame(
     await invite(member, "x@example.org", { invite_as: 200 }),
@@ -126,36 +126,42 @@ t.test("[D5] who may: `can_invite_users_group`, with the rules of links; no gues
   const state = await member.register({ fetch_event_types: ["realm_user"] });
   t.equal(state["can_invite_others_to_realm"], false);
   setRealmSettings(server, { can_invite_users_group: systemGroup(server, "role:members") });
-  t.equal(pendingMails(server).length, 0, "no mail for what is refused");
+  t.equal(pendingMails(server).length, 0, "a rejected request sends no email");
 });
 
-t.test("[public API] addresses that cannot be invited refuse all of them, each with its reason", async (t) => {
-  const gone = await personOf(server, "gone");
-  await owner.delete(`/users/${gone.userId}`);
-  const taken = ["OWNER@localhost", "Already has an account.", false];
-  const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
-  const before = (await listed(owner)).length;
-  t.strictSame(
-    await invite(member, "new@example.org,OWNER@localhost,gone0@example.com"),
-    failed("Some of those addresses have an account already, so we didn't send any invitations.", [taken, deactivated]),
-  );
-  t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
-  const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c"];
-  t.strictSame(
-    await invite(member, `new@example.org\n${invalid.join("\n")}`),
-    failed(
-      "Some emails did not validate, so we didn't send any invitations.",
-      invalid.map((email) => [email, "Invalid address.", false]),
-    ),
-  );
-  for (const none of ["", " , \n", ","]) {
-    t.strictSame(await invite(member, none), refusal("You must specify at least one email address."));
-  }
-  t.equal((await listed(owner)).length, before);
-  t.equal(pendingMails(server).length, 0);
-});
+t.test(
+  "[public API] one email that cannot be invited rejects the request, and the error has the reason for each",
+  async (t) => {
+    const gone = await personOf(server, "gone");
+    await owner.delete(`/users/${gone.userId}`);
+    const taken = ["OWNER@localhost", "Already has an account.", false];
+    const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
+    const before = (await listed(owner)).length;
+    t.strictSame(
+      await invite(member, "new@example.org,OWNER@localhost,gone0@example.com"),
+      failed("Some of those addresses have an account already, so we didn't send any invitations.", [
+        taken,
+        deactivated,
+      ]),
+    );
+    t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
+    const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c"];
+    t.strictSame(
+      await invite(member, `new@example.org\n${invalid.join("\n")}`),
+      failed(
+        "Some emails did not validate, so we didn't send any invitations.",
+        invalid.map((email) => [email, "Invalid address.", false]),
+      ),
+    );
+    for (const none of ["", " , \n", ","]) {
+      t.strictSame(await invite(member, none), refusal("You must specify at least one email address."));
+    }
+    t.equal((await listed(owner)).length, before);
+    t.equal(pendingMails(server).length, 0);
+  },
+);
 
-t.test("[S3] invitation_addresses_per_request_max, and one over", async (t) => {
+t.test("[S3] invitation_addresses_per_request_max: one more email is rejected", async (t) => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `many${index}@example.org`).join(",");
   const most = limits.invitation_addresses_per_request_max;
   t.strictSame(await invite(owner, many(most + 1)), refusal(`Too many addresses in one request (maximum ${most})`));
@@ -168,7 +174,7 @@ t.test("[S3] invitation_addresses_per_request_max, and one over", async (t) => {
   }
 });
 
-t.test("[public API] DELETE /invites/{invite_id}: who made it, and administrators; the link says so", async (t) => {
+t.test("[public API] DELETE /invites/{invite_id}: the inviter and administrators may revoke", async (t) => {
   await invite(member, "carl@example.org,dora@example.org");
   const [toCarl] = await arrived(2);
   const [carl, dora] = (await listed(member)).slice(-2);
@@ -176,19 +182,23 @@ t.test("[public API] DELETE /invites/{invite_id}: who made it, and administrator
   const other = await personOf(server, "other");
   t.strictSame(outcome(await other.delete(`/invites/${carl.id}`)), none, "[S1]");
   t.strictSame(outcome(await owner.delete("/invites/99999")), none);
-  t.strictSame(outcome(await owner.delete(`/invites/multiuse/${carl.id}`)), none, "ids go with is_multiuse");
+  t.strictSame(
+    outcome(await owner.delete(`/invites/multiuse/${carl.id}`)),
+    none,
+    "an id is valid only with its own is_multiuse",
+  );
   t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), success());
   t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), none);
   t.strictSame(outcome(await administrator.delete(`/invites/${dora.id}`)), success());
   t.match((await submit(linkIn(toCarl as Received), {})).text, "This invitation has been revoked.");
 });
 
-t.test("[public API, S2] resend: one mail more, with a link of its own; keys are kept as hashes", async (t) => {
+t.test("[public API, S2] resend sends another email with its own link; keys are stored as hashes", async (t) => {
   await invite(member, "emma@example.org");
   const [first] = await arrived(1);
   const { id } = (await listed(member)).at(-1);
   const none = refusal("No such invitation");
-  const other = await personOf(server, "stranger");
+  const other = await personOf(server, "outsider");
   t.strictSame(outcome(await other.post(`/invites/${id}/resend`)), none);
   t.strictSame(outcome(await owner.post("/invites/99999/resend")), none);
   const links = [linkIn(first as Received)];
@@ -200,7 +210,7 @@ t.test("[public API, S2] resend: one mail more, with a link of its own; keys are
     links.push(linkIn(mail as Received));
   }
   const statuses = await Promise.all(links.map(async (link) => (await visit(link)).status));
-  t.strictSame(statuses, [404, ...links.slice(1).map(() => 200)], "[S3] the newest five are good");
+  t.strictSame(statuses, [404, ...links.slice(1).map(() => 200)], "[S3] the newest five links are valid");
   await realmOf(server).dispatcher.idle();
   for (const link of links) {
     const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
@@ -209,11 +219,11 @@ t.test("[public API, S2] resend: one mail more, with a link of its own; keys are
     }
   }
   t.equal((await submit(links[2] ?? "", { full_name: "Emma" })).status, 200);
-  t.match((await visit(links[1] ?? "")).text, "used already", "all of them lead to one invitation");
+  t.match((await visit(links[1] ?? "")).text, "used already", "all of them are links to one invitation");
   t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
 });
 
-t.test("[S3] mails that are sent again count within a day, too", async (t) => {
+t.test("[S3] resent emails count for the daily limit, too", async (t) => {
   await invite(administrator, "fay@example.org");
   await arrived(1);
   const { id } = (await listed(administrator)).at(-1);
@@ -236,7 +246,7 @@ t.test("[S3] mails that are sent again count within a day, too", async (t) => {
   });
 });
 
-t.test("[spec 4.14] whoever has come otherwise is invited no more", async (t) => {
+t.test("[spec 4.14] a user who joined in another way has no open invitation any more", async (t) => {
   await invite(member, "hal@example.org,ida@example.org,jim@example.org");
   const [toHal, toIda] = await arrived(3);
   t.equal((await submit(await inviteLink(owner), { email: "HAL@example.org", full_name: "Hal" })).status, 200);
@@ -249,7 +259,7 @@ t.test("[spec 4.14] whoever has come otherwise is invited no more", async (t) =>
   for (const mail of [toHal, toIda]) t.match((await visit(linkIn(mail as Received))).text, "revoked");
 });
 
-t.test("[public API] notify_referrer_on_join false: the inviter is told nothing", async (t) => {
+t.test("[public API] with notify_referrer_on_join=false the inviter gets no message", async (t) => {
   const inviter = await personOf(server, "quiet");
   await invite(inviter, "kim@example.org", { notify_referrer_on_join: false });
   await invite(inviter, "lea@example.org");
@@ -264,7 +274,7 @@ t.test("[public API] notify_referrer_on_join false: the inviter is told nothing"
   t.equal(body.messages.filter(({ content }: { content: string }) => content.includes("accepted")).length, 1);
 });
 
-t.test("[M8, spec 4.14] an invitation by mail expires as a link does; null never", async (t) => {
+t.test("[M8, spec 4.14] an invitation by email expires like a link; with null it never does", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
   t.teardown(() => clock.release());
@@ -285,7 +295,7 @@ t.test("[M8, spec 4.14] an invitation by mail expires as a link does; null never
   t.equal(realmOf(own).environment.count("invitationAddresses"), 1);
 });
 
-t.test("[S1] links lead to a scheme and a host and nothing else", async (t) => {
+t.test("[S1] a Host header that is not a plain host is rejected, so links contain only scheme and host", async (t) => {
   const { HostClient } = await import("../support/http.ts");
   for (const host of ["evil.example.org/x?", "evil.example.org#", "user@evil.example.org"]) {
     const client = new HostClient(owner, host);

@@ -1,4 +1,7 @@
-/** POST /invites/multiuse and its kin (spec 4.14, 3, 7, 8; public API: /invites): who may invite whom, where to, for how long. */
+/**
+ * POST /invites/multiuse and the other operations on /invites (spec 4.14, 3, 7, 8; public API: /invites): permissions,
+ * channels, roles and expiry.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -17,9 +20,9 @@ import {
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { inviteLink, visit } from "../support/join.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const path = "/invites/multiuse";
 
 const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };
@@ -28,7 +31,7 @@ const administrators = { create_multiuse_invite_group: systemGroup(server, "role
 const listed = async (by: Client) => (await by.get("/invites")).body.invites;
 const newest = async (by: Client) => (await listed(by)).at(-1);
 
-t.test("[spec 4.14] the response is `invite_link`, a link of this server; twice gives two", async (t) => {
+t.test("[spec 4.14] the answer has `invite_link`, a link of this server; each request creates another", async (t) => {
   const [first, second] = [await owner.post(path), await owner.post(path)];
   t.strictSame(Object.keys(first.body).sort(), ["invite_link", "msg", "result"]);
   for (const { body } of [first, second]) {
@@ -38,7 +41,7 @@ t.test("[spec 4.14] the response is `invite_link`, a link of this server; twice 
   t.not(first.body.invite_link, second.body.invite_link);
 });
 
-t.test("[spec 4.14] non-administrators with the permission may use this operation (level 209)", async (t) => {
+t.test("[spec 4.14] a user who is no administrator may create links with the permission (level 209)", async (t) => {
   const refused = refusal("Insufficient permission");
   for (const by of [moderator, member]) t.strictSame(outcome(await by.post(path)), refused, "[spec 7]");
   const none = outcome(await guest.post(path));
@@ -55,7 +58,7 @@ t.test("[spec 4.14] non-administrators with the permission may use this operatio
 });
 
 t.test(
-  "[spec 4.14] `invite_as`: default 400; a user can invite only to roles equally or more restricted",
+  "[spec 4.14] `invite_as` is 400 by default; users can invite only to equally or more restricted roles",
   async (t) => {
     setRealmSettings(server, everyMember);
     const people = { owner, administrator, moderator, member };
@@ -88,7 +91,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.14] `stream_ids`: a channel that does not exist or is not accessible (section 7, D24)", async (t) => {
+t.test("[spec 4.14] `stream_ids`: missing and inaccessible channels are rejected alike (section 7, D24)", async (t) => {
   setRealmSettings(server, everyMember);
   const before = (await listed(owner)).length;
   const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
@@ -103,10 +106,10 @@ t.test("[spec 4.14] `stream_ids`: a channel that does not exist or is not access
   t.strictSame(
     outcome(await administrator.post(path, { stream_ids: [secret] })),
     unknown(secret),
-    "[D18] nobody is let into what one cannot read",
+    "[D18] nobody can invite to a channel that they cannot read",
   );
   t.equal((await owner.post(path, { stream_ids: [secret, open, open] })).status, 200);
-  t.equal((await listed(owner)).length, before + 1, "what was refused made nothing");
+  t.equal((await listed(owner)).length, before + 1, "rejected requests created nothing");
   setRealmSettings(server, administrators);
 });
 
@@ -130,7 +133,7 @@ t.test("[spec 4.14] `stream_ids` must be empty when the caller cannot subscribe 
   setRealmSettings(server, { ...administrators, can_add_subscribers_group: systemGroup(server, "role:members") });
 });
 
-t.test("[spec 4.14] `group_ids`: permission to add users to each group (level 322)", async (t) => {
+t.test("[spec 4.14] `group_ids` needs the permission to add users to each group (level 322)", async (t) => {
   setRealmSettings(server, everyMember);
   const make = async (name: string, more: Params = {}) =>
     (await owner.post("/user_groups/create", { name, description: "", members: [owner.userId], ...more })).body
@@ -145,7 +148,11 @@ t.test("[spec 4.14] `group_ids`: permission to add users to each group (level 32
   const ask = async (by: Client, ids: number[]) => outcome(await by.post(path, { group_ids: ids }));
   t.equal((await ask(member, [shared, shared])).status, 200);
   t.strictSame(await ask(member, [shared, closed]), refusal("Insufficient permission"));
-  t.strictSame(await ask(member, [joinable]), refusal("Insufficient permission"), "joining is for oneself");
+  t.strictSame(
+    await ask(member, [joinable]),
+    refusal("Insufficient permission"),
+    "the permission to join is for oneself only",
+  );
   t.strictSame(await ask(owner, [systemGroup(server, "role:moderators")]), refusal("Insufficient permission"));
   t.strictSame(await ask(owner, [99_999]), refusal("Invalid user group"));
   t.strictSame(await ask(owner, [ended]), refusal("User group is deactivated."));
@@ -154,7 +161,7 @@ t.test("[spec 4.14] `group_ids`: permission to add users to each group (level 32
 });
 
 t.test(
-  "[spec 8, S3] welcome_message_custom_text: 8000 characters; bounds of lists and minutes, one over",
+  "[spec 8, S3] welcome_message_custom_text has at most 8000 characters; lists and minutes have bounds, too",
   async (t) => {
     const max = limits.welcome_message_code_points_max;
     t.equal(max, 8000);
@@ -179,7 +186,7 @@ t.test(
 );
 
 t.test(
-  "[D17, S2] what is stored: no text of others than administrators, no key in clear but the link's own row",
+  "[D17, S2] only administrators can store a text, and a key is in clear text only in the row of its link",
   async (t) => {
     setRealmSettings(server, everyMember);
     const rows = () =>
@@ -207,7 +214,7 @@ t.test(
 );
 
 t.test(
-  "[public API] GET /invites: one's own, for administrators everybody's; an owner's link is for owners",
+  "[public API] GET /invites lists one's own invitations, all for administrators; links for owners only for owners",
   async (t) => {
     setRealmSettings(server, everyMember);
     const asker = await personOf(server, "asker");
@@ -230,24 +237,28 @@ t.test(
     await inviteLink(owner, { invite_as: 100 });
     const toOwners = ({ invited_as: role }: { invited_as: number }) => role === 100;
     t.ok((await listed(owner)).some(toOwners));
-    t.notOk((await listed(administrator)).some(toOwners), "[S1] it would make an owner of an administrator");
+    t.notOk((await listed(administrator)).some(toOwners), "[S1] the link would turn an administrator into an owner");
     t.strictSame(outcome(await guest.get("/invites")), refusal("Not allowed for guest users"));
     setRealmSettings(server, administrators);
   },
 );
 
 t.test(
-  "[public API] DELETE /invites/multiuse/{invite_id}: who made it, and administrators; then it is revoked",
+  "[public API] DELETE /invites/multiuse/{invite_id}: the inviter and administrators may revoke a link",
   async (t) => {
     setRealmSettings(server, everyMember);
     const none = refusal("No such invitation");
     const link = await inviteLink(member);
     const { id } = await newest(member);
     const revoke = async (by: Client, invitation: number | string) => outcome(await by.delete(`${path}/${invitation}`));
-    t.strictSame(await revoke(moderator, id), none, "[S1] as one that is not there");
+    t.strictSame(await revoke(moderator, id), none, "[S1] as for one that does not exist");
     t.strictSame(await revoke(moderator, 99_999), none);
     t.strictSame(await revoke(owner, 99_999), none);
-    t.strictSame(outcome(await member.delete(`/invites/${id}`)), none, "[public API] ids go with is_multiuse");
+    t.strictSame(
+      outcome(await member.delete(`/invites/${id}`)),
+      none,
+      "[public API] an id is valid only with its own is_multiuse",
+    );
     t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
     t.equal((await visit(link)).status, 200, "nothing has changed");
     t.strictSame(await revoke(member, id), success());
@@ -268,7 +279,7 @@ t.test(
   },
 );
 
-t.test("[public API] invites_changed: for administrators and the inviter, when one is made and revoked", async (t) => {
+t.test("[public API] administrators and the inviter receive invites_changed on creation and revocation", async (t) => {
   setRealmSettings(server, everyMember);
   const watchers = [owner, administrator, member, moderator];
   const followers = await Promise.all(
@@ -282,12 +293,12 @@ t.test("[public API] invites_changed: for administrators and the inviter, when o
     await follower.settled();
     counts.push(follower.ofType("invites_changed").length);
   }
-  t.strictSame(counts, [2, 2, 2, 0], "nothing for others, nothing for what was refused");
+  t.strictSame(counts, [2, 2, 2, 0], "nothing for others, nothing for rejected requests");
   t.strictSame(followers[2]?.ofType("invites_changed")[0], { type: "invites_changed" });
   setRealmSettings(server, administrators);
 });
 
-t.test("[README, Decisions] a reusable link can be changed: channels, role, time; the address stays", async (t) => {
+t.test("[D233] PATCH changes channels, role and expiry of a reusable link and keeps the link", async (t) => {
   setRealmSettings(server, everyMember);
   const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
   const channelId = await createChannel(owner, "invited to", [owner]);
@@ -299,13 +310,17 @@ t.test("[README, Decisions] a reusable link can be changed: channels, role, time
   const row = realmOf(server).view.row("invitations", before.id);
   t.match(row, { channelIds: [channelId], includesDefaults: false, role: roles.member });
   t.equal((await visit(link)).status, 200, "the same link");
-  t.strictSame(outcome(await owner.patch(`${path}/${before.id}`)), success(), "nothing that is named changes nothing");
+  t.strictSame(
+    outcome(await owner.patch(`${path}/${before.id}`)),
+    success(),
+    "a request without parameters changes nothing",
+  );
   t.strictSame(realmOf(server).view.row("invitations", before.id), row);
   t.equal((await owner.patch(`${path}/${before.id}`, { invite_expires_in_minutes: 5 })).status, 200);
   const { expiry_date: until } = await newest(owner);
   t.ok(Math.abs(until - Date.now() / 1000 - 300) < 60, "five minutes from now");
   await follower.settled();
-  t.equal(follower.ofType("invites_changed").length, 3, "made, changed, changed again");
+  t.equal(follower.ofType("invites_changed").length, 3, "created, changed, changed again");
 
   const theirs = await (async () => {
     await inviteLink(member);
@@ -326,7 +341,7 @@ t.test("[README, Decisions] a reusable link can be changed: channels, role, time
   setRealmSettings(server, administrators);
 });
 
-t.test("[house] what is refused writes nothing and is told to nobody", async (t) => {
+t.test("[spec 4.14] a rejected request writes nothing and sends no event", async (t) => {
   const heard = await watchChanges(owner);
   const count = () => realmOf(server).environment.count("invitations");
   const before = count();
@@ -343,7 +358,7 @@ t.test("[house] what is refused writes nothing and is told to nobody", async (t)
   t.strictSame(await heard(), []);
 });
 
-t.test("[D25] the repetition of a request gets the link of the first", async (t) => {
+t.test("[D25] a repeated request gets the link of the first", async (t) => {
   const headers = { "Idempotency-Key": "once" };
   const [first, second] = [await owner.post(path, {}, headers), await owner.post(path, {}, headers)];
   t.match(first.body.invite_link, /\/join\/\w+\/$/);

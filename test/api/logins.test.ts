@@ -1,6 +1,6 @@
 /**
- * Mails about logins (D31; behaviour 11: the success of POST /fetch_api_key may send one): from a program or place that is new, not the
- * first, not to who switched them off. Of places only hashes are kept.
+ * Emails about logins (D31, D176; behaviour 11): a successful POST /fetch_api_key sends one for a new program or place,
+ * except for the first login and for users who disabled them. Only hashes of places are stored.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -16,7 +16,10 @@ const far = await MailServer.start(t);
 const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea" } });
 const { owner } = server;
 
-/** A new account. @returns logs in with a program and says how many mails there were in all when nothing is pending any more */
+/**
+ * Creates an account. @returns a function that logs in with a program, waits until no email is pending, and returns the
+ * number of emails so far
+ */
 async function account(name: string) {
   const email = `${name}@example.com`;
   const made = await owner.post("/users", { email, password, full_name: name });
@@ -34,12 +37,12 @@ async function account(name: string) {
   return { userId, email, logInWith, wantMails };
 }
 
-/** How many mails somebody got. */
+/** Number of emails to an address. */
 function mailsTo(email: string): number {
   return far.received.filter(({ recipients }) => recipients.includes(email)).length;
 }
 
-t.test("[D31] the first login sends no mail, a new program does, a known one does not", async (t) => {
+t.test("[D31] a login with a new program sends an email; the first login and a known program do not", async (t) => {
   const { email, logInWith } = await account("ann");
   t.equal(await logInWith("First"), 200);
   t.equal(mailsTo(email), 0);
@@ -58,16 +61,16 @@ t.test("[D31] the first login sends no mail, a new program does, a known one doe
   t.equal(mailsTo(email), 1);
 });
 
-t.test("[D31] a wrong password is no login", async (t) => {
+t.test("[D31] a wrong password does not count as a login", async (t) => {
   const { email, logInWith } = await account("ben");
   await logInWith("First");
   t.equal(await logInWith("Second", "not the password"), 401);
   t.equal(mailsTo(email), 0);
   t.equal(await logInWith("Second"), 200);
-  t.equal(mailsTo(email), 1, "and it did not make the program known");
+  t.equal(mailsTo(email), 1, "and did not record the program");
 });
 
-t.test("[spec 2.3] enable_login_emails: off sends none, on again sends for what is new then", async (t) => {
+t.test("[spec 2.3] enable_login_emails=false sends no emails; enabled again, new programs send them", async (t) => {
   const { email, logInWith, wantMails } = await account("cleo");
   await logInWith("First");
   t.equal((await wantMails(false)).status, 200);
@@ -75,12 +78,12 @@ t.test("[spec 2.3] enable_login_emails: off sends none, on again sends for what 
   t.equal(mailsTo(email), 0);
   await wantMails(true);
   await logInWith("Second");
-  t.equal(mailsTo(email), 0, "it was seen meanwhile");
+  t.equal(mailsTo(email), 0, "it was recorded meanwhile");
   await logInWith("Third");
   t.equal(mailsTo(email), 1);
 });
 
-t.test("[S2] of programs and places only hashes are kept", (t) => {
+t.test("[S2] only hashes of programs and places are stored", (t) => {
   const rows = realmOf(server).view.rows("logins", { limit: 100 });
   t.ok(rows.length > 5);
   t.notMatch(JSON.stringify(rows), /First|Second|127\.0/);
@@ -94,13 +97,14 @@ async function knownPlaces(t: Test, userId: number): Promise<string[]> {
   return keys.map(([, fingerprint]) => fingerprint);
 }
 
-t.test("[S3] logins_per_user_max: the place that was longest not seen is forgotten, nobody else's", async (t) => {
+t.test("[S3] logins_per_user_max: the place of the user that was not seen for longest is evicted", async (t) => {
   const { userId } = await account("dora");
   const other = await account("emil");
   setUserSettings(server, userId, { enable_login_emails: false });
   await logIn(server, other.userId, "theirs");
   const at = (index: number) => `place ${String(index).padStart(4, "0")}`;
-  // The first is seen again when all others are known; they may share a millisecond, it must not be the one that goes.
+  // The first place is used again after all others. They may share a millisecond, so time must pass for it not to be
+  // evicted.
   for (let index = 0; index < limits.logins_per_user_max; index++) await logIn(server, userId, at(index));
   t.equal((await knownPlaces(t, userId)).length, limits.logins_per_user_max);
   const { now } = realmOf(server).view;
@@ -114,7 +118,7 @@ t.test("[S3] logins_per_user_max: the place that was longest not seen is forgott
   t.strictSame(await knownPlaces(t, other.userId), ["theirs"]);
 });
 
-t.test("[D31] a place is coarse: /24 of IPv4, /48 of IPv6; a program is its name", (t) => {
+t.test("[D31] a place is coarse: a /24 of IPv4 or a /48 of IPv6; a program is its product name", (t) => {
   const same = (a: string, b: string) =>
     t.equal(loginFrom("P", a).fingerprint, loginFrom("P", b).fingerprint, `${a} ${b}`);
   const differs = (a: string, b: string) =>

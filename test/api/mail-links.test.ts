@@ -1,4 +1,4 @@
-/** Links in mails (S1): they lead to the organization's own site, whatever the request that causes the mail calls the server. */
+/** Links in emails (S1) lead to the organization's own site, whatever Host header the request had. */
 import t from "tap";
 import { HostClient } from "../support/http.ts";
 import { outboxMails } from "../support/mail.ts";
@@ -8,7 +8,7 @@ function linkIn(text: string | undefined): string {
   return /^http\S+$/m.exec(text ?? "")?.[0] ?? "";
 }
 
-t.test("[S1] an invitation and the mail to a new address lead to SITE_URL, not to the caller's Host", async (t) => {
+t.test("[S1] links of invitations and email changes lead to SITE_URL, not to the caller's Host", async (t) => {
   const { owner, dataDir } = await startTestServer(t, { environment: { SITE_URL: "https://chat.example.org" } });
   const evil = new HostClient(owner, "evil.example");
   t.equal((await evil.post("/invites", { invitee_emails: "ann@example.com" })).status, 200);
@@ -24,7 +24,7 @@ t.test("[S1] an invitation and the mail to a new address lead to SITE_URL, not t
   ]);
 });
 
-t.test("[S1] without SITE_URL they lead to where the server listens", async (t) => {
+t.test("[S1] without SITE_URL links lead to the address on which the server listens", async (t) => {
   const { owner, dataDir, url } = await startTestServer(t);
   const evil = new HostClient(owner, "evil.example");
   t.equal((await evil.post("/invites", { invitee_emails: "ann@example.com" })).status, 200);

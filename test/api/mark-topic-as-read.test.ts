@@ -1,6 +1,6 @@
 /**
- * POST /mark_topic_as_read and its relatives, sentence by sentence (spec 4.16, section 3 Topic messages). What the marks mean for unread
- * counts, floors and events is in read-state.test.ts.
+ * POST /mark_topic_as_read and similar operations, sentence by sentence (spec 4.16, section 3 Topic messages). Unread
+ * counts, read watermarks and events are tested in read-state.test.ts.
  */
 import t from "tap";
 import type { Client } from "../support/client.ts";
@@ -33,7 +33,7 @@ t.test("[spec 4.16] stream_id and topic_name are required, and nothing is marked
   t.strictSame(await flagsOf(anna, id), ["read"]);
 });
 
-t.test("[spec 3] unread becomes read for the caller alone, and nothing but the topic's messages", async (t) => {
+t.test("[spec 3] only the topic's messages become read, and only for the caller", async (t) => {
   const other = await createChannel(owner, "cellar", [owner, anna]);
   const bert = await personOf(server, "bert");
   await bert.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
@@ -48,7 +48,7 @@ t.test("[spec 3] unread becomes read for the caller alone, and nothing but the t
   t.strictSame(await flagsOf(bert, here), [], "the caller alone");
 });
 
-t.test("[spec 4.16] the empty topic's display name is the empty topic: the organization's, and no other", async (t) => {
+t.test("[spec 4.16] only the organization's display name of the empty topic means the empty topic", async (t) => {
   setRealmSettings(server, { empty_topic_display_name: "chatter" });
   const empty = await owner.say(channel, "", "x");
   const named = await owner.say(channel, "general chat", "x");

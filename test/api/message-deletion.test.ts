@@ -1,4 +1,7 @@
-/** DELETE /messages/{id} (public API: delete-message; spec 4.4, 7; behaviour 5.7, 7): who may, in time, and what goes with it. */
+/**
+ * DELETE /messages/{id} (public API: delete-message; spec 4.4, 7; behaviour 5.7, 7): permissions, time limits, and
+ * everything deleted with it.
+ */
 import t from "tap";
 import { auditRealm } from "../support/audit.ts";
 import type { Client } from "../support/client.ts";
@@ -16,13 +19,13 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { rowsOf } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+const { server, owner, member, other, guest, moderator, administrator } = await startServerWithUsers(t, [
   ...everyRole,
   "other",
 ]);
@@ -38,7 +41,7 @@ function remove(by: Client, id: number | string) {
 }
 
 t.test(
-  "[spec 4.4] one's own message goes, with its history and reactions; the topic and the channel follow",
+  "[spec 4.4] deleting one's own message removes its history and reactions and updates the topic and the channel",
   async (t) => {
     const id = await createChannel(owner, "alone", [owner, member]);
     const first = await member.say(id, "t", "x");
@@ -50,14 +53,14 @@ t.test(
     t.equal((await channelSeenBy(owner, id)).first_message_id, second);
     t.strictSame(outcome(await remove(member, second)), done);
     t.equal((await channelSeenBy(owner, id)).first_message_id, null);
-    t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the name is free");
+    t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
     const { environment } = realmOf(server);
     t.strictSame(auditRealm(environment), []);
     t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
   },
 );
 
-t.test("[spec 7, D24] missing, deleted, hidden and archived are one answer", async (t) => {
+t.test("[spec 7, D24] missing, deleted, hidden and archived messages get the same answer", async (t) => {
   const gone = await member.say(channelId, "t", "x");
   await remove(member, gone);
   const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
@@ -78,7 +81,7 @@ t.test("[spec 7, D24] missing, deleted, hidden and archived are one answer", asy
   t.equal((await remove(member.anonymous(), 1)).status, 401);
 });
 
-/** Who may delete the member's message, by which permission; `role:nobody` everywhere else. */
+/** The users who may delete the member's message with each permission; `role:nobody` everywhere else. */
 const grants: readonly {
   realm?: Readonly<Record<string, string>>;
   channel?: Readonly<Record<string, string>>;
@@ -93,7 +96,7 @@ const grants: readonly {
 ];
 
 t.test(
-  "[spec 4.4, behaviour 5.7] who may delete, role by role, by the organization's and the channel's groups",
+  "[spec 4.4, behaviour 5.7] the groups of the organization and the channel decide which roles may delete",
   async (t) => {
     const ids = (names: Readonly<Record<string, string>> = {}) =>
       Object.fromEntries(Object.entries(names).map(([name, value]) => [name, systemGroup(server, value)]));
@@ -117,7 +120,7 @@ t.test(
 );
 
 t.test(
-  "[behaviour 5.7] a bot's messages are its owner's, too; direct messages follow the organization's permissions",
+  "[behaviour 5.7] an owner may delete the messages of their bot; direct messages follow the organization's settings",
   async (t) => {
     const bot = await botOf(server, "helper", member);
     const sent = async () =>
@@ -137,19 +140,22 @@ t.test(
   },
 );
 
-t.test("[behaviour 4.4, 7] readers of the channel are told, in their form; strangers are not", async (t) => {
-  const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
-  const id = await member.say(sealed, "", "x");
-  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
-  await remove(member, id);
-  await inside.settled();
-  await outside.settled();
-  const event = { type: "delete_message", message_type: "stream", stream_id: sealed, topic: "general chat" };
-  t.strictSame(inside.ofType("delete_message"), [{ ...event, message_id: id }]);
-  t.strictSame(outside.ofType("delete_message"), []);
-});
+t.test(
+  "[behaviour 4.4, 7] readers of the channel receive the event in their client's form, other users receive none",
+  async (t) => {
+    const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
+    const id = await member.say(sealed, "", "x");
+    const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+    await remove(member, id);
+    await inside.settled();
+    await outside.settled();
+    const event = { type: "delete_message", message_type: "stream", stream_id: sealed, topic: "general chat" };
+    t.strictSame(inside.ofType("delete_message"), [{ ...event, message_id: id }]);
+    t.strictSame(outside.ofType("delete_message"), []);
+  },
+);
 
-t.test("[behaviour 5.7] one's own messages in time; who may delete any at any time", async (t) => {
+t.test("[behaviour 5.7] deleting one's own message has a time limit, deleting any has none", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const member = await personOf(server, "m");
@@ -170,7 +176,7 @@ t.test("[behaviour 5.7] one's own messages in time; who may delete any at any ti
   t.strictSame(outcome(await remove(member, ids[2] ?? 0)), done, "no limit");
 });
 
-t.test("[M1, D25] a deletion is there after a restart, and its key answers as before", async (t) => {
+t.test("[M1, D25] a deletion survives a restart, and its key gets the same answer", async (t) => {
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "x");
   const key = { "Idempotency-Key": "delete-1" };

@@ -1,6 +1,6 @@
 /**
- * Changing the content of messages: PATCH /messages/{id} and GET /messages/{id}/history (spec 2.9, D16; public API: update-message,
- * get-message-history; behaviour 5.6). Topics and channels are in message-moves.test.ts.
+ * Editing the content of messages: PATCH /messages/{id} and GET /messages/{id}/history (spec 2.9, D16; public API:
+ * update-message, get-message-history; behaviour 5.6). message-moves.test.ts tests topics and channels.
  */
 import { createHash } from "node:crypto";
 import t from "tap";
@@ -19,12 +19,12 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const channelId = await createChannel(owner, "edits", [owner, member, other]);
 
 const edited = success({ detached_uploads: [] });
@@ -47,7 +47,7 @@ function diffOf(now: string, before: string): string {
   return `<div><p>${span("inserted", now)} ${span("deleted", before)}</p></div>`;
 }
 
-t.test("[spec 2.9] an edit renders the content anew and is dated; the history has what was before", async (t) => {
+t.test("[spec 2.9] an edit renders the content again and sets a time; the history has the old content", async (t) => {
   const id = await member.say(channelId, "plain", "**one**");
   t.strictSame(outcome(await edit(member, id, { content: "*two* @**member 0**" })), edited);
   const { message, raw_content: raw } = await read(other, id);
@@ -65,13 +65,13 @@ t.test("[spec 2.9] an edit renders the content anew and is dated; the history ha
   ]);
 });
 
-t.test("[spec 2.9] a message that was never changed has none of the fields", async (t) => {
+t.test("[spec 2.9] a message that was never changed has none of these fields", async (t) => {
   const { message } = await read(member, await member.say(channelId, "plain", "same"));
   for (const name of ["edit_history", "last_edit_timestamp", "last_moved_timestamp"]) t.notOk(name in message, name);
 });
 
 t.test(
-  "[spec 2.9] edit_history is newest first; the history operation is oldest first, with what was sent",
+  "[spec 2.9] edit_history is newest first; GET history is oldest first and starts with the original",
   async (t) => {
     const id = await member.say(channelId, "order", "first");
     await edit(member, id, { content: "second" });
@@ -96,24 +96,27 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.1] what is blank becomes (deleted), what is too long is cut, trailing blanks go", async (t) => {
-  const id = await member.say(channelId, "texts", "x");
-  const bound = "🍎".repeat(limits.message_code_points_max);
-  const mark = "\n[message truncated]";
-  for (const [content, expected] of [
-    ["  \n ", "(deleted)"],
-    ["", "(deleted)"],
-    ["text \n", "text"],
-    [bound, bound],
-    [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
-  ]) {
-    t.strictSame(outcome(await edit(member, id, { content })), edited);
-    t.equal((await read(member, id)).raw_content, expected);
-  }
-  t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
-});
+t.test(
+  "[behaviour 5.1] blank content becomes (deleted), long content is truncated, and trailing space is removed",
+  async (t) => {
+    const id = await member.say(channelId, "texts", "x");
+    const bound = "🍎".repeat(limits.message_code_points_max);
+    const mark = "\n[message truncated]";
+    for (const [content, expected] of [
+      ["  \n ", "(deleted)"],
+      ["", "(deleted)"],
+      ["text \n", "text"],
+      [bound, bound],
+      [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
+    ]) {
+      t.strictSame(outcome(await edit(member, id, { content })), edited);
+      t.equal((await read(member, id)).raw_content, expected);
+    }
+    t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
+  },
+);
 
-t.test("[openapi update-message] nothing to change; what does not fit together; what is no parameter", async (t) => {
+t.test("[OpenAPI, update-message] empty, conflicting and invalid changes are rejected", async (t) => {
   const id = await member.say(channelId, "form", "x");
   t.strictSame(outcome(await edit(member, id, {})), refusal("Nothing to change"));
   t.strictSame(outcome(await edit(member, id, { topic: " form " })), refusal("Nothing to change"));
@@ -139,7 +142,7 @@ t.test("[openapi update-message] nothing to change; what does not fit together; 
   t.equal((await read(member, id)).raw_content, "x");
 });
 
-t.test("[D16] prev_content_sha256 of something else is EXPECTATION_MISMATCH, and nothing is changed", async (t) => {
+t.test("[D16] a prev_content_sha256 that does not match is EXPECTATION_MISMATCH, and nothing changes", async (t) => {
   const id = await member.say(channelId, "hash", "before ü");
   const hash = createHash("sha256").update("before ü").digest("hex");
   t.strictSame(
@@ -153,7 +156,7 @@ t.test("[D16] prev_content_sha256 of something else is EXPECTATION_MISMATCH, and
   t.equal((await read(member, id)).raw_content, "after");
 });
 
-t.test("[openapi update-message] content is its sender's alone, whatever the role", async (t) => {
+t.test("[OpenAPI, update-message] only the sender may edit the content, whatever the role of others", async (t) => {
   const id = await member.say(channelId, "own", "mine");
   const guest = await personOf(server, "guest", roles.guest);
   for (const role of [roles.moderator, roles.administrator]) {
@@ -171,7 +174,7 @@ t.test("[openapi update-message] content is its sender's alone, whatever the rol
   t.equal((await read(member, id)).raw_content, "mine");
 });
 
-t.test("[spec 7, D24] missing, hidden and in an archived channel are one answer", async (t) => {
+t.test("[spec 7, D24] missing and hidden messages and those in archived channels get the same answer", async (t) => {
   const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
   const hidden = await member.say(sealed, "t", "x");
   const archived = await createChannel(member, "to be archived", [member]);
@@ -191,7 +194,7 @@ t.test("[spec 7, D24] missing, hidden and in an archived channel are one answer"
 });
 
 t.test(
-  "[openapi update-message] direct messages are edited by their sender and have neither topic nor channel",
+  "[OpenAPI, update-message] direct messages are edited by their sender and have neither topic nor channel",
   async (t) => {
     const sent = await member.post("/messages", { type: "direct", to: [other.userId], content: "hi" });
     const { id } = sent.body;
@@ -212,12 +215,12 @@ t.test(
 );
 
 t.test(
-  "[behaviour 4.4] the event has both contents and the viewer's own flags; people outside get nothing",
+  "[behaviour 4.4] the event has both contents and the viewer's own flags; users outside receive none",
   async (t) => {
     const id = await member.say(channelId, "events", "plain");
     await member.post("/messages/flags", { messages: [id], op: "add", flag: "read" });
-    const stranger = await personOf(server, "stranger");
-    const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(stranger)] as const;
+    const outsider = await personOf(server, "outsider");
+    const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(outsider)] as const;
     await edit(member, id, { content: "/me greets @**other 0**" });
     for (const watcher of watchers) await watcher.settled();
     const { message } = await read(member, id);
@@ -243,20 +246,22 @@ t.test(
 );
 
 t.test(
-  "[S1] who may read the message no more is not told of a later edit, and a repetition shows what is there",
+  "[S1] a user who can no longer read a message receives neither its later edits nor, on replay, its earlier ones",
   async (t) => {
     const sealed = await createChannel(member, "sealed edits", [member, other], { invite_only: true });
     const id = await member.say(sealed, "t", "x");
-    const watcher = await Follower.of(other);
+    const [live, late] = [await Follower.of(other), await Follower.of(other)];
     await edit(member, id, { content: "secret one" });
+    await live.settled();
     await other.delete("/users/me/subscriptions", { subscriptions: ["sealed edits"] });
     await edit(member, id, { content: "secret two" });
-    await watcher.settled();
-    t.strictSame(watcher.ofType("update_message"), [], "neither, now that the channel is closed to them");
+    for (const follower of [live, late]) await follower.settled();
+    t.match(live.ofType("update_message"), { 0: { content: "secret one" }, length: 1 }, "live");
+    t.strictSame(late.ofType("update_message"), [], "on replay");
   },
 );
 
-t.test("[architecture] an edit to what the message is already is a success, and nobody is told", async (t) => {
+t.test("[D52] an edit that keeps the content succeeds and sends no event", async (t) => {
   const id = await member.say(channelId, "same", "same");
   const watcher = await Follower.of(other);
   t.strictSame(outcome(await edit(member, id, { content: "same " })), edited);
@@ -265,7 +270,7 @@ t.test("[architecture] an edit to what the message is already is a success, and 
   t.notOk("edit_history" in (await read(member, id)).message);
 });
 
-t.test("[openapi update-message] allow_message_editing off: no content is changed, topics are", async (t) => {
+t.test("[OpenAPI, update-message] with allow_message_editing off, contents cannot be edited, topics can", async (t) => {
   const id = await member.say(channelId, "switched", "x");
   setRealmSettings(server, { allow_message_editing: false });
   t.strictSame(
@@ -276,7 +281,7 @@ t.test("[openapi update-message] allow_message_editing off: no content is change
   setRealmSettings(server, { allow_message_editing: true });
 });
 
-t.test("[behaviour 5.6] the realm's policy: everything, moves without contents, nothing", async (t) => {
+t.test("[behaviour 5.6] the organization decides whether history shows all, moves only, or nothing", async (t) => {
   const id = await member.say(channelId, "policy", "one");
   await edit(member, id, { content: "two" });
   await edit(member, id, { topic: "policy two", send_notification_to_new_thread: false });
@@ -290,7 +295,7 @@ t.test("[behaviour 5.6] the realm's policy: everything, moves without contents, 
       ["two", undefined],
       ["two", undefined],
     ],
-    "nowhere the text of before",
+    "the former content appears nowhere",
   );
   setRealmSettings(server, { message_edit_history_visibility_policy: "none" });
   t.notOk("edit_history" in (await read(other, id)).message);
@@ -302,13 +307,11 @@ t.test("[behaviour 5.6] the realm's policy: everything, moves without contents, 
   setRealmSettings(server, { message_edit_history_visibility_policy: "all" });
 });
 
-t.test("[behaviour 1.2] a wildcard that the sender may not use is refused in an edit, too", async (t) => {
+t.test("[behaviour 1.2] an edit that adds a wildcard mention without permission is rejected", async (t) => {
   const crowded = await createChannel(owner, "crowded", [owner, member, other]);
   const people = await Promise.all(Array.from({ length: 14 }, (_, index) => personOf(server, `c${index}x`)));
-  await owner.post("/users/me/subscriptions", {
-    subscriptions: [{ name: "crowded" }],
-    principals: people.map(({ userId }) => userId),
-  });
+  const principals = people.map(({ userId }) => userId);
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "crowded" }], principals });
   const id = await member.say(crowded, "t", "x");
   t.strictSame(
     outcome(await edit(member, id, { content: "@**all**" })),
@@ -319,7 +322,7 @@ t.test("[behaviour 1.2] a wildcard that the sender may not use is refused in an 
   );
 });
 
-t.test("[spec 2.3] translate_emoticons of the sender acts on edits", async (t) => {
+t.test("[spec 2.3] the sender's translate_emoticons applies to edits", async (t) => {
   const id = await member.say(channelId, "emoticons", "x");
   setUserSettings(server, member.userId, { translate_emoticons: true });
   await edit(member, id, { content: "now :)" });
@@ -327,7 +330,7 @@ t.test("[spec 2.3] translate_emoticons of the sender acts on edits", async (t) =
   setUserSettings(server, member.userId, { translate_emoticons: false });
 });
 
-t.test("[S3] a message keeps so many earlier forms and no more", async (t) => {
+t.test("[S3] a message keeps a limited number of earlier versions", async (t) => {
   const id = await member.say(channelId, "few", "0");
   await edit(member, id, { topic: "many", send_notification_to_new_thread: false });
   for (let n = 1; n <= limits.message_history_entries_max + 1; n++) await edit(member, id, { content: `${n}` });
@@ -338,7 +341,7 @@ t.test("[S3] a message keeps so many earlier forms and no more", async (t) => {
   t.equal((await historyOf(member, id)).length, limits.message_history_entries_max + 1);
 });
 
-t.test("[spec 2.9] a message that moved says when, however often its topic was resolved since", async (t) => {
+t.test("[spec 2.9] a moved message has its time of the move, however often its topic was resolved since", async (t) => {
   const id = await member.say(channelId, "here", "0");
   await edit(member, id, { topic: "there", propagate_mode: "change_all", send_notification_to_old_thread: false });
   const movedAt = (await read(member, id)).message.last_moved_timestamp;
@@ -354,13 +357,16 @@ t.test("[spec 2.9] a message that moved says when, however often its topic was r
   t.same(
     [message.edit_history.at(-1).prev_topic, message.edit_history.at(-1).topic],
     ["here", "there"],
-    "the move is told, and resolutions in between are forgotten",
+    "the move is kept, and resolutions between are dropped",
   );
-  t.notOk("last_moved_timestamp" in (await read(member, later)).message, "what came after the move never moved");
+  t.notOk(
+    "last_moved_timestamp" in (await read(member, later)).message,
+    "a message sent after the move was never moved",
+  );
 });
 
 t.test(
-  "[openapi update-message] the content can be edited for ten minutes and a moment, as the realm says",
+  "[OpenAPI, update-message] the content can be edited for the organization's time limit and a short grace period",
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const { owner } = server;
@@ -373,14 +379,14 @@ t.test(
     t.strictSame(
       outcome(await edit(owner, id, { content: "2" })),
       refusal("The time limit for editing this message has passed"),
-      "one over, owner or not",
+      "past the limit, also for an owner",
     );
     setRealmSettings(server, { message_content_edit_limit_seconds: null });
     t.equal((await edit(owner, id, { content: "3" })).status, 200, "no limit");
   },
 );
 
-t.test("[M1, D25] an edit is there after a restart, and a repeated key edits once", async (t) => {
+t.test("[M1, D25] an edit survives a restart, and a repeated key edits once", async (t) => {
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "one");
   const key = { "Idempotency-Key": "edit-1" };

@@ -1,4 +1,7 @@
-/** GET /messages: anchors, ranges, what was found, message_ids (public API; behaviour 5.4). Narrows are in narrows.test.ts. */
+/**
+ * GET /messages: anchors, ranges, found_* fields and message_ids (public API; behaviour 5.4). narrows.test.ts tests
+ * narrows.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
@@ -10,7 +13,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const member = await personOf(server, "member");
 
-/** Ten messages, not consecutive: between two of them somebody else talks elsewhere. */
+/** Ten messages whose ids have gaps, because another user posts elsewhere in between. */
 const channelId = await createChannel(owner, "history", [owner, member]);
 await createChannel(owner, "noise", [owner]);
 const ids: number[] = [];
@@ -31,7 +34,7 @@ async function fetch(params: Params, by: Client = owner) {
 const plain = { result: "success", msg: "", history_limited: false };
 const newest = 10_000_000_000_000_000;
 
-t.test("[behaviour 5.4] a range lies around its anchor, ascending, the anchor beside both counts", async (t) => {
+t.test("[behaviour 5.4] a range surrounds its anchor in ascending order; the anchor is not counted", async (t) => {
   t.strictSame(await fetch({ anchor: id(4), num_before: 2, num_after: 3 }), {
     ...plain,
     anchor: id(4),
@@ -42,7 +45,7 @@ t.test("[behaviour 5.4] a range lies around its anchor, ascending, the anchor be
   });
 });
 
-t.test("[behaviour 5.4] counts of zero give the anchor alone, if it is there", async (t) => {
+t.test("[behaviour 5.4] counts of zero return the anchor alone, if it exists", async (t) => {
   const nothing = { ...plain, found_oldest: false, found_newest: false };
   t.strictSame(await fetch({ anchor: id(4) }), { ...nothing, anchor: id(4), indexes: [4], found_anchor: true });
   t.strictSame(await fetch({ anchor: id(4) + 1 }), {
@@ -53,7 +56,7 @@ t.test("[behaviour 5.4] counts of zero give the anchor alone, if it is there", a
   });
 });
 
-t.test("[behaviour 5.4] oldest and newest are found where fewer messages are left than asked for", async (t) => {
+t.test("[behaviour 5.4] found_oldest and found_newest say that fewer messages are left than requested", async (t) => {
   const found = async (params: Params) => {
     const answer = await fetch(params);
     return [answer.indexes.length, answer.found_oldest, answer.found_newest];
@@ -85,13 +88,17 @@ t.test("[behaviour 5.4] newest and oldest are anchors by name, quoted or not", a
 });
 
 t.test(
-  "[behaviour 5.4] first_unread is the oldest unread match, else the newest; the older spelling means the same",
+  "[behaviour 5.4] first_unread is the oldest unread match, else the newest; the older parameter means the same",
   async (t) => {
     const unread = async (params: Params = {}) => {
       const byName = await fetch({ anchor: "first_unread", num_before: 1, num_after: 1, ...params }, member);
       const older = { use_first_unread_anchor: true, num_before: 1, num_after: 1, ...params };
       t.strictSame(await fetch(older, member), byName);
-      t.strictSame(await fetch({ ...older, anchor: "newest" }, member), byName, "it wins over an anchor");
+      t.strictSame(
+        await fetch({ ...older, anchor: "newest" }, member),
+        byName,
+        "use_first_unread_anchor takes precedence over an anchor",
+      );
       return byName;
     };
     t.match(await unread(), { anchor: id(0), indexes: [0, 1], found_anchor: true, found_oldest: true });
@@ -103,13 +110,13 @@ t.test(
     await member.post("/messages/flags", { messages: [id(2)], op: "remove", flag: "read" });
     t.match(await unread(), { anchor: id(2), indexes: [1, 2, 3] }, "marked unread again");
     await member.post("/user_topics", { stream_id: channelId, topic: "first", visibility_policy: 1 });
-    t.match(await unread(), { anchor: id(5) }, "muted topics do not count");
+    t.match(await unread(), { anchor: id(5) }, "muted topics are skipped");
     await member.post("/mark_stream_as_read", { stream_id: channelId });
     t.match(await unread(), { anchor: newest, indexes: [9], found_anchor: false, found_newest: true });
   },
 );
 
-t.test("[openapi get-messages] a date is the anchor of the first match since then", async (t) => {
+t.test("[OpenAPI, get-messages] a date anchors at the first match since then", async (t) => {
   const day = (index: number) => Date.UTC(2026, 0, 1 + index, 12);
   const lastId = Math.max(...ids);
   for (let at = 1; at <= lastId + 1; at++) {
@@ -140,7 +147,7 @@ t.test("[openapi get-messages] a date is the anchor of the first match since the
   );
 });
 
-t.test("[behaviour 5.4] an anchor below zero counts as zero, one beyond all ids as the newest", async (t) => {
+t.test("[behaviour 5.4] an anchor below zero means zero, one beyond all ids means the newest", async (t) => {
   t.match(await fetch({ anchor: -5, num_after: 1 }), { anchor: 0, indexes: [0], found_oldest: true });
   t.match(await fetch({ anchor: "99999999999999999999", num_before: 1 }), {
     anchor: newest,
@@ -149,7 +156,7 @@ t.test("[behaviour 5.4] an anchor below zero counts as zero, one beyond all ids 
   });
 });
 
-t.test("[behaviour 5.4] include_anchor=false leaves the anchor out, at an end of the range only", async (t) => {
+t.test("[behaviour 5.4] include_anchor=false omits the anchor, but only at an end of the range", async (t) => {
   const excluded = { anchor: id(4), include_anchor: false };
   t.match(await fetch({ ...excluded, num_before: 2 }), { indexes: [2, 3], found_anchor: false });
   t.match(await fetch({ ...excluded, num_after: 2 }), { indexes: [5, 6], found_anchor: false });
@@ -159,7 +166,7 @@ t.test("[behaviour 5.4] include_anchor=false leaves the anchor out, at an end of
   );
 });
 
-t.test("[behaviour 5.4] pages follow one another without a gap and without a repetition", async (t) => {
+t.test("[behaviour 5.4] consecutive pages have no gaps and no repetitions", async (t) => {
   const seen: number[] = [];
   let anchor: number | string = "newest";
   let isOldest = false;
@@ -172,7 +179,7 @@ t.test("[behaviour 5.4] pages follow one another without a gap and without a rep
   t.strictSame(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-t.test("[behaviour 5.4] what is missing or cannot be is refused", async (t) => {
+t.test("[behaviour 5.4] missing and invalid parameters are rejected", async (t) => {
   const missing = (name: string) =>
     refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
   const { num_before, num_after } = { num_before: undefined, num_after: undefined };
@@ -187,7 +194,7 @@ t.test("[behaviour 5.4] what is missing or cannot be is refused", async (t) => {
   t.strictSame(await fetch({ anchor: 1, narrow: "{}" }), refusal("narrow is not a list"));
 });
 
-t.test("[behaviour 1.8] a fetch gives at most 5,000 messages", async (t) => {
+t.test("[behaviour 1.8] a fetch returns at most 5,000 messages", async (t) => {
   const max = limits.messages_per_fetch_max;
   const tooMany = refusal("Too many messages requested (maximum 5000).");
   t.equal((await fetch({ anchor: 1, num_before: 2000, num_after: max - 2000 })).result, "success");
@@ -195,7 +202,7 @@ t.test("[behaviour 1.8] a fetch gives at most 5,000 messages", async (t) => {
   t.strictSame(await fetch({ anchor: 1, num_before: max + 1 }), tooMany);
 });
 
-t.test("[spec 2.9] rendering, avatars and the empty topic's name are as asked for", async (t) => {
+t.test("[spec 2.9] rendering, avatars and the empty topic's name follow the request", async (t) => {
   const sent = await owner.say("history", "", "**loud**");
   const one = async (params: Params) => {
     const { body } = await member.get("/messages", { anchor: sent, num_before: 0, num_after: 0, narrow, ...params });
@@ -217,7 +224,7 @@ t.test("[spec 2.9] rendering, avatars and the empty topic's name are as asked fo
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "" });
 });
 
-t.test("[openapi get-messages] message_ids gives those that exist and are the caller's to read", async (t) => {
+t.test("[OpenAPI, get-messages] message_ids returns those that exist and the caller may read", async (t) => {
   await createChannel(owner, "sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "x");
   const asked = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
@@ -234,7 +241,7 @@ t.test("[openapi get-messages] message_ids gives those that exist and are the ca
   t.strictSame((await byIds({ message_ids: [id(3), id(7)], narrow: topic })).indexes, [7], "filtered by the narrow");
 });
 
-t.test("[openapi get-messages] message_ids and a range exclude one another", async (t) => {
+t.test("[OpenAPI, get-messages] message_ids and a range exclude each other", async (t) => {
   for (const [name, value] of [
     ["anchor", "newest"],
     ["include_anchor", false],
@@ -250,18 +257,18 @@ t.test("[openapi get-messages] message_ids and a range exclude one another", asy
   }
 });
 
-t.test("[spec 5] without credentials there is no history", async (t) => {
+t.test("[spec 5] without credentials no messages are returned", async (t) => {
   t.match(await owner.anonymous().get("/messages", { anchor: "newest", num_before: 1, num_after: 0 }), {
     status: 401,
     body: { code: "UNAUTHORIZED" },
   });
 });
 
-t.test("[S3] messages_per_fetch_max: so many ids are looked up, one more is refused", async (t) => {
+t.test("[S3] messages_per_fetch_max: one id more is rejected", async (t) => {
   const socket = new Socket(server.url, { as: owner });
   await socket.opened();
   const ask = (count: number) => {
-    // Repetitions of one id are one.
+    // Repetitions of an id count once.
     const message_ids = Array.from({ length: count }, (_, index) => index + 1).concat(1, 1);
     return socket.ask({ type: "call", method: "GET", path: "/messages", params: { message_ids } });
   };
@@ -273,13 +280,13 @@ t.test("[S3] messages_per_fetch_max: so many ids are looked up, one more is refu
   socket.close();
 });
 
-t.test("[S3] fetch_characters_max: very long texts end an answer early, and it says that there is more", async (t) => {
+t.test("[S3] fetch_characters_max: very long messages end an answer early, and found_oldest is false", async (t) => {
   const place = await createChannel(owner, "long texts", [owner]);
   const longIds: number[] = [];
   for (let count = 0; count < 4; count++) longIds.push(await owner.say(place, "t", "x"));
   for (const longId of longIds) {
     const row = realmOf(server).environment.get("messages", longId);
-    // With the text as it was sent, two are just as many as may be.
+    // With the raw text, two messages reach the limit exactly.
     if (row !== undefined) {
       write(server, "messages", longId, { ...row, rendered: "x".repeat(limits.fetch_characters_max / 2 - 1) });
     }
@@ -301,10 +308,10 @@ t.test("[S3] fetch_characters_max: very long texts end an answer early, and it s
   t.strictSame(
     (await named(longIds.slice(0, 2))).body.messages.map(({ id }: { id: number }) => id),
     longIds.slice(0, 2),
-    "by their ids, just as many as may be",
+    "by their ids, exactly at the limit",
   );
   const tooLong = refusal(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
-  t.strictSame(outcome(await named(longIds.slice(0, 3))), tooLong, "one more: no part of them");
+  t.strictSame(outcome(await named(longIds.slice(0, 3))), tooLong, "one more: none is returned");
   const matching = (msg_ids: readonly unknown[]) => owner.get("/messages/matches_narrow", { msg_ids, narrow: [] });
   t.strictSame(Object.keys((await matching(longIds.slice(2))).body.messages).length, 2);
   t.strictSame(outcome(await matching(longIds.slice(1))), tooLong);

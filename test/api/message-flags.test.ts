@@ -4,23 +4,23 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, anna, bert, stranger } = await startPeopledServer(t, ["anna", "bert", "stranger"]);
+const { server, owner, anna, bert, outsider } = await startServerWithUsers(t, ["anna", "bert", "outsider"]);
 const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
 
 const flagsOf = async (client: Client, id: number): Promise<string[]> =>
   (await client.get(`/messages/${id}`)).body.message.flags;
 const flag = (client: Client, op: string, name: string, messages: readonly number[]) =>
   client.post("/messages/flags", { op, flag: name, messages });
-/** Events about flags since the follower registered, without ids. */
-const told = async (follower: Follower) => {
+/** Flag events since the follower registered, without ids. */
+const received = async (follower: Follower) => {
   await follower.settled();
   return follower.ofType("update_message_flags");
 };
 const follow = (client: Client) => Follower.of(client, { event_types: ["message", "update_message_flags"] });
 
-t.test("[behaviour 5.2] flags are added and removed, one at a time, for the caller alone, and told once", async (t) => {
+t.test("[behaviour 5.2] a flag is added and removed for the caller alone, with one event each", async (t) => {
   const id = await anna.say(kitchen, "flags", "one");
   for (const name of ["read", "starred", "collapsed"]) {
     const [mine, theirs] = [await follow(bert), await follow(anna)];
@@ -43,13 +43,17 @@ t.test("[behaviour 5.2] flags are added and removed, one at a time, for the call
     });
     const place = { type: "stream", stream_id: kitchen, topic: "flags" };
     const details = name === "read" ? { message_details: { [id]: place } } : {};
-    t.strictSame(await told(mine), [event("add"), { ...event("remove"), ...details }], "no event when nothing changes");
-    t.strictSame(await told(theirs), [], "nobody else is told");
+    t.strictSame(
+      await received(mine),
+      [event("add"), { ...event("remove"), ...details }],
+      "no event when nothing changes",
+    );
+    t.strictSame(await received(theirs), [], "other users receive no event");
     t.strictSame(await flagsOf(anna, id), []);
   }
 });
 
-t.test("[behaviour 5.2] what cannot be changed is refused in the words of the public API", async (t) => {
+t.test("[behaviour 5.2] a flag that cannot be changed is rejected with the public API's error message", async (t) => {
   const id = await anna.say(kitchen, "refused", "one");
   const derived = ["mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned", "wildcard_mentioned"];
   for (const name of [...derived, "has_alert_word", "historical"]) {
@@ -69,7 +73,7 @@ t.test("[behaviour 5.2] what cannot be changed is refused in the words of the pu
   t.strictSame(await flagsOf(bert, id), []);
 });
 
-t.test("[behaviour 5.2] one message out of reach refuses all, as one that does not exist", async (t) => {
+t.test("[behaviour 5.2] one inaccessible message rejects the request like a missing one", async (t) => {
   const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
   const hidden = await anna.say(secret, "hidden", "one");
   const id = await anna.say(kitchen, "reach", "one");
@@ -83,35 +87,32 @@ t.test("[behaviour 5.2] one message out of reach refuses all, as one that does n
   t.strictSame(await flagsOf(bert, id), []);
 });
 
-t.test(
-  "[behaviour 5.2] marking as unread skips channels that one is not in; starring needs no subscription",
-  async (t) => {
-    const id = await anna.say(kitchen, "outside", "one");
-    const heard = await anna.post("/messages", { type: "direct", to: [stranger.userId], content: "hi" });
-    const direct = heard.body.id as number;
-    const follower = await follow(stranger);
-    t.strictSame(await flagsOf(stranger, id), ["read", "historical"]);
-    await flag(stranger, "add", "read", [direct]);
-    t.strictSame(
-      outcome(await flag(stranger, "remove", "read", [id, direct])),
-      success({ messages: [id, direct], ignored_because_not_subscribed_channels: [kitchen] }),
-    );
-    await flag(stranger, "add", "starred", [id]);
-    t.strictSame(await flagsOf(stranger, id), ["read", "starred", "historical"]);
-    const events = await told(follower);
-    t.match(events.slice(1), [
-      {
-        op: "remove",
-        messages: [direct],
-        message_details: { [direct]: { type: "private", user_ids: [anna.userId] } },
-      },
-      { op: "add", flag: "starred", messages: [id] },
-    ]);
-    t.equal(Object.keys(events[1].message_details).length, 1);
-  },
-);
+t.test("[behaviour 5.2] marking as unread skips channels without a subscription; starring needs none", async (t) => {
+  const id = await anna.say(kitchen, "outside", "one");
+  const heard = await anna.post("/messages", { type: "direct", to: [outsider.userId], content: "hi" });
+  const direct = heard.body.id as number;
+  const follower = await follow(outsider);
+  t.strictSame(await flagsOf(outsider, id), ["read", "historical"]);
+  await flag(outsider, "add", "read", [direct]);
+  t.strictSame(
+    outcome(await flag(outsider, "remove", "read", [id, direct])),
+    success({ messages: [id, direct], ignored_because_not_subscribed_channels: [kitchen] }),
+  );
+  await flag(outsider, "add", "starred", [id]);
+  t.strictSame(await flagsOf(outsider, id), ["read", "starred", "historical"]);
+  const events = await received(follower);
+  t.match(events.slice(1), [
+    {
+      op: "remove",
+      messages: [direct],
+      message_details: { [direct]: { type: "private", user_ids: [anna.userId] } },
+    },
+    { op: "add", flag: "starred", messages: [id] },
+  ]);
+  t.equal(Object.keys(events[1].message_details).length, 1);
+});
 
-t.test("[behaviour 5.2] what was written before one joined can be marked as unread once one is in", async (t) => {
+t.test("[behaviour 5.2] a subscriber can mark messages from before the subscription as unread", async (t) => {
   const id = await anna.say(kitchen, "before", "one");
   const late = await personOf(server, "late");
   await late.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
@@ -122,7 +123,7 @@ t.test("[behaviour 5.2] what was written before one joined can be marked as unre
   t.match(unread.unread_msgs?.streams, [{ stream_id: kitchen, topic: "before", unread_message_ids: [id] }]);
 });
 
-t.test("[S3] messages per request are bounded, and many are done in slices that are answered as one", async (t) => {
+t.test("[S3] the messages of a request are limited; many are processed in slices with one answer", async (t) => {
   const most = limits.flagged_messages_per_request_max;
   const id = await anna.say(kitchen, "many", "one");
   const ids: number[] = [];
@@ -132,14 +133,14 @@ t.test("[S3] messages per request are bounded, and many are done in slices that 
   const follower = await follow(bert);
   t.strictSame((await flag(bert, "add", "starred", ids)).body.messages, ids);
   t.same(
-    (await told(follower)).flatMap((event) => event.messages).sort((a: number, b: number) => a - b),
+    (await received(follower)).flatMap((event) => event.messages).sort((a: number, b: number) => a - b),
     [...new Set(ids)].sort((a, b) => a - b),
   );
   t.equal((await flag(bert, "add", "read", new Array(most).fill(id))).status, 200);
   t.equal((await flag(bert, "add", "read", new Array(most + 1).fill(id))).status, 400);
 });
 
-t.test("[D25] a repeated key gives the first answer", async (t) => {
+t.test("[D25] a repeated key gets the first answer", async (t) => {
   const id = await anna.say(kitchen, "keys", "one");
   const headers = { "Idempotency-Key": "flags-1" };
   const first = await bert.post("/messages/flags", { op: "add", flag: "read", messages: [id] }, headers);
@@ -149,7 +150,7 @@ t.test("[D25] a repeated key gives the first answer", async (t) => {
   t.strictSame(await flagsOf(bert, id), []);
 });
 
-t.test("[roles] everybody marks for themselves: guests, members, moderators, administrators, bots", async (t) => {
+t.test("[roles] users of every role and bots change their own flags", async (t) => {
   const people = await Promise.all(Object.entries(roles).map(([name, role]) => personOf(server, `of${name}`, role)));
   const bot = await botOf(server, "marker", anna);
   const channel = await createChannel(owner, "roles", [...people, bot, anna]);
@@ -162,7 +163,7 @@ t.test("[roles] everybody marks for themselves: guests, members, moderators, adm
   t.equal((await flag(owner.anonymous(), "add", "starred", [id])).status, 401);
 });
 
-t.test("[behaviour 8] a narrow's range is processed, and what changed of it is counted", async (t) => {
+t.test("[behaviour 8] a range of a narrow is processed, and the answer counts the changed messages", async (t) => {
   const channel = await createChannel(owner, "narrows", [anna, bert]);
   const ids: number[] = [];
   for (let index = 0; index < 6; index++) ids.push(await anna.say(channel, index % 2 === 0 ? "even" : "odd", "x"));
@@ -218,7 +219,7 @@ t.test("[behaviour 8] a narrow's range is processed, and what changed of it is c
   t.equal((await send({ num_after: -1 })).status, 400);
 });
 
-t.test("[S3] more than 5,000 messages around an anchor are cut, not refused", async (t) => {
+t.test("[S3] a range of more than 5,000 messages around an anchor is shortened, not rejected", async (t) => {
   const channel = await createChannel(owner, "clamped", [anna, bert]);
   const id = await anna.say(channel, "t", "x");
   const answer = await bert.post("/messages/flags/narrow", {
@@ -233,7 +234,7 @@ t.test("[S3] more than 5,000 messages around an anchor are cut, not refused", as
 });
 
 t.test(
-  "[openapi update_message_flags] each message that is marked as unread has its details, also when told late",
+  "[OpenAPI, update_message_flags] an event for unread messages has details of each, also when it is read late",
   async (t) => {
     const [gone, kept] = [await anna.say(kitchen, "late", "one"), await anna.say(kitchen, "late", "two")];
     await flag(bert, "add", "read", [gone, kept]);
@@ -244,14 +245,10 @@ t.test(
     await flag(bert, "remove", "read", [gone]);
     await anna.delete(`/messages/${gone}`);
     const unreading = async (follower: Follower) =>
-      (await told(follower)).flatMap(({ op, messages, message_details }) =>
+      (await received(follower)).flatMap(({ op, messages, message_details }) =>
         op === "remove" ? [[messages, Object.keys(message_details)]] : [],
       );
-    t.strictSame(
-      await unreading(late),
-      [[[kept], [`${kept}`]]],
-      "what was deleted since has no place, and is not named",
-    );
+    t.strictSame(await unreading(late), [[[kept], [`${kept}`]]], "a message deleted since is omitted");
     t.strictSame(await unreading(alone), []);
   },
 );

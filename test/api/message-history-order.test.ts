@@ -1,21 +1,24 @@
-/** The order of a message's history where times do not tell it: edits, moves and renames of one millisecond (spec 2.9; M7). */
+/**
+ * The order of a message's history when several changes have the same time: edits, moves and renames within one
+ * millisecond (spec 2.9; M7).
+ */
 import t from "tap";
 import { createChannel, Follower, outcome, personOf } from "../support/conversation.ts";
-import { MessageMirror, pictureOf } from "../support/message-mirror.ts";
+import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
 import { move, moved, read } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
-// Its clock stands still.
+// Its clock does not advance.
 const { server } = await startClockedServer(t);
 const { owner } = server;
 const anna = await personOf(server, "anna");
 
-/** What each entry changed: "content" before, or the place that the message came to. */
+/** The change of each entry: the former content, or the channel or topic that the message moved to. */
 function steps(message: { edit_history: Record<string, unknown>[] }): unknown[] {
   return message.edit_history.map((entry) => entry["prev_content"] ?? entry["stream"] ?? entry["topic"]);
 }
 
-t.test("[spec 2.9] edit_history is newest first, however fast changes follow one another", async (t) => {
+t.test("[spec 2.9] edit_history is newest first, however fast the changes follow each other", async (t) => {
   const from = await createChannel(owner, "from", [owner, anna]);
   const to = await createChannel(owner, "to", [owner, anna]);
   const id = await owner.say(from, "a", "one");
@@ -50,11 +53,11 @@ t.test("[spec 2.9] edit_history is newest first, however fast changes follow one
   await follower.settled();
   const mirror = new MessageMirror([before]);
   mirror.apply(follower.events);
-  t.strictSame(mirror.picture(), pictureOf([message]), "state before + events");
+  t.strictSame(mirror.snapshot(), snapshotOf([message]), "state before + events");
   t.equal((await read(anna, other)).edit_history, undefined);
 });
 
-t.test("[spec 2.9] an edit while its topic is being moved comes before the move, as its event does", async (t) => {
+t.test("[spec 2.9] an edit while the topic is being moved is ordered before the move, like its event", async (t) => {
   const from = await createChannel(owner, "busy", [owner, anna]);
   const ids = await Promise.all(Array.from({ length: 450 }, (_, n) => owner.say(from, "long", `number ${n}`)));
   const newest = Math.max(...ids);
@@ -72,5 +75,5 @@ t.test("[spec 2.9] an edit while its topic is being moved comes before the move,
   await follower.settled();
   mirror.apply(follower.events);
   const fresh = await read(anna, newest);
-  t.strictSame(mirror.picture(), pictureOf([fresh]), "state before + events");
+  t.strictSame(mirror.snapshot(), snapshotOf([fresh]), "state before + events");
 });

@@ -1,17 +1,17 @@
-/** What people are told when messages are moved (S1; public API: update-message; behaviour 4.4): events and notices. */
+/** Events and notices when messages are moved (S1; public API: update-message; behaviour 4.4). */
 import t from "tap";
 import { Follower, outcome } from "../support/conversation.ts";
 import { audit, move, moved, placeMaker, read, say, topicOf } from "../support/message-moves.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+const { server, owner, member, other, guest, moderator, administrator } = await startServerWithUsers(t, [
   ...everyRole,
   "other",
 ]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place, nameOf } = placeMaker(everybody);
 
-t.test("[behaviour 4.4] the event of a move names all its messages, both names, and how it was meant", async (t) => {
+t.test("[behaviour 4.4] the event of a move has all message ids, both names and the propagate mode", async (t) => {
   const id = await place();
   const [a = 0, b = 0] = await say(member, id, "", 2);
   const plain = await Follower.of(other);
@@ -41,7 +41,7 @@ t.test("[behaviour 4.4] the event of a move names all its messages, both names, 
   t.strictSame(able.ofType("update_message"), [{ ...expected, orig_subject: "" }]);
 });
 
-t.test("[behaviour 4.4] another spelling of a topic is told of every message, whichever was named", async (t) => {
+t.test("[behaviour 4.4] changing the case of a topic is one event with all its messages", async (t) => {
   const id = await place();
   const ids = await say(member, id, "soup", 3);
   const follower = await Follower.of(other);
@@ -50,7 +50,7 @@ t.test("[behaviour 4.4] another spelling of a topic is told of every message, wh
   t.match(follower.ofType("update_message"), [{ message_ids: ids, orig_subject: "soup", subject: "SOUP" }]);
 });
 
-t.test("[S1] to a private channel: who may not follow is told that the messages are gone", async (t) => {
+t.test("[S1] when messages are moved to a private channel, a user who cannot read it receives deletions", async (t) => {
   const open = await place();
   const sealed = await place({ invite_only: true }, [member, other]);
   const [a = 0, b = 0] = await say(member, open, "open", 2);
@@ -79,19 +79,22 @@ t.test("[S1] to a private channel: who may not follow is told that the messages 
   t.notMatch(JSON.stringify(outside.events), /closed/);
 });
 
-t.test("[S1] from a private channel to a public one: others learn nothing of where it was", async (t) => {
-  const sealed = await place({ invite_only: true }, [member, other]);
-  const open = await place();
-  const [a = 0] = await say(member, sealed, "secret plan", 1);
-  const follower = await Follower.of(moderator);
-  t.strictSame(outcome(await move(member, a, { stream_id: open, topic: "plan" })), moved);
-  await follower.settled();
-  t.strictSame(follower.ofType("update_message"), []);
-  t.notMatch(JSON.stringify(follower.events), /secret plan/);
-  t.match(await moderator.get(`/messages/${a}`), { status: 200 });
-});
+t.test(
+  "[S1] when messages are moved from a private channel to a public one, other users receive nothing about the origin",
+  async (t) => {
+    const sealed = await place({ invite_only: true }, [member, other]);
+    const open = await place();
+    const [a = 0] = await say(member, sealed, "secret plan", 1);
+    const follower = await Follower.of(moderator);
+    t.strictSame(outcome(await move(member, a, { stream_id: open, topic: "plan" })), moved);
+    await follower.settled();
+    t.strictSame(follower.ofType("update_message"), []);
+    t.notMatch(JSON.stringify(follower.events), /secret plan/);
+    t.match(await moderator.get(`/messages/${a}`), { status: 200 });
+  },
+);
 
-t.test("[S1] a notice names no private channel to the people of another channel", async (t) => {
+t.test("[S1] a notice names no private channel to readers of another channel", async (t) => {
   const open = await place();
   const hidden = await place({ invite_only: true });
   const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
@@ -102,7 +105,11 @@ t.test("[S1] a notice names no private channel to the people of another channel"
   const left = await member.patch(`/messages/${out}`, { ...both, stream_id: open, propagate_mode: "change_all" });
   t.equal(left.status, 200);
   t.equal(await last(open, "out"), `This topic was moved here from another channel ${by}`);
-  t.equal(await last(hidden, "out"), `This topic was moved to #**${nameOf(1)}>out** ${by}`, "a public one is named");
+  t.equal(
+    await last(hidden, "out"),
+    `This topic was moved to #**${nameOf(1)}>out** ${by}`,
+    "a public channel is named",
+  );
 
   const [back = 0] = await say(member, open, "back", 2);
   await member.patch(`/messages/${back}`, { ...both, stream_id: hidden, propagate_mode: "change_all" });
@@ -111,43 +118,40 @@ t.test("[S1] a notice names no private channel to the people of another channel"
   t.equal(
     await last(hidden, "within"),
     `This topic was moved here from #**${nameOf()}>back** ${by}`,
-    "its own people know it",
+    "its subscribers may see the name",
   );
 });
 
-t.test(
-  "[openapi update-message] notices in the new and in the old place, as the public server words them",
-  async (t) => {
-    const id = await place();
-    const to = await place();
-    const [from, target] = [nameOf(1), nameOf()];
-    const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
-    const by = `by @_**member 0|${member.userId}**.`;
-    const last = async (channelId: number, topic: string) => (await topicOf(member, channelId, topic)).at(-1)?.[1];
+t.test("[OpenAPI, update-message] notices in the new and the old topic have the public server's texts", async (t) => {
+  const id = await place();
+  const to = await place();
+  const [from, target] = [nameOf(1), nameOf()];
+  const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
+  const by = `by @_**member 0|${member.userId}**.`;
+  const last = async (channelId: number, topic: string) => (await topicOf(member, channelId, topic)).at(-1)?.[1];
 
-    const [a = 0] = await say(member, id, "a", 2);
-    await member.patch(`/messages/${a}`, { ...both, topic: "b", propagate_mode: "change_all" });
-    t.equal(await last(id, "b"), `This topic was moved here from #**${from}>a** ${by}`);
-    t.equal(await last(id, "a"), `This topic was moved to #**${from}>b** ${by}`);
+  const [a = 0] = await say(member, id, "a", 2);
+  await member.patch(`/messages/${a}`, { ...both, topic: "b", propagate_mode: "change_all" });
+  t.equal(await last(id, "b"), `This topic was moved here from #**${from}>a** ${by}`);
+  t.equal(await last(id, "a"), `This topic was moved to #**${from}>b** ${by}`);
 
-    await member.patch(`/messages/${a}`, { ...both, stream_id: to, topic: "c" });
-    t.equal(
-      await last(to, "c"),
-      `[A message](#narrow/channel/${to}-${target.replace(" ", "-")}/topic/c/near/${a}) was moved here from #**${from}>b** ${by}`,
-    );
-    t.equal(await last(id, "b"), `A message was moved from this topic to #**${target}>c** ${by}`);
+  await member.patch(`/messages/${a}`, { ...both, stream_id: to, topic: "c" });
+  t.equal(
+    await last(to, "c"),
+    `[A message](#narrow/channel/${to}-${target.replace(" ", "-")}/topic/c/near/${a}) was moved here from #**${from}>b** ${by}`,
+  );
+  t.equal(await last(id, "b"), `A message was moved from this topic to #**${target}>c** ${by}`);
 
-    const [d = 0] = await say(member, id, "b", 2);
-    await member.patch(`/messages/${d}`, { ...both, stream_id: to, topic: "c", propagate_mode: "change_later" });
-    t.match(await last(to, "c"), new RegExp(`^2 messages were moved here from #\\*\\*${from}>b`));
-    t.match(await last(id, "b"), /^2 messages were moved from this topic to /);
+  const [d = 0] = await say(member, id, "b", 2);
+  await member.patch(`/messages/${d}`, { ...both, stream_id: to, topic: "c", propagate_mode: "change_later" });
+  t.match(await last(to, "c"), new RegExp(`^2 messages were moved here from #\\*\\*${from}>b`));
+  t.match(await last(id, "b"), /^2 messages were moved from this topic to /);
 
-    const e = await member.say(id, "quiet", "x");
-    await member.patch(`/messages/${e}`, { topic: "quiet now" });
-    t.match(await last(id, "quiet now"), /^This topic was moved here from /, "by default in the new place");
-    t.equal(await last(id, "quiet"), undefined, "and not in the old one");
-    await move(member, e, { topic: "silence" });
-    t.equal(await last(id, "silence"), "x", "and nowhere when it is not wanted");
-    audit(t, server);
-  },
-);
+  const e = await member.say(id, "quiet", "x");
+  await member.patch(`/messages/${e}`, { topic: "quiet now" });
+  t.match(await last(id, "quiet now"), /^This topic was moved here from /, "by default in the new topic");
+  t.equal(await last(id, "quiet"), undefined, "and not in the old one");
+  await move(member, e, { topic: "silence" });
+  t.equal(await last(id, "silence"), "x", "none if the request disables them");
+  audit(t, server);
+});

@@ -1,4 +1,7 @@
-/** Who may rename, resolve and move, and how long (spec 2.4, 3.5, D24, D30; public API: update-message). */
+/**
+ * Permissions and time limits for renaming, resolving and moving topics (spec 2.4, 3.5, D24, D30; public API:
+ * update-message).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -15,17 +18,17 @@ import {
   write,
 } from "../support/conversation.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say } from "../support/message-moves.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+const { server, owner, member, other, guest, moderator, administrator } = await startServerWithUsers(t, [
   ...everyRole,
   "other",
 ]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place, nameOf } = placeMaker(everybody);
 
-t.test("[D24] a channel that the mover may not read, that is archived or not there: Invalid channel ID", async (t) => {
+t.test("[D24] an unreadable, archived or missing target channel is rejected with Invalid channel ID", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "t", 1);
   const sealed = await place({ invite_only: true }, [other]);
@@ -46,7 +49,7 @@ interface Grant {
   readonly target?: Readonly<Record<string, string>>;
 }
 
-/** Who may do what by which permission; `role:nobody` everywhere else. */
+/** The users who may make each change with each permission; `role:nobody` everywhere else. */
 const grants: readonly {
   title: string;
   change: "rename" | "resolve" | "channel";
@@ -93,13 +96,13 @@ const grants: readonly {
     may: [owner, administrator, moderator, member],
   },
   {
-    title: "who administers the channel",
+    title: "the user who administers the channel",
     change: "rename",
     grant: { channel: { can_administer_channel_group: "role:members" } },
     may: [owner, administrator, moderator, member],
   },
   {
-    title: "but who may not post there",
+    title: "but may not post there",
     change: "channel",
     grant: {
       realm: { can_move_messages_between_channels_group: "role:members" },
@@ -115,48 +118,45 @@ const refusedTexts = {
   channel: /^(?:You don't have permission to move this message|You do not have permission to post in this channel\.)$/,
 };
 
-t.test(
-  "[spec 2.4, 3.5] who may rename, resolve and move: role by role, for every permission that says so",
-  async (t) => {
-    const group = (name: string) => systemGroup(server, name);
-    const none = group("role:nobody");
-    const asIds = (names: Readonly<Record<string, string>> = {}) =>
-      Object.fromEntries(Object.entries(names).map(([name, value]) => [name, group(value)]));
-    for (const { title, change, grant, may } of grants) {
-      const id = await place({ can_administer_channel_group: none, ...asIds(grant.channel) });
-      const to = await place({ can_administer_channel_group: none, ...asIds(grant.target) });
-      const [a = 0] = await say(owner, id, "topic", 1);
-      setRealmSettings(server, {
-        can_move_messages_between_topics_group: none,
-        can_move_messages_between_channels_group: none,
-        can_resolve_topics_group: none,
-        ...asIds(grant.realm),
-      });
-      for (const by of everybody.filter((person) => person !== other)) {
-        const { stream_id: where, subject } = await read(owner, a);
-        const isHere = where === id;
-        const wishes = {
-          rename: { topic: subject === "topic" ? "another" : "topic" },
-          resolve: { topic: subject.startsWith("✔ ") ? "topic" : "✔ topic", propagate_mode: "change_all" },
-          channel: { stream_id: to },
-        };
-        if (!isHere) await owner.patch(`/messages/${a}`, { ...quietly, stream_id: id });
-        const { status, body } = await move(by, a, wishes[change]);
-        const name = `${change}, ${title}: user ${by.userId}`;
-        if (may.includes(by)) t.equal(status, 200, name);
-        else t.match(body, { code: "BAD_REQUEST", msg: refusedTexts[change] }, name);
-      }
-    }
+t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename, resolve and move", async (t) => {
+  const group = (name: string) => systemGroup(server, name);
+  const none = group("role:nobody");
+  const asIds = (names: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(Object.entries(names).map(([name, value]) => [name, group(value)]));
+  for (const { title, change, grant, may } of grants) {
+    const id = await place({ can_administer_channel_group: none, ...asIds(grant.channel) });
+    const to = await place({ can_administer_channel_group: none, ...asIds(grant.target) });
+    const [a = 0] = await say(owner, id, "topic", 1);
     setRealmSettings(server, {
-      can_move_messages_between_topics_group: undefined,
-      can_move_messages_between_channels_group: undefined,
-      can_resolve_topics_group: undefined,
+      can_move_messages_between_topics_group: none,
+      can_move_messages_between_channels_group: none,
+      can_resolve_topics_group: none,
+      ...asIds(grant.realm),
     });
-  },
-);
+    for (const by of everybody.filter((person) => person !== other)) {
+      const { stream_id: where, subject } = await read(owner, a);
+      const isHere = where === id;
+      const wishes = {
+        rename: { topic: subject === "topic" ? "another" : "topic" },
+        resolve: { topic: subject.startsWith("✔ ") ? "topic" : "✔ topic", propagate_mode: "change_all" },
+        channel: { stream_id: to },
+      };
+      if (!isHere) await owner.patch(`/messages/${a}`, { ...quietly, stream_id: id });
+      const { status, body } = await move(by, a, wishes[change]);
+      const name = `${change}, ${title}: user ${by.userId}`;
+      if (may.includes(by)) t.equal(status, 200, name);
+      else t.match(body, { code: "BAD_REQUEST", msg: refusedTexts[change] }, name);
+    }
+  }
+  setRealmSettings(server, {
+    can_move_messages_between_topics_group: undefined,
+    can_move_messages_between_channels_group: undefined,
+    can_resolve_topics_group: undefined,
+  });
+});
 
 t.test(
-  "[openapi update-message] time limits: of topics, of channels, and for what is left of a whole topic",
+  "[OpenAPI, update-message] time limits apply to topics, to channels, and to the rest of a whole topic",
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const { owner } = server;
@@ -191,7 +191,7 @@ t.test(
     t.equal(
       (await move(member, old, { topic: "✔ t", propagate_mode: "change_all" })).status,
       200,
-      "resolving has no limit",
+      "resolving has no time limit",
     );
     t.equal((await move(moderator, old, { topic: "t", propagate_mode: "change_all" })).status, 200);
     const fresh = await say(member, 1, "t", 2);
@@ -213,19 +213,19 @@ t.test(
     t.strictSame(
       outcome(await move(member, fresh[1] ?? 0, { topic: "T" })),
       exceeded(2, 3, fresh[0] ?? 0),
-      "another spelling would be the old message's, too",
+      "the change of case would apply to the old message, too",
     );
     t.equal((await move(member, fresh[0] ?? 0, { topic: "t2", propagate_mode: "change_later" })).status, 200);
     t.strictSame(await idsOf(member, 1, "t2"), fresh);
     t.equal(
       (await move(moderator, old, { topic: "t2", propagate_mode: "change_all" })).status,
       200,
-      "moderators at any time",
+      "moderators have no time limit",
     );
   },
 );
 
-t.test("[D30, openapi update-message] in protected history, what the mover cannot see stays", async (t) => {
+t.test("[D30, openapi update-message] in protected history, messages unseen by the mover stay", async (t) => {
   const sealed = await place({ invite_only: true }, [other]);
   const [hidden = 0] = await say(other, sealed, "t", 1);
   await other.post("/users/me/subscriptions", {
@@ -239,6 +239,10 @@ t.test("[D30, openapi update-message] in protected history, what the mover canno
   const watcher = await Follower.of(member);
   t.strictSame(outcome(await move(other, hidden, { topic: "t2" })), moved);
   await watcher.settled();
-  t.strictSame(watcher.ofType("update_message"), [], "of messages that one never saw one learns nothing");
+  t.strictSame(
+    watcher.ofType("update_message"),
+    [],
+    "the answer reveals nothing about messages that the caller cannot see",
+  );
   audit(t, server);
 });

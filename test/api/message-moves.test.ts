@@ -1,7 +1,7 @@
 /**
- * Topics and channels of messages by PATCH /messages/{id} (spec 2.4, 2.9; public API: update-message; behaviour 5.6): renames,
- * resolving, parts of topics, other channels. Who may is in message-moves-permissions.test.ts, what people are told in
- * message-moves-events.test.ts, many messages in test/runtime/message-moves.test.ts.
+ * Moving messages between topics and channels with PATCH /messages/{id} (spec 2.4, 2.9; public API: update-message;
+ * behaviour 5.6): renaming, resolving, parts of topics, other channels. message-moves-permissions.test.ts tests
+ * permissions, message-moves-events.test.ts events, and test/runtime/message-moves.test.ts many messages.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -9,69 +9,60 @@ import { auditRealm } from "../support/audit.ts";
 import type { Params } from "../support/client.ts";
 import { channelSeenBy, createChannel, Follower, outcome, realmOf, refusal, write } from "../support/conversation.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+const { server, owner, member, other, guest, moderator, administrator } = await startServerWithUsers(t, [
   ...everyRole,
   "other",
 ]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place } = placeMaker(everybody);
 
-t.test(
-  "[S3] move_batch_characters: messages that are long when shown go in smaller batches, all of them",
-  async (t) => {
-    const [from, to] = [await place(), await place()];
-    const { environment } = realmOf(server);
-    const rendered = "x".repeat(limits.move_batch_characters / 2);
-    const ids = await say(member, from, "long", 40);
-    const rows = ids.flatMap((id) => environment.get("messages", id) ?? []);
-    for (const row of rows) write(server, "messages", row.id, { ...row, rendered });
-    t.ok(ids.length * rendered.length > limits.turn_bytes_max, "together they would be too much for a turn");
-    const follower = await Follower.of(member, { event_types: ["update_message", "message"] });
-    t.strictSame(
-      outcome(await move(administrator, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })),
-      moved,
-    );
-    await follower.settled();
-    const told = follower.ofType("update_message").map(({ message_ids }) => message_ids);
-    t.strictSame(told.flat(), ids);
-    t.equal(told.length, 20, "two have as many characters as a batch takes");
-    const keys = environment.keys("channelMessages", { start: [to], end: [to + 1], limit: 100 });
-    t.strictSame(
-      keys.map(([, id]) => id),
-      ids,
-    );
-  },
-);
+t.test("[S3] move_batch_characters: long messages are moved in smaller batches, all of them", async (t) => {
+  const [from, to] = [await place(), await place()];
+  const { environment } = realmOf(server);
+  const rendered = "x".repeat(limits.move_batch_characters / 2);
+  const ids = await say(member, from, "long", 40);
+  const rows = ids.flatMap((id) => environment.get("messages", id) ?? []);
+  for (const row of rows) write(server, "messages", row.id, { ...row, rendered });
+  t.ok(ids.length * rendered.length > limits.turn_bytes_max, "together they exceed one turn");
+  const follower = await Follower.of(member, { event_types: ["update_message", "message"] });
+  t.strictSame(outcome(await move(administrator, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await follower.settled();
+  const received = follower.ofType("update_message").map(({ message_ids }) => message_ids);
+  t.strictSame(received.flat(), ids);
+  t.equal(received.length, 20, "two have exactly the characters of a batch");
+  const keys = environment.keys("channelMessages", { start: [to], end: [to + 1], limit: 100 });
+  t.strictSame(
+    keys.map(([, id]) => id),
+    ids,
+  );
+});
 
-t.test(
-  "[architecture, Moves] a topic gets another name as a whole: all its messages have it, dated and with history",
-  async (t) => {
-    const id = await place();
-    const ids = await say(member, id, "lunch", 3);
-    t.strictSame(outcome(await move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" })), moved);
-    t.strictSame(await idsOf(member, id, "dinner"), ids);
-    t.strictSame(await idsOf(member, id, "lunch"), []);
-    const message = await read(member, ids[0] ?? 0);
-    t.match(message, { subject: "dinner", last_moved_timestamp: Number });
-    t.notOk("last_edit_timestamp" in message);
-    t.strictSame(message.edit_history, [
-      { user_id: other.userId, timestamp: message.last_moved_timestamp, prev_topic: "lunch", topic: "dinner" },
-    ]);
-    const fresh = await member.say(id, "dinner", "later");
-    t.notOk("edit_history" in (await read(member, fresh)), "who came later was never called otherwise");
-    t.same(await idsOf(member, id, "dinner"), [...ids, fresh]);
-    await member.say(id, "lunch", "a new lunch");
-    t.equal((await idsOf(member, id, "lunch")).length, 1, "the old name begins anew");
-    audit(t, server);
-  },
-);
+t.test("[architecture, Moves] renaming a whole topic changes all its messages, with time and history", async (t) => {
+  const id = await place();
+  const ids = await say(member, id, "lunch", 3);
+  t.strictSame(outcome(await move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" })), moved);
+  t.strictSame(await idsOf(member, id, "dinner"), ids);
+  t.strictSame(await idsOf(member, id, "lunch"), []);
+  const message = await read(member, ids[0] ?? 0);
+  t.match(message, { subject: "dinner", last_moved_timestamp: Number });
+  t.notOk("last_edit_timestamp" in message);
+  t.strictSame(message.edit_history, [
+    { user_id: other.userId, timestamp: message.last_moved_timestamp, prev_topic: "lunch", topic: "dinner" },
+  ]);
+  const fresh = await member.say(id, "dinner", "later");
+  t.notOk("edit_history" in (await read(member, fresh)), "a later message never had another topic");
+  t.same(await idsOf(member, id, "dinner"), [...ids, fresh]);
+  await member.say(id, "lunch", "a new lunch");
+  t.equal((await idsOf(member, id, "lunch")).length, 1, "a post with the old name starts a new topic");
+  audit(t, server);
+});
 
-t.test("[spec 2.9] the history says how the topic is spelt that messages came into", async (t) => {
+t.test("[spec 2.9] the history has the topic in the spelling of the target topic", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "from", 1);
   await say(member, id, "Kept", 1);
@@ -79,7 +70,7 @@ t.test("[spec 2.9] the history says how the topic is spelt that messages came in
   t.match(await read(member, a), { subject: "Kept", edit_history: [{ prev_topic: "from", topic: "Kept" }] });
 });
 
-t.test("[openapi update-message] change_one and change_later leave the rest where it is", async (t) => {
+t.test("[OpenAPI, update-message] change_one and change_later do not move the other messages", async (t) => {
   const id = await place();
   const [a = 0, b = 0, c = 0, d = 0] = await say(member, id, "from", 4);
   t.strictSame(outcome(await move(member, b, { topic: "to" })), moved);
@@ -92,39 +83,36 @@ t.test("[openapi update-message] change_one and change_later leave the rest wher
   audit(t, server);
 });
 
-t.test(
-  "[spec 2.9] the history of a message goes along: names before, the move, names after, nothing of others",
-  async (t) => {
-    const id = await place();
-    const [a = 0] = await say(member, id, "one", 1);
-    const [b = 0] = await say(member, id, "target", 1);
-    await move(member, b, { topic: "target before", propagate_mode: "change_all" });
-    await move(member, a, { topic: "two", propagate_mode: "change_all" });
-    await move(member, a, { topic: "target before", propagate_mode: "change_all" });
-    await move(member, b, { topic: "target after", propagate_mode: "change_all" });
-    await move(member, a, { topic: "alone" });
-    const names = async (messageId: number) =>
-      (await read(member, messageId)).edit_history.map((entry: Params) => [entry["prev_topic"], entry["topic"]]);
-    t.strictSame(await names(a), [
-      ["target after", "alone"],
-      ["target before", "target after"],
-      ["two", "target before"],
-      ["one", "two"],
-    ]);
-    t.strictSame(await names(b), [
-      ["target before", "target after"],
-      ["target", "target before"],
-    ]);
-    const { body } = await member.get(`/messages/${a}/history`);
-    t.strictSame(
-      body.message_history.map((entry: Params) => entry["topic"]),
-      ["one", "two", "target before", "target after", "alone"],
-    );
-  },
-);
+t.test("[spec 2.9] a message keeps its own history across a move and gets no entries of other messages", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "one", 1);
+  const [b = 0] = await say(member, id, "target", 1);
+  await move(member, b, { topic: "target before", propagate_mode: "change_all" });
+  await move(member, a, { topic: "two", propagate_mode: "change_all" });
+  await move(member, a, { topic: "target before", propagate_mode: "change_all" });
+  await move(member, b, { topic: "target after", propagate_mode: "change_all" });
+  await move(member, a, { topic: "alone" });
+  const names = async (messageId: number) =>
+    (await read(member, messageId)).edit_history.map((entry: Params) => [entry["prev_topic"], entry["topic"]]);
+  t.strictSame(await names(a), [
+    ["target after", "alone"],
+    ["target before", "target after"],
+    ["two", "target before"],
+    ["one", "two"],
+  ]);
+  t.strictSame(await names(b), [
+    ["target before", "target after"],
+    ["target", "target before"],
+  ]);
+  const { body } = await member.get(`/messages/${a}/history`);
+  t.strictSame(
+    body.message_history.map((entry: Params) => entry["topic"]),
+    ["one", "two", "target before", "target after", "alone"],
+  );
+});
 
 t.test(
-  "[spec 2.9] a resolved topic is where it was: no last_moved_timestamp, but history; the notices of the public API",
+  "[spec 2.9] resolving sets no last_moved_timestamp, adds a history entry, and posts the public API's notice",
   async (t) => {
     const id = await place();
     const [a = 0] = await say(member, id, "question", 1);
@@ -155,7 +143,7 @@ t.test(
   },
 );
 
-t.test("[behaviour of the public API] who unresolves at once takes the notice away; later there are two", async (t) => {
+t.test("[public API, resolve] unresolving at once deletes the notice; later there are two notices", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const id = await owner.say("general", "q", "text");
@@ -179,7 +167,7 @@ t.test("[behaviour of the public API] who unresolves at once takes the notice aw
 });
 
 t.test(
-  "[openapi update-message] names of topics: trimmed, cut, printable; the empty topic is never resolved",
+  "[OpenAPI, update-message] topic names are trimmed, truncated and must be printable; the empty topic cannot be resolved",
   async (t) => {
     const id = await place();
     const [a = 0] = await say(member, id, "names", 1);
@@ -196,7 +184,7 @@ t.test(
     t.strictSame(
       outcome(await move(member, a, { topic: "(no topic)" })),
       refusal("Nothing to change"),
-      "is the empty topic",
+      "means the empty topic",
     );
     t.equal((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.subject, "");
     t.match((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.edit_history[0], {
@@ -219,7 +207,7 @@ t.test(
   },
 );
 
-t.test("[our decision] another spelling of a topic's name is the whole topic's", async (t) => {
+t.test("[D53] changing the case of a topic's name always applies to the whole topic", async (t) => {
   const id = await place();
   const ids = await say(member, id, "Lunch", 2);
   t.strictSame(outcome(await move(member, ids[0] ?? 0, { topic: "LUNCH" })), moved);
@@ -228,7 +216,7 @@ t.test("[our decision] another spelling of a topic's name is the whole topic's",
   audit(t, server);
 });
 
-t.test("[spec 2.4] topics_policy holds for what is moved", async (t) => {
+t.test("[spec 2.4] topics_policy applies to moved messages", async (t) => {
   const named = await place({ topics_policy: "disable_empty_topic" });
   const empty = await place({ topics_policy: "empty_topic_only" });
   const [a = 0] = await say(member, named, "t", 1);
@@ -244,7 +232,7 @@ t.test("[spec 2.4] topics_policy holds for what is moved", async (t) => {
   t.strictSame(outcome(await move(member, a, { stream_id: named, topic: "t" })), moved);
 });
 
-t.test("[architecture, Moves] to another channel: messages, indexes and first messages follow", async (t) => {
+t.test("[architecture, Moves] moving messages to another channel updates indexes and first message ids", async (t) => {
   const from = await place();
   const to = await place();
   const ids = await say(member, from, "travel", 3);
@@ -269,29 +257,26 @@ t.test("[architecture, Moves] to another channel: messages, indexes and first me
   audit(t, server);
 });
 
-t.test(
-  "[spec 2.9] a change of content and topic in one request is one entry of the history and one event",
-  async (t) => {
-    const id = await place();
-    const [a = 0] = await say(member, id, "both", 1);
-    const watcher = await Follower.of(other);
-    t.strictSame(outcome(await move(member, a, { topic: "both now", content: "new" })), moved);
-    const message = await read(member, a);
-    t.match(message.edit_history, [{ prev_content: "number 0", prev_topic: "both", topic: "both now" }]);
-    t.equal(message.edit_history.length, 1);
-    await watcher.settled();
-    const events = watcher.ofType("update_message");
-    t.equal(events.length, 1);
-    t.match(events[0], { content: "new", orig_content: "number 0", orig_subject: "both", subject: "both now" });
-    await say(member, id, "both now", 1);
-    t.strictSame(outcome(await move(member, a, { topic: "apart", content: "newer" })), moved, "and out of the topic");
-    t.match((await read(member, a)).edit_history[0], { prev_content: "new", prev_topic: "both now", topic: "apart" });
-    t.equal((await read(member, a)).edit_history.length, 2);
-    audit(t, server);
-  },
-);
+t.test("[spec 2.9] content and topic changed in one request make one history entry and one event", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "both", 1);
+  const watcher = await Follower.of(other);
+  t.strictSame(outcome(await move(member, a, { topic: "both now", content: "new" })), moved);
+  const message = await read(member, a);
+  t.match(message.edit_history, [{ prev_content: "number 0", prev_topic: "both", topic: "both now" }]);
+  t.equal(message.edit_history.length, 1);
+  await watcher.settled();
+  const events = watcher.ofType("update_message");
+  t.equal(events.length, 1);
+  t.match(events[0], { content: "new", orig_content: "number 0", orig_subject: "both", subject: "both now" });
+  await say(member, id, "both now", 1);
+  t.strictSame(outcome(await move(member, a, { topic: "apart", content: "newer" })), moved, "and it left the topic");
+  t.match((await read(member, a)).edit_history[0], { prev_content: "new", prev_topic: "both now", topic: "apart" });
+  t.equal((await read(member, a)).edit_history.length, 2);
+  audit(t, server);
+});
 
-t.test("[public API, user_topic] what people think of a topic goes along with all of it", async (t) => {
+t.test("[public API, user_topic] moving a whole topic moves the users' visibility policies", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "followed", 2);
   await other.post("/user_topics", { stream_id: id, topic: "followed", visibility_policy: 3 });
@@ -300,14 +285,14 @@ t.test("[public API, user_topic] what people think of a topic goes along with al
     return (all as Params[]).filter((entry) => entry["stream_id"] === id).map((entry) => entry["topic_name"]);
   };
   await move(member, a, { topic: "part" });
-  t.strictSame(await policies(), ["followed"], "a part takes nothing along");
+  t.strictSame(await policies(), ["followed"], "moving a part does not move policies");
   await move(member, (await idsOf(member, id, "followed"))[0] ?? 0, { topic: "part" });
   t.strictSame(await policies(), ["part"]);
   await move(member, a, { topic: "renamed", propagate_mode: "change_all" });
   t.strictSame(await policies(), ["renamed"]);
 });
 
-t.test("[M1, D25] moves are there after a restart; a repeated key moves once", async (t) => {
+t.test("[M1, D25] moves survive a restart, and a repeated key moves once", async (t) => {
   const before = await startTestServer(t);
   const to = await createChannel(before.owner, "to", [before.owner]);
   const ids = await say(before.owner, 1, "from", 3);

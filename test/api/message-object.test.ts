@@ -1,6 +1,7 @@
 /**
- * The message object (spec 2.9) as a whole: which fields there are in which variant, with which types, wherever a message is read. Single
- * fields at work are in messages.test.ts, messages-direct.test.ts, message-edits.test.ts, message-moves.test.ts and reactions.test.ts.
+ * The complete message object (spec 2.9): its fields and types in each variant and each operation. Single fields are
+ * tested in messages.test.ts, messages-direct.test.ts, message-edits.test.ts, message-moves.test.ts and
+ * reactions.test.ts.
  */
 import t from "tap";
 import type { Client, Params } from "../support/client.ts";
@@ -28,7 +29,10 @@ const one =
   (value: unknown) =>
     values.includes(value);
 
-/** Rows of the table in spec 2.9 that every message has, in both kinds; `rendered_content` is the webhook payload's. */
+/**
+ * Rows of the table in spec 2.9 that every message of both kinds has. `rendered_content` is part of the webhook payload
+ * only.
+ */
 const always: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: integer,
   type: one("stream", "private"),
@@ -75,7 +79,7 @@ async function page(by: Client, id: number, params: Params = {}): Promise<Messag
   return (await by.get("/messages", { anchor: id, num_before: 0, num_after: 0, ...params })).body.messages[0];
 }
 
-t.test("[spec 2.9] every field of the table, and no other, for both kinds, however they are read", async (t) => {
+t.test("[spec 2.9] both kinds of message have exactly the fields of the table in every operation", async (t) => {
   const ids = {
     channel: await send(anna, {}),
     direct: await send(anna, { type: "direct", to: [bert.userId] }),
@@ -92,13 +96,13 @@ t.test("[spec 2.9] every field of the table, and no other, for both kinds, howev
         check(fetched, { ...always, ...own, ...whenFetched }, label);
         t.equal(fetched["content_type"], apply_markdown ? "text/html" : "text/x-markdown", label);
         t.equal(fetched["content"], apply_markdown ? "<p>x</p>" : "x", label);
-        t.strictSame(await page(anna, id, variant), fetched, `GET /messages gives the same: ${label}`);
+        t.strictSame(await page(anna, id, variant), fetched, `GET /messages returns the same: ${label}`);
       }
     }
   }
 });
 
-t.test("[spec 2.9] the message event has the same object, but for the flags, which stand beside it", async (t) => {
+t.test("[spec 2.9] the message event has the same object; its flags are separate", async (t) => {
   for (const kind of ["channel", "direct"] as const) {
     for (const apply_markdown of [true, false]) {
       const follower = await Follower.of(bert, { event_types: ["message"], apply_markdown, client_gravatar: true });
@@ -110,20 +114,23 @@ t.test("[spec 2.9] the message event has the same object, but for the flags, whi
   }
 });
 
-t.test("[spec 2.9] the topic: always empty in direct messages, else by its name or the empty topic's", async (t) => {
-  const empty = await send(anna, { topic: "" });
-  const direct = await send(anna, { type: "direct", to: [bert.userId], topic: "ignored" });
-  for (const [id, allow_empty_topic_name, subject] of [
-    [empty, true, ""],
-    [empty, false, "general chat"],
-    [direct, true, ""],
-    [direct, false, ""],
-  ] as const) {
-    t.equal((await single(bert, id, { allow_empty_topic_name }))["subject"], subject);
-  }
-});
+t.test(
+  "[spec 2.9] a direct message has an empty topic, a channel message the topic's name or the empty topic's display name",
+  async (t) => {
+    const empty = await send(anna, { topic: "" });
+    const direct = await send(anna, { type: "direct", to: [bert.userId], topic: "ignored" });
+    for (const [id, allow_empty_topic_name, subject] of [
+      [empty, true, ""],
+      [empty, false, "general chat"],
+      [direct, true, ""],
+      [direct, false, ""],
+    ] as const) {
+      t.equal((await single(bert, id, { allow_empty_topic_name }))["subject"], subject);
+    }
+  },
+);
 
-t.test("[spec 2.9] in events, too: clients without the capability are shown the empty topic's name", async (t) => {
+t.test("[spec 2.9] in events, too, older clients get the display name of the empty topic", async (t) => {
   const capable = { client_capabilities: { empty_topic_name: true } };
   for (const [params, subject] of [
     [{}, "general chat"],
@@ -135,7 +142,7 @@ t.test("[spec 2.9] in events, too: clients without the capability are shown the 
   }
 });
 
-t.test("[spec 2.9] avatar_url is null for who asks for it and may see the address; else it is there", async (t) => {
+t.test("[spec 2.9] avatar_url is null for clients that can compute it from the email, else it is set", async (t) => {
   const id = await send(anna, {});
   const of = async (by: Client, client_gravatar: boolean) => (await page(by, id, { client_gravatar }))["avatar_url"];
   t.strictSame([await of(bert, true), typeof (await of(bert, false))], [null, "string"]);
@@ -144,7 +151,7 @@ t.test("[spec 2.9] avatar_url is null for who asks for it and may see the addres
   await anna.patch("/settings", { email_address_visibility: 1 });
 });
 
-t.test("[spec 2.9] flags: wildcard_mentioned is the OR of the two that replace it", async (t) => {
+t.test("[spec 2.9] wildcard_mentioned is the OR of the two flags that replace it", async (t) => {
   await send(bert, { topic: "wild" });
   const flagsAt = async (content: string) =>
     (await single(bert, await send(anna, { topic: "wild", content })))["flags"];
@@ -158,7 +165,7 @@ t.test("[spec 2.9] flags: wildcard_mentioned is the OR of the two that replace i
   ]);
 });
 
-t.test("[spec 2.9] edit_history: newest first, always who and when, and of the rest only what changed", async (t) => {
+t.test("[spec 2.9] edit_history is newest first; each entry has user and time and only what changed", async (t) => {
   const other = await createChannel(owner, "other", [owner, anna, bert]);
   const id = await send(owner, { topic: "one", content: "first" });
   const change = (params: Params) => owner.patch(`/messages/${id}`, { ...quietly, ...params });
@@ -185,7 +192,7 @@ t.test("[spec 2.9] edit_history: newest first, always who and when, and of the r
   );
 });
 
-t.test("[spec 2.9] every time is the second when it happened: sent, edited, moved; resolving is no move", async (t) => {
+t.test("[spec 2.9] the times of sending, editing and moving are in seconds; resolving is no move", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const by = clocked.owner;
   const second = () => Math.floor(clock.now() / 1000);
@@ -213,7 +220,7 @@ t.test("[spec 2.9] every time is the second when it happened: sent, edited, move
   t.strictSame(await times(), [sentAt, editedAt, movedAt, history]);
 });
 
-t.test("[spec 2.9] reactions, links of the topic, /me, people of a direct message: each in its shape", async (t) => {
+t.test("[spec 2.9] reactions, topic_links, is_me_message and display_recipient have their shapes", async (t) => {
   await owner.post("/realm/filters", { pattern: "#(?P<id>[0-9]+)", url_template: "https://tracker.example/{id}" });
   const id = await send(anna, { topic: "about #12", content: "/me waves" });
   await bert.post(`/messages/${id}/reactions`, { emoji_name: "tada" });

@@ -1,6 +1,6 @@
 /**
- * Where messages came from, for readers who may not know (S1): a message that was moved out of a private channel tells of it, of its
- * topics and of what they were called there to nobody who cannot see that channel, through any door.
+ * The origin of moved messages (S1): a message that was moved out of a private channel reveals neither the channel nor
+ * its topics to users who cannot see it, through any operation or event.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -16,7 +16,7 @@ const administrator = await personOf(server, "administrator", roles.administrato
 const sealed = await createChannel(owner, "sealed", [owner, insider], { invite_only: true });
 const open = await createChannel(owner, "open", [owner, insider, outsider, administrator]);
 
-/** Written in public, moved into the private channel, renamed and edited there, moved out again. */
+/** Sent in public, moved into the private channel, renamed and edited there, then moved out again. */
 async function travelled(): Promise<number> {
   const id = await owner.say(open, "begun", "first");
   await move(owner, id, { stream_id: sealed, topic: "secret one", propagate_mode: "change_all" });
@@ -36,7 +36,7 @@ async function messageOf(client: Client, id: number) {
   return (await client.get(`/messages/${id}`)).body.message;
 }
 
-t.test("[S1] edit_history: what happened in the channel that one may not know is not told; contents are", async (t) => {
+t.test("[S1] edit_history omits moves within a hidden channel and keeps the contents", async (t) => {
   const id = await travelled();
   const all = withoutTimes((await messageOf(insider, id)).edit_history);
   t.strictSame(all, [
@@ -59,7 +59,7 @@ t.test("[S1] edit_history: what happened in the channel that one may not know is
 const secondForFirst =
   '<div><p><span class="highlight_text_inserted">second</span> <span class="highlight_text_deleted">first</span></p></div>';
 
-t.test("[S1] GET /messages/{id}/history: the topic was always called as it arrived", async (t) => {
+t.test("[S1] GET /messages/{id}/history shows the topic of the arrival for all earlier entries", async (t) => {
   const id = await travelled();
   const historyOf = async (client: Client) =>
     withoutTimes((await client.get(`/messages/${id}/history`)).body.message_history);
@@ -73,7 +73,7 @@ t.test("[S1] GET /messages/{id}/history: the topic was always called as it arriv
   ]);
 });
 
-t.test("[S1, E2] events, live and repeated, name no channel that one may not know, nor its topics", async (t) => {
+t.test("[S1, E2] live and replayed events name no hidden channel and none of its topics", async (t) => {
   const all = { event_types: ["message", "update_message", "delete_message"], all_public_streams: true };
   const live = await Follower.of(outsider, all);
   const late = await Follower.of(outsider, all);
@@ -89,20 +89,24 @@ t.test("[S1, E2] events, live and repeated, name no channel that one may not kno
   }
   await inside.settled();
   const shown = inside.ofType("message").find(({ message }) => message.id === id);
-  t.match(JSON.stringify(shown.message.edit_history), /secret two/, "who may know is told, with the same positions");
+  t.match(
+    JSON.stringify(shown.message.edit_history),
+    /secret two/,
+    "a user who may see them receives them, at the same positions",
+  );
 });
 
-t.test("[S1] administrators know of a private channel, not what its topics are called", async (t) => {
+t.test("[S1] administrators see the name of a private channel, but not its topics", async (t) => {
   const follower = await Follower.of(administrator, { event_types: ["message", "update_message", "delete_message"] });
   const id = await travelled();
-  t.equal((await administrator.get(`/users/me/${sealed}/topics`)).status, 400, "as they may not list them");
+  t.equal((await administrator.get(`/users/me/${sealed}/topics`)).status, 400, "just as they may not list them");
   t.notMatch(JSON.stringify(await messageOf(administrator, id)), /secret/);
   t.notMatch(JSON.stringify((await administrator.get(`/messages/${id}/history`)).body), /secret/);
   await follower.settled();
   t.notMatch(JSON.stringify(follower.events), /secret/);
 });
 
-t.test("[S1] protected history: nor does who came later learn how a message was called before", async (t) => {
+t.test("[S1] with protected history, a later subscriber does not see the earlier topic of a message", async (t) => {
   const guarded = await createChannel(owner, "guarded", [owner, insider], {
     invite_only: true,
     history_public_to_subscribers: false,

@@ -1,4 +1,4 @@
-/** POST /messages/{message_id}/report (OpenAPI, report-message): what moderators are told, who may report what, and the bounds. */
+/** POST /messages/{message_id}/report (OpenAPI, report-message): the notice for moderators, permissions and limits. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -37,22 +37,22 @@ async function reports(): Promise<{ subject: string; content: string; sender_id:
 
 const silent = ({ userId }: Client, name: string) => `@_**${name} 0|${userId}**`;
 
-t.test("[openapi report-message] where no channel is set, nothing can be reported", async (t) => {
+t.test("[OpenAPI, report-message] without a moderation channel nothing can be reported", async (t) => {
   const id = await bert.say(talk, "lunch", "rude");
   t.strictSame(outcome(await report(anna, id)), unset);
   t.strictSame(outcome(await report(anna, 99_999)), unset, "nor asked for");
   setRealmSettings(server, { moderation_request_channel_id: 99_999 });
-  t.strictSame(outcome(await report(anna, id)), unset, "a channel that is gone");
+  t.strictSame(outcome(await report(anna, id)), unset, "a deleted channel");
   setRealmSettings(server, { moderation_request_channel_id: desk });
 });
 
-t.test("[openapi report-message] the notification bot says who reports what, why, and quotes it", async (t) => {
+t.test("[OpenAPI, report-message] the notice has reporter, message, reason and a quotation", async (t) => {
   const id = await bert.say(talk, "lunch *time*", "rude");
   t.strictSame(outcome(await report(anna, id, { report_type: "norms", description: " not nice " })), success());
-  const [told] = (await reports()).slice(-1);
-  t.match(told, { subject: "bert 0 - reports", sender_id: 1 });
+  const [received] = (await reports()).slice(-1);
+  t.match(received, { subject: "bert 0 - reports", sender_id: 1 });
   const link = `[#talk > lunch &#42;time&#42;](#narrow/channel/${talk}-talk/topic/lunch.20.2Atime.2A/near/${id})`;
-  t.strictSame(told?.content.split("\n"), [
+  t.strictSame(received?.content.split("\n"), [
     `${silent(anna, "anna")} reported a message in ${link} sent by ${silent(bert, "bert")}.`,
     "- Reason: **Against the community's norms**",
     "- Notes:",
@@ -75,7 +75,7 @@ t.test("[openapi report-message] the notification bot says who reports what, why
   t.match((await reports()).at(-1)?.content, "reported a direct message sent by");
 });
 
-t.test("[S1] what is quoted mentions nobody and ends no quotation", async (t) => {
+t.test("[S1] a quotation mentions nobody and cannot be closed by its content", async (t) => {
   const hostile = "```\n````\n@**all** @**Owner|2** #**desk**\n```";
   const id = await bert.say(talk, "t", hostile);
   const follower = await Follower.of(owner, { event_types: ["message"] });
@@ -87,42 +87,45 @@ t.test("[S1] what is quoted mentions nobody and ends no quotation", async (t) =>
   t.equal(event.message.content.match(/@\*\*all\*\*/g)?.length, 2);
 });
 
-t.test("[openapi report-message] what is refused, with its text; nobody is told", async (t) => {
-  const id = await bert.say(talk, "t", "x");
-  const hidden = await owner.say(desk, "t", "x");
-  const before = (await reports()).length;
-  const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
-    var_name: "report_type",
-  });
-  t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
-  t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
-  for (const description of [undefined, "", "  "]) {
-    const asked = await report(anna, id, { report_type: "other", description });
-    t.strictSame(outcome(asked), refusal("An explanation is required."));
-  }
-  for (const other of [hidden, 99_999]) {
-    t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or not there");
-  }
-  t.equal((await reports()).length, before);
-});
+t.test(
+  "[OpenAPI, report-message] each invalid report is rejected with its error message and posts nothing",
+  async (t) => {
+    const id = await bert.say(talk, "t", "x");
+    const hidden = await owner.say(desk, "t", "x");
+    const before = (await reports()).length;
+    const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
+      var_name: "report_type",
+    });
+    t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
+    t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
+    for (const description of [undefined, "", "  "]) {
+      const asked = await report(anna, id, { report_type: "other", description });
+      t.strictSame(outcome(asked), refusal("An explanation is required."));
+    }
+    for (const other of [hidden, 99_999]) {
+      t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+    }
+    t.equal((await reports()).length, before);
+  },
+);
 
 t.test(
-  "[S3] report_description_code_points_max, report_quote_code_points_max: at the bound, and one over",
+  "[S3] report_description_code_points_max and report_quote_code_points_max: accepted at the limit, rejected or truncated one above it",
   async (t) => {
     const [max, quote] = [limits.report_description_code_points_max, limits.report_quote_code_points_max];
     const id = await bert.say(talk, "t", "🦜".repeat(quote));
     const longer = await bert.say(talk, "t", "🦜".repeat(quote + 1));
     t.strictSame(outcome(await report(anna, id, { report_type: "other", description: "é".repeat(max) })), success());
-    const told = async () => (await reports()).at(-1)?.content.match(/🦜/gu)?.length;
-    t.equal(await told(), quote);
+    const received = async () => (await reports()).at(-1)?.content.match(/🦜/gu)?.length;
+    t.equal(await received(), quote);
     t.strictSame(outcome(await report(anna, longer)), success());
-    t.equal(await told(), quote);
+    t.equal(await received(), quote);
     const over = await report(anna, id, { description: "é".repeat(max + 1) });
     t.strictSame(outcome(over), refusal(`description is too long (limit: ${max} characters)`));
   },
 );
 
-t.test("[D25] a repeated report is told once", async (t) => {
+t.test("[D25] a repeated report posts one notice", async (t) => {
   const id = await bert.say(talk, "t", "again");
   const before = realmOf(server).view.counter("message");
   for (let n = 0; n < 2; n++) {

@@ -1,11 +1,11 @@
-/** Direct messages: recipients in every form, who may write to whom, and who reads them (spec 2.9; behaviour 5.1, 5.5). */
+/** Direct messages: recipients in every form, permissions and readers (spec 2.9; behaviour 5.1, 5.5). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -15,10 +15,10 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, anna, bert, carla } = await startPeopledServer(t, ["anna", "bert", "carla"]);
+const { server, owner, anna, bert, carla } = await startServerWithUsers(t, ["anna", "bert", "carla"]);
 
 const address = (client: Client) => client.account?.email ?? "";
 
@@ -35,7 +35,7 @@ function person(client: Client, name: string) {
   return { id: client.userId, email: address(client), full_name: name, is_mirror_dummy: false };
 }
 
-t.test("[spec 2.9] a direct message names everybody in it and has no topic", async (t) => {
+t.test("[spec 2.9] a direct message lists all its participants and has no topic", async (t) => {
   const sent = await send(anna, [bert.userId], { topic: "ignored" });
   t.strictSame(outcome(sent), success({ id: sent.body.id }));
   const message = await read(bert, sent.body.id);
@@ -45,7 +45,7 @@ t.test("[spec 2.9] a direct message names everybody in it and has no topic", asy
   t.strictSame((await read(anna, sent.body.id)).flags, []);
 });
 
-t.test("[openapi send-message] recipients come as ids or addresses, one or many, raw or as JSON", async (t) => {
+t.test("[OpenAPI, send-message] recipients are ids or emails, one or many, raw or as JSON", async (t) => {
   const forms: unknown[] = [
     [bert.userId],
     [anna.userId, bert.userId],
@@ -67,7 +67,7 @@ t.test("[openapi send-message] recipients come as ids or addresses, one or many,
 });
 
 t.test(
-  "[spec 2.9] both directions of a conversation share a recipient_id, other conversations have their own",
+  "[spec 2.9] all messages of a conversation have the same recipient_id; other conversations have another",
   async (t) => {
     const recipientOf = async (by: Client, to: Client[]) => {
       const sent = await send(
@@ -85,11 +85,11 @@ t.test(
       await recipientOf(bert, [bert]),
     ];
     t.equal(new Set([pair, ...others]).size, 5);
-    t.equal(await recipientOf(carla, [anna, bert]), others[2], "a group is a set");
+    t.equal(await recipientOf(carla, [anna, bert]), others[2], "the order of participants does not matter");
   },
 );
 
-t.test("[behaviour 5.1] one writes to oneself, and gets it once", async (t) => {
+t.test("[behaviour 5.1] a user can write to themselves and receives the message once", async (t) => {
   const follower = await Follower.of(carla);
   const sent = await send(carla, [carla.userId]);
   await follower.settled();
@@ -100,21 +100,21 @@ t.test("[behaviour 5.1] one writes to oneself, and gets it once", async (t) => {
   t.strictSame((await read(carla, sent.body.id)).display_recipient, [person(carla, "carla 0")]);
 });
 
-t.test("[S1] nobody but the participants gets or reads it, the owner included", async (t) => {
+t.test("[S1] only the participants receive and read it, not even the owner of the organization", async (t) => {
   const followers = await Promise.all([anna, bert, carla, owner].map((client) => Follower.of(client)));
   const { id } = (await send(anna, [bert.userId])).body;
-  const told = [];
+  const received = [];
   for (const follower of followers) {
     await follower.settled();
-    told.push(follower.ofType("message").length);
+    received.push(follower.ofType("message").length);
   }
-  t.strictSame(told, [1, 1, 0, 0]);
+  t.strictSame(received, [1, 1, 0, 0]);
   for (const client of [carla, owner]) {
     t.strictSame(outcome(await client.get(`/messages/${id}`)), refusal("Invalid message(s)"));
   }
 });
 
-t.test("[behaviour 5.1] recipients that cannot be are refused with their name", async (t) => {
+t.test("[behaviour 5.1] invalid recipients are rejected with their name", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const wrong: [unknown, string][] = [
@@ -130,7 +130,7 @@ t.test("[behaviour 5.1] recipients that cannot be are refused with their name", 
   for (const [to, msg] of wrong) t.strictSame(outcome(await send(anna, to)), refusal(msg), msg);
 });
 
-t.test("[spec 2.3] a refusal does not give away an address that its owner hides", async (t) => {
+t.test("[spec 2.3] an error does not reveal a hidden email", async (t) => {
   const shy = await personOf(server, "shy");
   setUserSettings(server, shy.userId, { email_address_visibility: 4 });
   await owner.delete(`/users/${shy.userId}`);
@@ -139,15 +139,15 @@ t.test("[spec 2.3] a refusal does not give away an address that its owner hides"
   t.notMatch(body.msg, /shy0@example\.com/);
 });
 
-t.test("[S3] a conversation has at most direct_recipients_max people", async (t) => {
-  const people = await crowd(server, "many", limits.direct_recipients_max);
-  t.equal((await send(anna, people.slice(1))).status, 200, "with the sender just as many");
+t.test("[S3] direct_recipients_max limits the participants of a conversation", async (t) => {
+  const people = await addUsers(server, "many", limits.direct_recipients_max);
+  t.equal((await send(anna, people.slice(1))).status, 200, "exactly the limit, sender included");
   t.match(await send(anna, people), { status: 400, body: { msg: "Too many recipients" } });
   t.match(await send(anna, [...people, 2]), { status: 400, body: { code: "BAD_REQUEST" } });
 });
 
 t.test(
-  "[behaviour 5.1] direct_message_permission_group: one person who may, or a bot, lets a conversation be",
+  "[behaviour 5.1] direct_message_permission_group: one participant in the group, or a bot, permits a conversation",
   async (t) => {
     const strict = await startTestServer(t);
     const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
@@ -169,7 +169,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.1] direct_message_initiator_group begins conversations; to answer needs no leave", async (t) => {
+t.test("[behaviour 5.1] direct_message_initiator_group is needed to start a conversation, not to answer", async (t) => {
   const strict = await startTestServer(t);
   const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
   const bot = await botOf(strict, "bot", first);
@@ -183,18 +183,15 @@ t.test("[behaviour 5.1] direct_message_initiator_group begins conversations; to 
   t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
 });
 
-t.test(
-  "[S1] an address that is nobody's reaches nobody, however much it looks like one that stands for somebody",
-  async (t) => {
-    const stranger = `user${bert.userId}@elsewhere.example`;
-    t.strictSame(outcome(await send(anna, [stranger])), refusal(`Invalid email '${stranger}'`));
-    const narrow = [{ operator: "dm", operand: stranger }];
-    const fetched = await anna.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow });
-    t.match(fetched, { status: 400, body: { code: "BAD_NARROW" } });
-  },
-);
+t.test("[S1] an email that only looks like a dummy email finds no user", async (t) => {
+  const outsider = `user${bert.userId}@elsewhere.example`;
+  t.strictSame(outcome(await send(anna, [outsider])), refusal(`Invalid email '${outsider}'`));
+  const narrow = [{ operator: "dm", operand: outsider }];
+  const fetched = await anna.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow });
+  t.match(fetched, { status: 400, body: { code: "BAD_NARROW" } });
+});
 
-t.test("[spec 2.3] the address that stands for who hides theirs reaches them", async (t) => {
+t.test("[spec 2.3] the dummy email of a user with a hidden email reaches them", async (t) => {
   const shy = await personOf(server, "hidden");
   setUserSettings(server, shy.userId, { email_address_visibility: 4 });
   const sent = await send(anna, [shy.userId]);
@@ -204,7 +201,7 @@ t.test("[spec 2.3] the address that stands for who hides theirs reaches them", a
   t.equal((await read(anna, again.body.id)).recipient_id, (await read(anna, sent.body.id)).recipient_id);
 });
 
-t.test("[behaviour 5.1] a guest who may not know everybody writes to nobody it does not know", async (t) => {
+t.test("[behaviour 5.1] a restricted guest cannot write to users whom they may not see", async (t) => {
   const strict = await startTestServer(t);
   const guest = await personOf(strict, "guest", roles.guest);
   const other = await personOf(strict, "other");
@@ -214,7 +211,7 @@ t.test("[behaviour 5.1] a guest who may not know everybody writes to nobody it d
     outcome(await send(guest, [other.userId])),
     refusal("You do not have permission to access some of the recipients."),
   );
-  t.equal((await send(guest, [strict.owner.userId])).status, 200, "whom it has talked with it knows");
+  t.equal((await send(guest, [strict.owner.userId])).status, 200, "the guest can see a user they have talked with");
   t.equal((await send(guest, [guest.userId])).status, 200);
   t.equal((await send(strict.owner, [guest.userId])).status, 200);
 });

@@ -1,12 +1,15 @@
-/** Who may post where (behaviour 5.1, 3.5, 3.8; spec 2.4; D24, S1): the channel's group, private channels, guests, bots, calls to all. */
+/**
+ * Permissions to post (behaviour 5.1, 3.5, 3.8; spec 2.4; D24, S1): channel groups, private channels, guests, bots and
+ * wildcard mentions.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { named } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   outcome,
   personOf,
   realmOf,
@@ -15,9 +18,9 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, moderator, guest } = await startPeopledServer(t, [
+const { server, owner, member, other, moderator, guest } = await startServerWithUsers(t, [
   "member",
   "other",
   "moderator",
@@ -40,13 +43,13 @@ const unknownName = (name: string) =>
 const unknownId = (id: number) =>
   refusal(`Channel with ID '${id}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream_id: id });
 
-t.test("[behaviour 3.8] a public channel takes messages of every member, subscribed or not", async (t) => {
+t.test("[behaviour 3.8] every member may post in a public channel, subscribed or not", async (t) => {
   await createChannel(owner, "open", []);
   t.ok(await sent(member, "open"));
   t.ok(await sent(moderator, "open"));
 });
 
-t.test("[spec 2.4] can_send_message_group says who may post; nobody passes it by role", async (t) => {
+t.test("[spec 2.4] can_send_message_group decides who may post, and no role overrides it", async (t) => {
   const group = systemGroup(server, "role:moderators");
   await createChannel(owner, "moderated", [member], { can_send_message_group: group });
   t.strictSame(outcome(await send(member, "moderated")), notAllowed);
@@ -60,7 +63,7 @@ t.test("[spec 2.4] can_send_message_group says who may post; nobody passes it by
   t.strictSame(outcome(await send(owner, "silent")), notAllowed);
 });
 
-t.test("[D24] a private channel that the sender may not know answers as one that does not exist", async (t) => {
+t.test("[D24] a private channel that the sender may not see gets the answer for a missing one", async (t) => {
   const id = await createChannel(member, "Sealed", [member], { invite_only: true });
   t.strictSame(outcome(await send(other, "sealed")), unknownName("sealed"));
   t.strictSame(outcome(await send(other, id)), unknownId(id));
@@ -69,12 +72,12 @@ t.test("[D24] a private channel that the sender may not know answers as one that
   t.ok(await sent(member, id));
 });
 
-t.test("[behaviour 5.1] who knows a private channel and is not in it, is told so", async (t) => {
+t.test("[behaviour 5.1] a user who sees a private channel but is not subscribed cannot post there", async (t) => {
   const id = await createChannel(member, "known", [other], { invite_only: true });
   for (const by of [owner, member]) t.strictSame(outcome(await send(by, id)), notAuthorized("known"));
 });
 
-t.test("[behaviour 5.1] who may join a private channel with shared history may post there, too", async (t) => {
+t.test("[behaviour 5.1] the right to subscribe permits posting to a private channel with shared history", async (t) => {
   const settings = { invite_only: true, can_subscribe_group: named(other) };
   await createChannel(member, "shared", [member], { ...settings, history_public_to_subscribers: true });
   await createChannel(member, "protected", [member], settings);
@@ -82,7 +85,7 @@ t.test("[behaviour 5.1] who may join a private channel with shared history may p
   t.strictSame(outcome(await send(other, "protected")), notAuthorized("protected"));
 });
 
-t.test("[D24, behaviour 3.8] a guest posts where it is subscribed and where everybody can look", async (t) => {
+t.test("[D24, behaviour 3.8] a guest may post where they are subscribed and in web-public channels", async (t) => {
   t.strictSame(outcome(await send(guest, "general")), unknownName("general"));
   await createChannel(owner, "with guests", [guest]);
   t.ok(await sent(guest, "with guests"));
@@ -90,7 +93,7 @@ t.test("[D24, behaviour 3.8] a guest posts where it is subscribed and where ever
   t.ok(await sent(guest, "web"));
 });
 
-t.test("[behaviour 5.1] a bot posts in private channels that its owner is in", async (t) => {
+t.test("[behaviour 5.1] a bot may post in private channels of its owner", async (t) => {
   const bot = await botOf(server, "bot", member);
   await createChannel(member, "owner in", [member], { invite_only: true });
   await createChannel(owner, "owner out", [owner], { invite_only: true });
@@ -106,7 +109,7 @@ t.test("[behaviour 5.1] a bot may use its owner's permission to post", async (t)
   t.strictSame(outcome(await send(foreign, "owned voice")), notAllowed);
 });
 
-t.test("[D24] a guest reads only where it is, though a public channel is open to members", async (t) => {
+t.test("[D24] a guest cannot read a public channel without a subscription", async (t) => {
   const { id } = (await send(owner, "general")).body;
   t.equal((await member.get(`/messages/${id}`)).status, 200);
   t.strictSame(outcome(await guest.get(`/messages/${id}`)), refusal("Invalid message(s)"));
@@ -115,15 +118,15 @@ t.test("[D24] a guest reads only where it is, though a public channel is open to
   t.match(fetched, { status: 400, body: { code: "BAD_NARROW", desc: "unknown channel general" } });
 });
 
-t.test("[behaviour 5.1] an archived channel takes no messages", async (t) => {
+t.test("[behaviour 5.1] an archived channel accepts no messages", async (t) => {
   const id = await createChannel(owner, "archived", [member]);
   const channel = realmOf(server).view.channels.get(id);
   if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
   t.strictSame(outcome(await send(member, id)), notAuthorized("archived"));
 });
 
-t.test("[behaviour 5.1] up to 15 subscribers anybody calls all; in a larger channel the group that may", async (t) => {
-  const people = await crowd(server, "caller", 15);
+t.test("[behaviour 5.1] wildcard mentions need a permission in channels of more than 15 subscribers", async (t) => {
+  const people = await addUsers(server, "caller", 15);
   const refused = refusal(
     "You do not have permission to use channel wildcard mentions in this channel.",
     "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
@@ -142,13 +145,13 @@ t.test("[behaviour 5.1] up to 15 subscribers anybody calls all; in a larger chan
   t.ok(await sent(member, "sixteen", "`@**all**` is quoted"));
 });
 
-t.test("[D2] who is deactivated posts nothing", async (t) => {
+t.test("[D2] a deactivated user cannot post", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   t.match(await send(gone, "general"), { status: 401, body: { code: "USER_DEACTIVATED" } });
 });
 
-t.test("[S1] what a message links to is what its sender may know", async (t) => {
+t.test("[S1] a message links only to channels that its sender may see", async (t) => {
   await createChannel(owner, "not for members", [owner], { invite_only: true });
   const { body } = await send(member, "general", "#**not for members** #**general**");
   const { content } = (await member.get(`/messages/${body.id}`)).body.message;
@@ -158,7 +161,7 @@ t.test("[S1] what a message links to is what its sender may know", async (t) => 
   );
 });
 
-t.test("[S1] a link to a topic says that it is there only to a sender who can read its newest message", async (t) => {
+t.test("[S1] a link to a topic contains its newest message only if the sender can read that message", async (t) => {
   const params = { invite_only: true, history_public_to_subscribers: false };
   const id = await createChannel(member, "kept", [member], params);
   await member.say(id, "before", "x");
@@ -171,11 +174,11 @@ t.test("[S1] a link to a topic says that it is there only to a sender who can re
   t.equal(await linked(other, "since"), at("since", `/with/${latest}`));
   t.equal(await linked(other, "before"), at("before", ""), "protected history");
   t.equal(await linked(other, "never"), at("never", ""));
-  t.equal(await linked(owner, "since"), at("since", ""), "an administrator who is not in it");
+  t.equal(await linked(owner, "since"), at("since", ""), "an administrator who is not subscribed");
   t.equal(await linked(owner, "never"), at("never", ""));
 });
 
-t.test("[S3] a link to a topic with an over-long name is no link and no error", async (t) => {
+t.test("[S3] a link to a topic with an over-long name stays text without an error", async (t) => {
   const long = "x".repeat(limits.message_code_points_max - 100);
   t.ok(await sent(member, "general", `#**general>${long}**`));
 });

@@ -1,6 +1,6 @@
 /**
- * Messages to channels: POST /messages and GET /messages/{id} (spec 2.9, 4.10, 8, D8, D35; behaviour 5.1, 1.8). Who may post is in
- * messages-permissions.test.ts, direct messages in messages-direct.test.ts.
+ * Channel messages: POST /messages and GET /messages/{id} (spec 2.9, 4.10, 8, D8, D35; behaviour 5.1, 1.8).
+ * messages-permissions.test.ts tests permissions, messages-direct.test.ts direct messages.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -30,7 +30,7 @@ async function read(id: number, params: Params = {}, by = owner) {
   return body.message;
 }
 
-t.test("[spec 2.9] a message sent to a channel is read back as it was rendered, with every field", async (t) => {
+t.test("[spec 2.9] a channel message is returned with its rendered content and every field", async (t) => {
   const { owner } = await startTestServer(t);
   const sent = await owner.post("/messages", { type: "channel", to: "general", topic: "lunch", content: "**hi**" });
   t.match(sent, { status: 200, body: { result: "success", msg: "", id: Number } });
@@ -65,7 +65,7 @@ t.test("[spec 2.9] a message sent to a channel is read back as it was rendered, 
   t.equal(body.raw_content, "**hi**");
 });
 
-t.test("[openapi send-message] a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
+t.test("[OpenAPI, send-message] a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
   await send({});
   const forms = ["general", "GENERAL", '"general"', "1", "[1]", '["General"]', " general "];
   for (const to of forms) {
@@ -77,7 +77,7 @@ t.test("[openapi send-message] a channel is named by name or id, raw or as JSON,
   }
 });
 
-t.test("[behaviour 1.2] a channel that does not exist: STREAM_DOES_NOT_EXIST with its name or id", async (t) => {
+t.test("[behaviour 1.2] an unknown channel is STREAM_DOES_NOT_EXIST with its name or id", async (t) => {
   t.strictSame(
     outcome(await send({ to: "nowhere" })),
     refusal("Channel 'nowhere' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream: "nowhere" }),
@@ -88,7 +88,7 @@ t.test("[behaviour 1.2] a channel that does not exist: STREAM_DOES_NOT_EXIST wit
   );
 });
 
-t.test("[behaviour 5.1] recipients that cannot be a channel are refused", async (t) => {
+t.test("[behaviour 5.1] recipients that cannot be a channel are rejected", async (t) => {
   const wrong: [string, string][] = [
     ["[]", "Expected exactly one channel"],
     ["[1,2]", "Expected exactly one channel"],
@@ -101,7 +101,7 @@ t.test("[behaviour 5.1] recipients that cannot be a channel are refused", async 
   for (const [to, msg] of wrong) t.strictSame(outcome(await send({ to })), refusal(msg), JSON.stringify(to));
 });
 
-t.test("[openapi send-message] type, to and content are required; type is one of four", async (t) => {
+t.test("[OpenAPI, send-message] type, to and content are required; type is one of four", async (t) => {
   for (const name of ["type", "to", "content"]) {
     t.strictSame(
       outcome(await send({ [name]: undefined })),
@@ -114,7 +114,7 @@ t.test("[openapi send-message] type, to and content are required; type is one of
   t.strictSame((await send({ sent: "now" })).body.ignored_parameters_unsupported, ["sent"]);
 });
 
-t.test("[behaviour 1.3] subject is an older name of topic; both at once are refused", async (t) => {
+t.test("[behaviour 1.3] subject is an alias of topic; both at once are rejected", async (t) => {
   const sent = await send({ topic: undefined, subject: "older" });
   t.equal((await read(sent.body.id)).subject, "older");
   t.strictSame(
@@ -126,38 +126,41 @@ t.test("[behaviour 1.3] subject is an older name of topic; both at once are refu
   );
 });
 
-t.test("[behaviour 5.1] blanks at the end of a message go, those at its beginning stay", async (t) => {
+t.test("[behaviour 5.1] trailing whitespace of a message is removed, leading whitespace is kept", async (t) => {
   const sent = await send({ content: "  one\n two \t\n\n" });
   t.equal((await read(sent.body.id, { apply_markdown: false })).content, "  one\n two");
 });
 
-t.test("[behaviour 5.1] an empty message and one with a NUL are refused", async (t) => {
+t.test("[behaviour 5.1] an empty message and one with a NUL are rejected", async (t) => {
   for (const content of ["", "  ", "\n\t\u00a0\u2003"]) {
     t.strictSame(outcome(await send({ content })), refusal("Message must not be empty"));
   }
   t.strictSame(outcome(await send({ content: "a\u0000b" })), refusal("Message must not contain null bytes"));
 });
 
-t.test("[D8, behaviour 1.8] a message has at most 10,000 code points; what is longer is cut and says so", async (t) => {
-  const mark = "\n[message truncated]";
-  for (const letter of ["m", "🦜"]) {
-    const longest = letter.repeat(10_000);
-    const whole = await send({ content: longest });
-    t.equal((await read(whole.body.id, { apply_markdown: false })).content, longest);
-    const cut = await send({ content: `${longest}${letter}` });
-    t.equal((await read(cut.body.id, { apply_markdown: false })).content, letter.repeat(10_000 - mark.length) + mark);
-  }
-  const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
-  t.match(body, { max_message_length: 10_000, max_topic_length: 60 });
-});
+t.test(
+  "[D8, behaviour 1.8] a message has at most 10,000 code points; a longer one is truncated with a note",
+  async (t) => {
+    const mark = "\n[message truncated]";
+    for (const letter of ["m", "🦜"]) {
+      const longest = letter.repeat(10_000);
+      const whole = await send({ content: longest });
+      t.equal((await read(whole.body.id, { apply_markdown: false })).content, longest);
+      const cut = await send({ content: `${longest}${letter}` });
+      t.equal((await read(cut.body.id, { apply_markdown: false })).content, letter.repeat(10_000 - mark.length) + mark);
+    }
+    const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
+    t.match(body, { max_message_length: 10_000, max_topic_length: 60 });
+  },
+);
 
-t.test("[S3] a body full of blanks is read in linear time", async (t) => {
+t.test("[S3] a body of whitespace is read in linear time", async (t) => {
   const sent = await send({ content: `x${" ".repeat(900_000)}x` });
   t.equal((await read(sent.body.id, { apply_markdown: false })).content.length, 10_000);
 });
 
 t.test(
-  "[D8, behaviour 1.8] a topic has at most 60 code points; a longer one is cut to 57 and three dots",
+  "[D8, behaviour 1.8] a topic has at most 60 code points; a longer one is truncated to 57 and three dots",
   async (t) => {
     for (const letter of ["t", "🦜"]) {
       const longest = letter.repeat(60);
@@ -172,7 +175,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 1.8] a topic is printable", async (t) => {
+t.test("[behaviour 1.8] a topic must be printable", async (t) => {
   for (const [topic, position] of [
     ["a\nb", 2],
     ["🦜🦜\u0007", 3],
@@ -184,7 +187,7 @@ t.test("[behaviour 1.8] a topic is printable", async (t) => {
 });
 
 t.test(
-  "[M7] topics differ by more than case and composition: one conversation, named as it was first written",
+  "[M7] topics that differ only in case or composition are one conversation, with the first spelling",
   async (t) => {
     await send({ topic: "Caf\u00e9" });
     const sent = await send({ topic: "CAFE\u0301" });
@@ -192,7 +195,7 @@ t.test(
   },
 );
 
-t.test("[spec 2.9, 4.10] the empty topic has many names when written and a display name when read", async (t) => {
+t.test("[spec 2.9, 4.10] the empty topic can be written in several ways and is read by its display name", async (t) => {
   for (const topic of [undefined, "", "  ", "(no topic)", "general chat", " general chat "]) {
     const { body } = await send({ topic });
     t.equal((await read(body.id)).subject, "general chat", String(topic));
@@ -200,7 +203,7 @@ t.test("[spec 2.9, 4.10] the empty topic has many names when written and a displ
   }
 });
 
-t.test("[spec 2.9] the display name of the empty topic is the organization's", async (t) => {
+t.test("[spec 2.9] the display name of the empty topic is a setting of the organization", async (t) => {
   const other = await startTestServer(t);
   setRealmSettings(other, { empty_topic_display_name: "chatter" });
   const sent = await send({ topic: "chatter" }, other.owner);
@@ -210,7 +213,7 @@ t.test("[spec 2.9] the display name of the empty topic is the organization's", a
   t.equal((await read(named.body.id, { allow_empty_topic_name: true }, other.owner)).subject, "general chat");
 });
 
-t.test("[spec 2.4] topics_policy: what each of the four allows, inherit by the organization's word", async (t) => {
+t.test("[spec 2.4] topics_policy: each of four values; inherit uses the organization's policy", async (t) => {
   const other = await startTestServer(t);
   const by = other.owner;
   const field = { empty_topic_display_name: "general chat" };
@@ -244,7 +247,7 @@ t.test("[spec 2.4] topics_policy: what each of the four allows, inherit by the o
   }
 });
 
-t.test("[spec 4.10] apply_markdown=false gives the raw text, raw_content always does", async (t) => {
+t.test("[spec 4.10] apply_markdown=false returns the raw text in content; raw_content always has it", async (t) => {
   const { id } = (await send({ content: "*one* & <two>" })).body;
   const raw = await owner.get(`/messages/${id}`, { apply_markdown: false });
   t.match(raw.body, {
@@ -262,19 +265,22 @@ t.test("[spec 4.10] apply_markdown=false gives the raw text, raw_content always 
   );
 });
 
-t.test("[spec 7] a message that does not exist or is not for the caller: one answer, Invalid message(s)", async (t) => {
-  await createChannel(owner, "sealed", [owner], { invite_only: true });
-  const hidden = await owner.say("sealed", "t", "secret");
-  const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
-  for (const id of [hidden, direct, 999_999, 0]) {
-    t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
-  }
-  for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
-  t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
-});
+t.test(
+  "[spec 7] a message that is missing or hidden from the caller is rejected with Invalid message(s)",
+  async (t) => {
+    await createChannel(owner, "sealed", [owner], { invite_only: true });
+    const hidden = await owner.say("sealed", "t", "secret");
+    const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
+    for (const id of [hidden, direct, 999_999, 0]) {
+      t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
+    }
+    for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
+    t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
+  },
+);
 
 t.test(
-  "[behaviour 5.2] flags: one's own are read where a reading client sent them, others' are not; mentions and what was not received are told",
+  "[behaviour 5.2] own messages are read if a reading client sent them, others' are unread; mentions and historical are set",
   async (t) => {
     const { id } = (await send({ content: `@**member 0** and @**all**`, read_by_sender: true })).body;
     t.strictSame((await read(id)).flags, ["read", "stream_wildcard_mentioned", "wildcard_mentioned"]);
@@ -286,7 +292,7 @@ t.test(
   },
 );
 
-t.test("[spec 2.9] a message that begins with /me is one", async (t) => {
+t.test("[spec 2.9] a message that begins with /me is a me-message", async (t) => {
   t.match(await read((await send({ content: "/me waves" })).body.id), {
     is_me_message: true,
     content: "<p>/me waves</p>",
@@ -294,7 +300,7 @@ t.test("[spec 2.9] a message that begins with /me is one", async (t) => {
   t.equal((await read((await send({ content: "/me waves\n\nand goes" })).body.id)).is_me_message, false);
 });
 
-t.test("[D35] client is the User-Agent's product, website for browsers, else API", async (t) => {
+t.test("[D35] client is the product of the User-Agent, website for browsers, else API", async (t) => {
   const agents: [string, string][] = [
     ["zulip-terminal/0.7 (Linux)", "zulip-terminal"],
     ["ZulipPython/0.9.0", "ZulipPython"],
@@ -313,34 +319,31 @@ t.test("[D35] client is the User-Agent's product, website for browsers, else API
   }
 });
 
-t.test("[S3] a local_id has a bound, counted in code points", async (t) => {
+t.test("[S3] a local_id has a limit in code points", async (t) => {
   const most = limits.local_id_code_points_max;
   t.match(await send({ local_id: "\u{1f600}".repeat(most) }), { status: 200 });
   const refused = await send({ local_id: "x".repeat(most + 1) });
   t.strictSame(outcome(refused), refusal(`local_id is too long (limit: ${most} characters)`));
 });
 
-t.test(
-  "[openapi send-message] local_id comes back in the event of the queue that is named, and in no other",
-  async (t) => {
-    const sender = await Follower.of(owner);
-    const second = await Follower.of(owner);
-    const reader = await Follower.of(member);
-    const { id } = (await send({ queue_id: sender.state.queue_id, local_id: "17.01" })).body;
-    for (const follower of [sender, second, reader]) {
-      await follower.settled();
-      const [event] = follower.ofType("message");
-      t.equal(event.message.id, id);
-      t.notOk("flags" in event.message, "flags stand beside the message");
-      t.strictSame(event.flags, []);
-      t.equal(event.local_message_id, follower === sender ? "17.01" : undefined);
-    }
-    const elsewhere = (await send({ queue_id: "no such queue", local_id: "1" })).status;
-    t.equal(elsewhere, 200, "a queue that is gone hinders nobody");
-  },
-);
+t.test("[OpenAPI, send-message] local_id is in the event of the named queue and in no other", async (t) => {
+  const sender = await Follower.of(owner);
+  const second = await Follower.of(owner);
+  const reader = await Follower.of(member);
+  const { id } = (await send({ queue_id: sender.state.queue_id, local_id: "17.01" })).body;
+  for (const follower of [sender, second, reader]) {
+    await follower.settled();
+    const [event] = follower.ofType("message");
+    t.equal(event.message.id, id);
+    t.notOk("flags" in event.message, "flags are separate from the message");
+    t.strictSame(event.flags, []);
+    t.equal(event.local_message_id, follower === sender ? "17.01" : undefined);
+  }
+  const elsewhere = (await send({ queue_id: "no such queue", local_id: "1" })).status;
+  t.equal(elsewhere, 200, "a queue that no longer exists causes no error");
+});
 
-t.test("[M4] ids follow decisions: later messages have larger ones, however they come", async (t) => {
+t.test("[M4] ids follow the order of decisions, however requests arrive", async (t) => {
   const ids = await Promise.all(Array.from({ length: 50 }, (_, index) => owner.say("general", `t${index % 7}`, "x")));
   t.equal(new Set(ids).size, ids.length);
   const last = await owner.say("general", "t", "x");
@@ -348,7 +351,7 @@ t.test("[M4] ids follow decisions: later messages have larger ones, however they
 });
 
 t.test(
-  "[behaviour 2.3] a channel's first_message_id is its oldest message, however many come first at once",
+  "[behaviour 2.3] first_message_id of a channel is its oldest message, even if several first messages are concurrent",
   async (t) => {
     const channelId = await createChannel(owner, "rush", [owner]);
     const ids = await Promise.all(Array.from({ length: 30 }, () => owner.say("rush", "t", "x")));
@@ -359,7 +362,7 @@ t.test(
 );
 
 t.test(
-  "[behaviour 5.8] a link into one's own organization is kept relative, sent, edited or shown before; others stay",
+  "[behaviour 5.8] a link into the same organization becomes relative when sent, edited or previewed; other links are unchanged",
   async (t) => {
     const content = `[foo](${server.url}/#narrow/channel/1-x) ${server.url}/#narrow/is/dm https://elsewhere.example/#narrow/is/dm`;
     const shown =

@@ -14,13 +14,13 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
+const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
 const bot = await botOf(server, "helper", member);
 const former = await personOf(server, "former");
 await owner.delete(`/users/${former.userId}`);
@@ -29,7 +29,7 @@ const wanted = { event_types: ["muted_users", "message"] };
 const missing = refusal("No such user");
 const notMuted = refusal("User is not muted");
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 const pathOf = (id: number | string) => `/users/me/muted_users/${id}`;
 
@@ -37,7 +37,7 @@ async function mutedBy(client: Client): Promise<unknown> {
   return (await client.register({ fetch_event_types: ["muted_users"] }))["muted_users"];
 }
 
-t.test("[public API, mute-user] muting is told to whoever mutes, and to nobody else; unmuting as well", async (t) => {
+t.test("[public API, mute-user] only the caller receives the event of muting and unmuting", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
   const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
@@ -53,41 +53,44 @@ t.test("[public API, mute-user] muting is told to whoever mutes, and to nobody e
   t.strictSame(await mutedBy(person), [second]);
   t.strictSame(await mutedBy(other), []);
   await own.settled();
-  const told = [[first], [second, first], [second]].map((list) => ({ type: "muted_users", muted_users: list }));
-  t.strictSame(own.ofType("muted_users"), told);
+  const received = [[first], [second, first], [second]].map((list) => ({ type: "muted_users", muted_users: list }));
+  t.strictSame(own.ofType("muted_users"), received);
   await others.settled();
   t.strictSame(others.ofType("muted_users"), []);
 });
 
-t.test("[public API, mute-user] what is refused, with its text; nothing changes", async (t) => {
-  const person = await anybody();
-  await person.post(pathOf(member.userId));
-  const changes = await watchChanges(person);
-  const self = refusal("Cannot mute self");
-  t.strictSame(outcome(await person.post(pathOf(person.userId))), self);
-  t.strictSame(outcome(await person.delete(pathOf(person.userId))), notMuted);
-  t.strictSame(outcome(await person.post(pathOf(member.userId))), refusal("User already muted"));
-  t.strictSame(outcome(await person.delete(pathOf(owner.userId))), notMuted);
-  for (const id of [0, 999_999, 999_999_999_999]) {
-    t.strictSame(outcome(await person.post(pathOf(id))), missing);
-    t.strictSame(outcome(await person.delete(pathOf(id))), missing);
-  }
-  for (const id of ["me", "-1", "1.5", ""]) {
-    t.equal((await person.post(pathOf(id))).status, 404, id);
-    t.equal((await person.delete(pathOf(id))).status, 404, id);
-  }
-  t.strictSame(await changes(), []);
-});
+t.test(
+  "[public API, mute-user] each invalid request is rejected with its error message, and nothing changes",
+  async (t) => {
+    const person = await newUser();
+    await person.post(pathOf(member.userId));
+    const changes = await watchChanges(person);
+    const self = refusal("Cannot mute self");
+    t.strictSame(outcome(await person.post(pathOf(person.userId))), self);
+    t.strictSame(outcome(await person.delete(pathOf(person.userId))), notMuted);
+    t.strictSame(outcome(await person.post(pathOf(member.userId))), refusal("User already muted"));
+    t.strictSame(outcome(await person.delete(pathOf(owner.userId))), notMuted);
+    for (const id of [0, 999_999, 999_999_999_999]) {
+      t.strictSame(outcome(await person.post(pathOf(id))), missing);
+      t.strictSame(outcome(await person.delete(pathOf(id))), missing);
+    }
+    for (const id of ["me", "-1", "1.5", ""]) {
+      t.equal((await person.post(pathOf(id))).status, 404, id);
+      t.equal((await person.delete(pathOf(id))).status, 404, id);
+    }
+    t.strictSame(await changes(), []);
+  },
+);
 
-t.test("[public API, mute-user] bots and deactivated people can be muted, and unmuted", async (t) => {
-  const person = await anybody();
+t.test("[public API, mute-user] bots and deactivated users can be muted and unmuted", async (t) => {
+  const person = await newUser();
   for (const id of [bot.userId, former.userId, 1]) {
     t.strictSame(outcome(await person.post(pathOf(id))), success(), `${id}`);
     t.strictSame(outcome(await person.delete(pathOf(id))), success(), `${id}`);
   }
 });
 
-t.test("[public API, mute-user] everybody mutes: whoever it is, whomever it meets", async (t) => {
+t.test("[public API, mute-user] users of every role can mute users of every role", async (t) => {
   const everybody: readonly Client[] = [
     owner,
     await personOf(server, "administrator", roles.administrator),
@@ -105,8 +108,8 @@ t.test("[public API, mute-user] everybody mutes: whoever it is, whomever it meet
   }
 });
 
-t.test("[S1] whom a guest may not know is not there for it", async (t) => {
-  const person = await anybody();
+t.test("[S1] a user whom a guest may not see is reported as missing", async (t) => {
+  const person = await newUser();
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   t.strictSame(outcome(await guest.post(pathOf(person.userId))), missing);
   t.strictSame(outcome(await guest.delete(pathOf(person.userId))), missing);
@@ -114,8 +117,8 @@ t.test("[S1] whom a guest may not know is not there for it", async (t) => {
   t.strictSame(outcome(await guest.post(pathOf(person.userId))), success());
 });
 
-t.test("[S3] muted_users_per_user_max: one more is refused, until one is unmuted", async (t) => {
-  const person = await anybody();
+t.test("[S3] muted_users_per_user_max: one more is rejected until one is unmuted", async (t) => {
+  const person = await newUser();
   const countMax = limits.muted_users_per_user_max;
   const others = Array.from({ length: countMax - 1 }, (_, index) => 1_000_000 + index);
   writeMany(
@@ -129,7 +132,7 @@ t.test("[S3] muted_users_per_user_max: one more is refused, until one is unmuted
   t.strictSame(outcome(await person.post(pathOf(owner.userId))), success());
 });
 
-t.test("[M1] who is muted stays muted over a restart", async (t) => {
+t.test("[M1] muted users stay muted after a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   await person.post(pathOf(2));

@@ -1,15 +1,15 @@
 /**
- * Narrows of GET /messages (behaviour 5.3): every operator with its negation, what is refused, and which history a reader is
- * shown: what was received, what is public, and nothing of a private channel from before or between one's stays.
+ * Narrows of GET /messages (behaviour 5.3): every operator with its negation, invalid terms, and the visible history:
+ * received messages, public ones, and none of a private channel from before or between subscriptions.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, crowd, outcome, personOf, refusal } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { addUsers, createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
-const { server, owner, anna, bert } = await startPeopledServer(t, ["anna", "bert"]);
+const { server, owner, anna, bert } = await startServerWithUsers(t, ["anna", "bert"]);
 const alphaId = await createChannel(owner, "alpha", [owner, anna]);
 await createChannel(owner, "beta", [owner, anna], { invite_only: true });
 await createChannel(owner, "777", [owner]);
@@ -22,7 +22,7 @@ async function say(label: string, by: Client, channel: string, topic: string, co
   return id;
 }
 
-async function tell(label: string, by: Client, to: readonly Client[]): Promise<void> {
+async function sayTo(label: string, by: Client, to: readonly Client[]): Promise<void> {
   const sent = await by.post("/messages", { type: "direct", to: to.map((client) => client.userId), content: "x" });
   labels.set(sent.body.id, label);
 }
@@ -36,9 +36,9 @@ await say("wildcard", owner, "general", "other", "@**all** look");
 await say("attached", owner, "general", "other", "[notes](/user_uploads/2/ab/notes.txt)");
 await say("image", owner, "general", "other", "[cat](/user_uploads/2/ab/cat.png)");
 await say("private", owner, "beta", "apples");
-await tell("pair", owner, [anna]);
-await tell("self", anna, [anna]);
-await tell("group", anna, [owner, bert]);
+await sayTo("pair", owner, [anna]);
+await sayTo("self", anna, [anna]);
+await sayTo("group", anna, [owner, bert]);
 const everything = [...labels.values()];
 
 type Term = Readonly<Record<string, unknown>> | readonly [string, string];
@@ -55,7 +55,7 @@ async function found(by: Client, narrow: readonly Term[]): Promise<string[]> {
 
 const addressOf = (client: Client) => client.account?.email ?? "";
 
-/** Operator, operands that mean the same, what they find. */
+/** Operator names, equivalent operands, and what they find. */
 const operators: [string[], unknown[], string[]][] = [
   [
     ["channel", "stream"],
@@ -92,7 +92,7 @@ const operators: [string[], unknown[], string[]][] = [
 
 for (const [names, operands, expected] of operators) {
   t.test(
-    `[behaviour 5.3] ${names.join(" and ")} ${JSON.stringify(operands[0])}: what it finds, and negated, the rest`,
+    `[behaviour 5.3] ${names.join(" and ")} ${JSON.stringify(operands[0])} finds its messages, and negated all others`,
     async (t) => {
       for (const operator of names) {
         for (const operand of operands) {
@@ -109,7 +109,7 @@ for (const [names, operands, expected] of operators) {
   );
 }
 
-t.test("[behaviour 5.3] terms are joined by and, in either form; near filters nothing", async (t) => {
+t.test("[behaviour 5.3] terms are combined with AND, in either form; near filters nothing", async (t) => {
   t.strictSame(await found(anna, []), everything);
   t.strictSame(await found(anna, [{ operator: "near", operand: first }]), everything);
   t.strictSame(
@@ -143,7 +143,7 @@ t.test("[behaviour 5.3] terms are joined by and, in either form; near filters no
   );
 });
 
-t.test("[behaviour 5.3] what cannot be understood is BAD_NARROW with its description", async (t) => {
+t.test("[behaviour 5.3] an invalid term is rejected with BAD_NARROW and its description", async (t) => {
   const refused: [Term[], string][] = [
     [[{ operator: "colour", operand: "red" }], "unknown operator colour"],
     [[{ operator: "constructor", operand: "x" }], "unknown operator constructor"],
@@ -190,7 +190,7 @@ t.test("[behaviour 5.3] what cannot be understood is BAD_NARROW with its descrip
   }
 });
 
-t.test("[behaviour 1.3] a term of a wrong shape is refused", async (t) => {
+t.test("[behaviour 1.3] a term with an invalid shape is rejected", async (t) => {
   for (const narrow of [[1], [{ operator: "channel" }], [{ operand: "x" }], [["channel"]], [["a", "b", "c"]]]) {
     t.match(await fetch(anna, narrow as Term[]), { status: 400, body: { code: "BAD_REQUEST", msg: /^narrow\[0\]/ } });
   }
@@ -212,7 +212,7 @@ t.test("[S3] a narrow has at most 100 terms", async (t) => {
   socket.close();
 });
 
-t.test("[D24] a private channel that the reader may not know is an unknown one, by name and by id", async (t) => {
+t.test("[D24] a private channel that the reader may not see counts as unknown, by name and by id", async (t) => {
   const { body } = await owner.get("/streams", { include_subscribed: true });
   const beta = body.streams.find(({ name }: { name: string }) => name === "beta").stream_id;
   for (const operand of ["beta", beta]) {
@@ -224,12 +224,12 @@ t.test("[D24] a private channel that the reader may not know is an unknown one, 
   }
 });
 
-t.test("[behaviour 5.3] a channel whose name is a number is found where no channel has that id", async (t) => {
+t.test("[behaviour 5.3] a channel whose name is a number is found if no channel has that id", async (t) => {
   await say("numbered", owner, JSON.stringify("777"), "t");
   t.strictSame(await found(owner, [{ operator: "channel", operand: "777" }]), ["numbered"]);
 });
 
-t.test("[behaviour 5.3] public history is shown when its channel is named, else only what was received", async (t) => {
+t.test("[behaviour 5.3] public history is searched in a named channel, else only received messages", async (t) => {
   const channel = { operator: "channel", operand: "alpha" };
   t.strictSame(await found(bert, [channel]), ["link", "plain", "resolved", "empty"]);
   t.strictSame(await found(bert, [channel, { operator: "topic", operand: "apples" }]), ["link", "plain"]);
@@ -250,7 +250,7 @@ function isGeneral(label: string): boolean {
 }
 
 t.test(
-  "[S1] protected history: nothing from before one joined or between two stays, neither listed nor by id",
+  "[S1] protected history: messages from before or between subscriptions are neither listed nor found by id",
   async (t) => {
     const carla = await personOf(server, "carla");
     await createChannel(owner, "vault", [owner], { invite_only: true });
@@ -261,7 +261,7 @@ t.test(
     const leave = () => carla.delete("/users/me/subscriptions", { subscriptions: ["vault"] });
     const seen = async (isIn = true) => {
       const listed = await found(carla, [{ operator: "topic", operand: "t" }]);
-      // Whoever has left may not know the channel: its name is that of none (channel-secrecy.test.ts).
+      // After leaving, a user may no longer see the channel, and its name counts as unknown (channel-secrecy.test.ts).
       if (isIn) t.strictSame(await found(carla, [{ operator: "channel", operand: "vault" }]), listed);
       const byId = [];
       for (const [label, id] of ids) if ((await carla.get(`/messages/${id}`)).status === 200) byId.push(label);
@@ -281,7 +281,7 @@ t.test(
     t.strictSame(await seen(), ["during"]);
     await leave();
     await post("between");
-    t.strictSame(await seen(false), [], "who left reads nothing of a private channel");
+    t.strictSame(await seen(false), [], "a former subscriber of a private channel reads nothing");
     await join();
     t.strictSame(await seen(), ["during"]);
     await post("after");
@@ -289,7 +289,7 @@ t.test(
   },
 );
 
-t.test("[spec 2.4] shared history: who joins a private channel reads what was written before", async (t) => {
+t.test("[spec 2.4] shared history: a new subscriber of a private channel reads earlier messages", async (t) => {
   const dora = await personOf(server, "dora");
   await createChannel(owner, "shared", [owner], { invite_only: true, history_public_to_subscribers: true });
   const id = await say("early", owner, "shared", "t");
@@ -300,41 +300,35 @@ t.test("[spec 2.4] shared history: who joins a private channel reads what was wr
   t.strictSame(await found(dora, [{ operator: "topic", operand: "t" }]), ["late"], "received only the later one");
 });
 
-/** Stars what a narrow finds: by POST, so that the narrow may be longer than a request's head. */
+/** Stars what a narrow finds. It uses POST, so that the narrow may be longer than a request head. */
 function starFound(by: Client, narrow: readonly Term[]) {
   const range = { anchor: "newest", num_before: 1000, num_after: 0 };
   return by.post("/messages/flags/narrow", { ...range, narrow, op: "add", flag: "starred" });
 }
 
-t.test(
-  "[behaviour 5.3] a direct conversation is found by the addresses of its people, however many they are",
-  async (t) => {
-    const ids = await crowd(server, "participant", limits.direct_recipients_max - 1);
-    const { body: sent } = await anna.post("/messages", { type: "direct", to: ids, content: "everybody" });
-    const addresses = ids.map((_, index) => `participant${index}@example.com`).join(",");
-    for (const term of [{ operator: "dm", operand: addresses }, ["pm-with", addresses] as const]) {
-      const { body } = await starFound(anna, [term]);
-      t.match(body, { processed_count: 1, first_processed_id: sent.id });
-    }
-  },
-);
+t.test("[behaviour 5.3] a direct conversation is found by the emails of its participants, however many", async (t) => {
+  const ids = await addUsers(server, "participant", limits.direct_recipients_max - 1);
+  const { body: sent } = await anna.post("/messages", { type: "direct", to: ids, content: "everybody" });
+  const addresses = ids.map((_, index) => `participant${index}@example.com`).join(",");
+  for (const term of [{ operator: "dm", operand: addresses }, ["pm-with", addresses] as const]) {
+    const { body } = await starFound(anna, [term]);
+    t.match(body, { processed_count: 1, first_processed_id: sent.id });
+  }
+});
 
-t.test(
-  "[S3] recipients, in a post and in a narrow, have at most direct_recipients_code_points_max code points",
-  async (t) => {
-    const max = limits.direct_recipients_code_points_max;
-    const post = (to: string) => anna.post("/messages", { type: "direct", to, content: "hi" });
-    const find = (to: string) => starFound(anna, [{ operator: "dm", operand: to }]);
-    for (const [name, ask] of Object.entries({ post, find })) {
-      const [within, beyond] = [await ask("😀".repeat(max)), await ask("😀".repeat(max + 1))];
-      t.strictSame([within.status, beyond.status], [400, 400], name);
-      t.not(within.body.msg, beyond.body.msg, `${name}: ${beyond.body.msg}`);
-      t.match(within.body.msg, name === "post" ? /^Invalid email/ : /unknown user/, "looked up, and not there");
-    }
-  },
-);
+t.test("[S3] direct_recipients_code_points_max limits recipients in messages and in narrows", async (t) => {
+  const max = limits.direct_recipients_code_points_max;
+  const post = (to: string) => anna.post("/messages", { type: "direct", to, content: "hi" });
+  const find = (to: string) => starFound(anna, [{ operator: "dm", operand: to }]);
+  for (const [name, ask] of Object.entries({ post, find })) {
+    const [within, beyond] = [await ask("😀".repeat(max)), await ask("😀".repeat(max + 1))];
+    t.strictSame([within.status, beyond.status], [400, 400], name);
+    t.not(within.body.msg, beyond.body.msg, `${name}: ${beyond.body.msg}`);
+    t.match(within.body.msg, name === "post" ? /^Invalid email/ : /unknown user/, "looked up, but unknown");
+  }
+});
 
-t.test("[S3] what is searched for has at most search_operand_code_points_max code points", async (t) => {
+t.test("[S3] search_operand_code_points_max limits the text of a search", async (t) => {
   const max = limits.search_operand_code_points_max;
   const desc = `search operand is too long (limit: ${max} characters)`;
   t.match(await starFound(anna, [["search", "😀".repeat(max)]]), { status: 200 });

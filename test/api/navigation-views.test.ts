@@ -6,10 +6,10 @@ import { navigationViewKey } from "../../src/domain/navigation-views.ts";
 import type { Client, Params } from "../support/client.ts";
 import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const member = await personOf(server, "member");
@@ -20,7 +20,7 @@ const noName = refusal("Built-in views cannot have a custom name");
 const exists = refusal("Navigation view already exists.");
 const missing = refusal("Navigation view does not exist.", "NOT_FOUND", 404);
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 async function viewsOf(client: Client): Promise<Event[]> {
   return (await client.get("/navigation_views")).body.navigation_views;
@@ -31,9 +31,9 @@ function pathOf(fragment: string): string {
 }
 
 t.test(
-  "[public API, add-navigation-view] a view is made, listed, told to its owner alone, and in the state",
+  "[public API, add-navigation-view] a new view is in the list, in the state and in an event to its owner alone",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
     t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [] }));
     const padded = { fragment: " narrow/is/alerted ", is_pinned: true, name: " Alert words " };
@@ -43,7 +43,7 @@ t.test(
     t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [inbox, alerted] }));
     const state = await person.register({ fetch_event_types: ["navigation_views"] });
     t.strictSame(state["navigation_views"], [inbox, alerted]);
-    t.strictSame(await viewsOf(member), [], "they are nobody else's");
+    t.strictSame(await viewsOf(member), [], "other users do not see them");
     await own.settled();
     const added = (view: object) => ({ type: "navigation_view", op: "add", navigation_view: view });
     t.strictSame(own.ofType("navigation_view"), [added(alerted), added(inbox)]);
@@ -52,8 +52,8 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.17] what cannot be made, with its text; nothing is written", async (t) => {
-  const person = await anybody();
+t.test("[behaviour 2.17] each invalid view is rejected with its error message, and nothing is written", async (t) => {
+  const person = await newUser();
   await person.post("/navigation_views", alerted);
   await person.post("/navigation_views", { fragment: "recent", is_pinned: true });
   const changes = await watchChanges(person);
@@ -91,8 +91,8 @@ t.test("[behaviour 2.17] what cannot be made, with its text; nothing is written"
   t.strictSame(await changes(), []);
 });
 
-t.test("[S3] fragment and name at their bounds; the longest fragment can be named in a path", async (t) => {
-  const person = await anybody();
+t.test("[S3] fragment and name are accepted at their limits; the longest fragment fits into a path", async (t) => {
+  const person = await newUser();
   const fragments = [
     "f".repeat(limits.navigation_view_fragment_bytes_max),
     "ß".repeat(limits.navigation_view_fragment_bytes_max / 2),
@@ -106,8 +106,8 @@ t.test("[S3] fragment and name at their bounds; the longest fragment can be name
   }
 });
 
-t.test("[S3] navigation_views_per_user_max: one more is refused, in both ways of making one", async (t) => {
-  const person = await anybody();
+t.test("[S3] navigation_views_per_user_max: one more is rejected, by POST and by PATCH", async (t) => {
+  const person = await newUser();
   const countMax = limits.navigation_views_per_user_max;
   const rows = Array.from({ length: countMax - 1 }, (_, index) => {
     const fragment = `narrow/${index}`;
@@ -123,34 +123,37 @@ t.test("[S3] navigation_views_per_user_max: one more is refused, in both ways of
   t.strictSame(outcome(await person.patch(pathOf(alerted.fragment), { is_pinned: false })), success());
 });
 
-t.test("[spec 4.17] PATCH changes what is passed; the event names only that, even if it is nothing", async (t) => {
-  const person = await anybody();
-  await person.post("/navigation_views", alerted);
-  const follower = await Follower.of(person, wanted);
-  const path = pathOf(alerted.fragment);
-  const steps: readonly (readonly [Params, object, object])[] = [
-    [{ is_pinned: false }, { is_pinned: false }, { ...alerted, is_pinned: false }],
-    [{ name: " Watched " }, { name: "Watched" }, { ...alerted, is_pinned: false, name: "Watched" }],
-    [
-      { is_pinned: true, name: "Both" },
-      { is_pinned: true, name: "Both" },
-      { ...alerted, name: "Both" },
-    ],
-    [{}, {}, { ...alerted, name: "Both" }],
-    [{ is_pinned: true }, { is_pinned: true }, { ...alerted, name: "Both" }],
-  ];
-  for (const [params, data, expected] of steps) {
-    t.strictSame(outcome(await person.patch(path, params)), success(), JSON.stringify(params));
-    t.strictSame(await viewsOf(person), [expected]);
-    await follower.settled();
-    const told = { type: "navigation_view", op: "update", fragment: alerted.fragment, data };
-    t.strictSame(follower.ofType("navigation_view").at(-1), told);
-  }
-  t.equal(follower.ofType("navigation_view").length, steps.length);
-});
+t.test(
+  "[spec 4.17] PATCH changes only the parameters sent, and the event has only these, even if there are none",
+  async (t) => {
+    const person = await newUser();
+    await person.post("/navigation_views", alerted);
+    const follower = await Follower.of(person, wanted);
+    const path = pathOf(alerted.fragment);
+    const steps: readonly (readonly [Params, object, object])[] = [
+      [{ is_pinned: false }, { is_pinned: false }, { ...alerted, is_pinned: false }],
+      [{ name: " Watched " }, { name: "Watched" }, { ...alerted, is_pinned: false, name: "Watched" }],
+      [
+        { is_pinned: true, name: "Both" },
+        { is_pinned: true, name: "Both" },
+        { ...alerted, name: "Both" },
+      ],
+      [{}, {}, { ...alerted, name: "Both" }],
+      [{ is_pinned: true }, { is_pinned: true }, { ...alerted, name: "Both" }],
+    ];
+    for (const [params, data, expected] of steps) {
+      t.strictSame(outcome(await person.patch(path, params)), success(), JSON.stringify(params));
+      t.strictSame(await viewsOf(person), [expected]);
+      await follower.settled();
+      const received = { type: "navigation_view", op: "update", fragment: alerted.fragment, data };
+      t.strictSame(follower.ofType("navigation_view").at(-1), received);
+    }
+    t.equal(follower.ofType("navigation_view").length, steps.length);
+  },
+);
 
-t.test("[spec 7] PATCH and DELETE: what is wrong has its text; nothing changes", async (t) => {
-  const person = await anybody();
+t.test("[spec 7] each invalid PATCH and DELETE is rejected with its error message, and nothing changes", async (t) => {
+  const person = await newUser();
   await person.post("/navigation_views", alerted);
   await person.post("/navigation_views", { fragment: "narrow/is/dm", is_pinned: true, name: "Direct" });
   const path = pathOf(alerted.fragment);
@@ -174,38 +177,35 @@ t.test("[spec 7] PATCH and DELETE: what is wrong has its text; nothing changes",
   for (const where of ["/navigation_views/narrow/is", "/navigation_views/inbox", `${path}/`]) {
     t.strictSame(outcome(await person.delete(where)), missing, where);
   }
-  t.strictSame(outcome(await member.patch(path, { is_pinned: false })), missing, "somebody else's is not there");
+  t.strictSame(outcome(await member.patch(path, { is_pinned: false })), missing, "another user's view does not exist");
   t.strictSame(outcome(await member.delete(path)), missing);
   t.equal((await person.patch("/navigation_views/", {})).status, 404);
   t.strictSame(await changes(), []);
 });
 
-t.test(
-  "[D13] a built-in view that has no row yet can be pinned or hidden; its owner is told of a new row",
-  async (t) => {
-    const person = await anybody();
-    const follower = await Follower.of(person, wanted);
-    const expected: Event[] = [];
-    for (const fragment of [...builtInFragments].sort()) {
-      t.strictSame(outcome(await person.patch(pathOf(fragment), {})), success(), "nothing passed: nothing to keep");
-      t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
-      expected.push({ fragment, is_pinned: false, name: null });
-    }
-    t.strictSame(await viewsOf(person), expected);
-    t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), success());
-    t.strictSame(outcome(await person.delete("/navigation_views/inbox")), success(), "back to how it was");
-    t.equal((await viewsOf(person)).length, builtInFragments.size - 1);
-    await follower.settled();
-    t.strictSame(follower.ofType("navigation_view"), [
-      ...expected.map((view) => ({ type: "navigation_view", op: "add", navigation_view: view })),
-      { type: "navigation_view", op: "update", fragment: "inbox", data: { is_pinned: true } },
-      { type: "navigation_view", op: "remove", fragment: "inbox" },
-    ]);
-  },
-);
+t.test("[D13] a built-in view without a row can be pinned or hidden, and its owner receives the new row", async (t) => {
+  const person = await newUser();
+  const follower = await Follower.of(person, wanted);
+  const expected: Event[] = [];
+  for (const fragment of [...builtInFragments].sort()) {
+    t.strictSame(outcome(await person.patch(pathOf(fragment), {})), success(), "no parameters: no row is created");
+    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
+    expected.push({ fragment, is_pinned: false, name: null });
+  }
+  t.strictSame(await viewsOf(person), expected);
+  t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), success());
+  t.strictSame(outcome(await person.delete("/navigation_views/inbox")), success(), "back to the former state");
+  t.equal((await viewsOf(person)).length, builtInFragments.size - 1);
+  await follower.settled();
+  t.strictSame(follower.ofType("navigation_view"), [
+    ...expected.map((view) => ({ type: "navigation_view", op: "add", navigation_view: view })),
+    { type: "navigation_view", op: "update", fragment: "inbox", data: { is_pinned: true } },
+    { type: "navigation_view", op: "remove", fragment: "inbox" },
+  ]);
+});
 
-t.test("[spec 4.17] the fragment may contain slashes, and characters that a path must escape", async (t) => {
-  const person = await anybody();
+t.test("[spec 4.17] a fragment may contain slashes and characters that must be escaped in a path", async (t) => {
+  const person = await newUser();
   const fragments = [
     "narrow/channel/7-general/topic/a.20b",
     "narrow/near/1?x=y#z",
@@ -222,7 +222,7 @@ t.test("[spec 4.17] the fragment may contain slashes, and characters that a path
     const [seen] = (await viewsOf(person)).filter((view) => view.fragment === fragment);
     t.strictSame(seen, { fragment, is_pinned: false, name: `view of ${fragment}` });
   }
-  // An escaped slash is the same slash: as one segment, and as several.
+  // An escaped slash equals a slash: as one segment and as several.
   const [first = ""] = fragments;
   t.strictSame(outcome(await person.patch(`/navigation_views/${encodeURIComponent(first)}`, {})), success());
   for (const fragment of fragments) t.strictSame(outcome(await person.delete(pathOf(fragment))), success(), fragment);
@@ -230,7 +230,7 @@ t.test("[spec 4.17] the fragment may contain slashes, and characters that a path
   t.equal((await person.patch("/navigation_views/%ff", {})).status, 400);
 });
 
-t.test("[spec 4.17] everybody has views of their own, whatever their role", async (t) => {
+t.test("[spec 4.17] users of every role have their own views", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const path = pathOf(alerted.fragment);
     t.strictSame(outcome(await client.post("/navigation_views", alerted)), success(), `made by ${client.userId}`);
@@ -241,7 +241,7 @@ t.test("[spec 4.17] everybody has views of their own, whatever their role", asyn
   }
 });
 
-t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   for (const name of ["one", "two"]) await person.post("/navigation_views", { fragment: name, is_pinned: true, name });

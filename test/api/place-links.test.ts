@@ -1,4 +1,7 @@
-/** Links to places in what the notification bot writes: notices of moves, reminders (behaviour 5.8; public API). */
+/**
+ * Links to topics and messages that the notification bot writes: notices of moves, reminders (behaviour 5.8; public
+ * API).
+ */
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import t from "tap";
 import type { Client } from "../support/client.ts";
@@ -10,7 +13,7 @@ const { owner } = server;
 const channel = "a (b) ~~c~~";
 const channelId = await createChannel(owner, channel, [owner]);
 
-/** Names that hold what means something in Markdown or in an address. */
+/** Topic names with characters that are special in Markdown or in URLs. */
 const names = [
   ...["why :(", "x ) y", "((", "[b](c)", "it's ok!", "a *b* **c**", "`q`", "> ?", "$$x$$", "a & b &amp; c"],
   ...["~~gone~~", ":smile: :tada:", "meet@12", "a/b?c#d%e.f", "<time:2020-01-01>", "@**all**", "plain", "\u00e9\u00fc"],
@@ -34,7 +37,7 @@ function linksIn(node: DefaultTreeAdapterTypes.ParentNode): Link[] {
   });
 }
 
-/** What clients read an address as: its parts, a full stop standing for a percent sign. */
+/** Parses a link as clients do: its segments, with a period in place of the percent sign. */
 function partsOf(href: string): string[] {
   const [, ...parts] = href.replace(/^\//, "").split("/");
   return parts.map((part) => decodeURIComponent(part.replaceAll(".", "%")));
@@ -51,7 +54,7 @@ async function newest(client: Client, topic: string): Promise<Event> {
   return (await client.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow })).body.messages[0];
 }
 
-t.test("[behaviour 5.8] notices of a move lead to both places, whatever characters the topics hold", async (t) => {
+t.test("[behaviour 5.8] notices of a move link to both topics, whatever characters their names contain", async (t) => {
   for (const name of names) {
     const [stays, moves] = [await say("from here"), await say("from here")];
     const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
@@ -69,7 +72,7 @@ t.test("[behaviour 5.8] notices of a move lead to both places, whatever characte
 });
 
 t.test(
-  "[public API, create-message-reminder] a reminder leads to its message, whatever the topic is called",
+  "[public API, create-message-reminder] a reminder links to its message, whatever the name of the topic",
   async (t) => {
     for (const name of names) {
       const id = await say(name);

@@ -1,13 +1,15 @@
-/** Code playgrounds (spec 4.18; public API: /realm/playgrounds): made, listed by /register and events, removed. */
+/**
+ * Code playgrounds (spec 4.18; public API: /realm/playgrounds): creation, the list in /register and events, removal.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Params } from "../support/client.ts";
 import { Follower, outcome, refusal, success, write } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, guest } = await startPeopledServer(t, [
+const { server, owner, administrator, moderator, guest } = await startServerWithUsers(t, [
   "administrator",
   "moderator",
   "guest",
@@ -26,7 +28,7 @@ async function clear() {
 }
 
 t.test(
-  "[spec 4.18] administrators add and remove playgrounds; everybody has them by /register and by events",
+  "[spec 4.18] administrators add and remove playgrounds; everybody receives them in /register and events",
   async (t) => {
     const follower = await Follower.of(guest, { event_types: ["realm_playgrounds", "message"] });
     t.strictSame(await listed(guest), []);
@@ -49,7 +51,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.18] whoever is no administrator changes nothing", async (t) => {
+t.test("[spec 4.18] only administrators change playgrounds", async (t) => {
   const { id } = (await owner.post("/realm/playgrounds", python)).body;
   const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
   for (const by of [moderator, guest]) {
@@ -60,7 +62,7 @@ t.test("[spec 4.18] whoever is no administrator changes nothing", async (t) => {
   await clear();
 });
 
-t.test("[spec 4.18] an RFC 6570 template with exactly one variable `code`: none, two, another, broken", async (t) => {
+t.test("[spec 4.18] the URL must be an RFC 6570 template with exactly one variable `code`", async (t) => {
   const missing = 'Missing the required variable "code" in the URL template';
   const more = '"code" should be the only variable present in the URL template';
   const cases: [string, string][] = [
@@ -98,7 +100,7 @@ t.test("[spec 4.18] an RFC 6570 template with exactly one variable `code`: none,
   await clear();
 });
 
-t.test("[issue 5] `pygments_language` is kept as given; which lexers there are is not asked", async (t) => {
+t.test("[D113] `pygments_language` is stored as sent, without a check that the lexer exists", async (t) => {
   for (const language of ["Python", "PYTHON", "c++", "C#", "no-such.lexer/1", " spaced "]) {
     t.equal((await owner.post("/realm/playgrounds", { ...python, pygments_language: language })).status, 200);
     const all = (await listed()) as { pygments_language: string }[];
@@ -108,7 +110,7 @@ t.test("[issue 5] `pygments_language` is kept as given; which lexers there are i
   await clear();
 });
 
-t.test("[spec 4.18, S3] names and languages: required, not blank, at their bounds and one over", async (t) => {
+t.test("[spec 4.18, S3] names and languages are required, not blank, and limited in length", async (t) => {
   for (const name of ["name", "pygments_language", "url_template"]) {
     const { [name]: _left, ...rest } = python as Params;
     const answer = await owner.post("/realm/playgrounds", rest);
@@ -135,7 +137,7 @@ t.test("[spec 4.18, S3] names and languages: required, not blank, at their bound
   await clear();
 });
 
-t.test("[public API] one name for a language once; an unknown playground", async (t) => {
+t.test("[public API] a name is unique per language, and an unknown playground cannot be deleted", async (t) => {
   await owner.post("/realm/playgrounds", python);
   const again = refusal("Realm playground with this Realm, Pygments language and Name already exists.");
   t.strictSame(outcome(await owner.post("/realm/playgrounds", python)), again);
@@ -144,7 +146,7 @@ t.test("[public API] one name for a language once; an unknown playground", async
   await clear();
 });
 
-t.test("[S3] playgrounds_per_realm_max: the last one fits, one more is refused", async (t) => {
+t.test("[S3] playgrounds_per_realm_max: one more is rejected", async (t) => {
   for (let id = 1; id < limits.playgrounds_per_realm_max; id++) {
     write(server, "playgrounds", 10_000 + id, {
       id: 10_000 + id,

@@ -1,6 +1,7 @@
 /**
- * What a ping costs (architecture, Presence): one that changes nothing touches no machine, over HTTP and on a socket. Each turn, of
- * volatile commands, too, leaves its time behind: that a clock moved and the turn's time did not proves that there was none.
+ * The cost of a presence ping (architecture, Presence): a ping that changes nothing starts no turn, over HTTP and on a
+ * socket. Every turn records its time, even one with volatile commands only, so an unchanged turn time proves that
+ * there was none.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -15,47 +16,44 @@ t.teardown(() => clock.release());
 
 const updateMinMs = limits.presence_update_min_s * 1000;
 
-/** Whether the request had a turn, and how many positions were taken. */
+/** Whether the request started a turn, and how many positions it used. */
 async function costOf(request: () => Promise<unknown>) {
   const { dispatcher, view } = realmOf(server);
   await dispatcher.idle();
   clock.jump(1);
   const { position } = view;
   await request();
-  return { hadTurn: dispatcher.ledger.turn.now === clock.now(), positions: view.position - position };
+  return { hadTurn: dispatcher.realmCounters.turn.now === clock.now(), positions: view.position - position };
 }
 
 const nothing = { hadTurn: false, positions: 0 };
 
-t.test(
-  "[architecture] a ping that changes nothing has no turn, whatever it asks for; one that does has one",
-  async (t) => {
-    const anna = await personOf(server, "anna");
-    const ping = (params: Params) => costOf(() => anna.post("/users/me/presence", { status: "active", ...params }));
-    t.match(await ping({}), { hadTurn: true }, "the first of all");
-    const asked: Params[] = [
-      {},
-      { status: "idle" },
-      { ping_only: true },
-      { last_update_id: -1 },
-      { last_update_id: 1, new_user_input: true },
-      { slim_presence: true, history_limit_days: 1 },
-      { status: "asleep" },
-    ];
-    for (const params of asked) t.strictSame(await ping(params), nothing, JSON.stringify(params));
-    clock.jump(updateMinMs);
-    t.match(await ping({ status: "idle" }), { hadTurn: true }, "a sign of life after so long is a change");
-    t.strictSame(await ping({ status: "idle" }), nothing);
-  },
-);
+t.test("[architecture] a ping starts a turn only if it changes something, whatever it requests", async (t) => {
+  const anna = await personOf(server, "anna");
+  const ping = (params: Params) => costOf(() => anna.post("/users/me/presence", { status: "active", ...params }));
+  t.match(await ping({}), { hadTurn: true }, "the first ping of all");
+  const asked: Params[] = [
+    {},
+    { status: "idle" },
+    { ping_only: true },
+    { last_update_id: -1 },
+    { last_update_id: 1, new_user_input: true },
+    { slim_presence: true, history_limit_days: 1 },
+    { status: "asleep" },
+  ];
+  for (const params of asked) t.strictSame(await ping(params), nothing, JSON.stringify(params));
+  clock.jump(updateMinMs);
+  t.match(await ping({ status: "idle" }), { hadTurn: true }, "a ping after a long time is a change");
+  t.strictSame(await ping({ status: "idle" }), nothing);
+});
 
-t.test("[realtime] who is invisible is not recorded: their pings have no turn", async (t) => {
+t.test("[realtime] pings of an invisible user are not recorded and start no turn", async (t) => {
   const bert = await personOf(server, "bert");
   setUserSettings(server, bert.userId, { presence_enabled: false });
   t.strictSame(await costOf(() => bert.post("/users/me/presence", { status: "active" })), nothing);
 });
 
-t.test("[architecture] what is read has no turn either", async (t) => {
+t.test("[architecture] reading presence starts no turn", async (t) => {
   const carla = await personOf(server, "carla");
   await carla.post("/users/me/presence", { status: "active" });
   for (const path of ["/realm/presence", `/users/${carla.userId}/presence`]) {

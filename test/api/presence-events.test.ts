@@ -1,11 +1,14 @@
-/** Presence as it is pushed (realtime.md, Who gets what; E4; behaviour 4.4, 6.2): newly online people, once a second, in two forms. */
+/**
+ * Presence events (docs/realtime.md; E4; behaviour 4.4, 6.2): newly online users, coalesced to one event per second, in
+ * two forms.
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
-  crowd,
+  addUsers,
   Follower,
   personOf,
   realmOf,
@@ -16,7 +19,7 @@ import {
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer } from "../support/server.ts";
 
-/** The second of coalescing, and the ticks of the timer wheel. */
+/** The coalescing interval of one second plus the resolution of the volatile timers. */
 const publishedMs = 1200;
 const simplified = { client_capabilities: { simplified_presence_events: true } };
 const limited = { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" };
@@ -30,15 +33,15 @@ function report(by: Client, status = "active") {
   return by.post("/users/me/presence", { status, ping_only: true });
 }
 
-/** Presence events since the last look. */
-async function told(follower: Follower) {
+/** Presence events since the last call. */
+async function receivedEvents(follower: Follower) {
   await follower.settled();
   const events = follower.ofType("presence");
   follower.events.splice(0);
   return events;
 }
 
-t.test("[realtime] newly online people go out together after a second; one event each in the older form", async (t) => {
+t.test("[realtime] newly online users are sent together after a second; singly in the older form", async (t) => {
   const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
   const newer = await Follower.of(owner, simplified);
   const older = await Follower.of(owner);
@@ -46,9 +49,9 @@ t.test("[realtime] newly online people go out together after a second; one event
   const at = Math.floor(clock.now() / 1000);
   await report(anna);
   await report(bert, "idle");
-  for (const follower of [newer, older]) t.strictSame(await told(follower), [], "not before");
+  for (const follower of [newer, older]) t.strictSame(await receivedEvents(follower), [], "not before");
   clock.advance(publishedMs);
-  t.strictSame(await told(newer), [
+  t.strictSame(await receivedEvents(newer), [
     {
       type: "presence",
       presences: {
@@ -57,7 +60,7 @@ t.test("[realtime] newly online people go out together after a second; one event
       },
     },
   ]);
-  const both = await told(older);
+  const both = await receivedEvents(older);
   const { server_timestamp } = both[0];
   t.ok(server_timestamp > at);
   t.strictSame(
@@ -76,18 +79,18 @@ t.test("[realtime] newly online people go out together after a second; one event
     })),
   );
   t.strictSame(
-    await told(slim),
+    await receivedEvents(slim),
     both.map(({ email: _email, ...rest }) => rest),
   );
 });
 
-t.test("[behaviour 6.2] news is a first report and an activity more than 130 s after the last one", async (t) => {
+t.test("[behaviour 6.2] a user is newly online with a first report, or after 130 s without activity", async (t) => {
   const carla = await personOf(server, "carla");
   const follower = await Follower.of(owner, simplified);
   const isNews = async (status: string) => {
     await report(carla, status);
     clock.advance(publishedMs);
-    return (await told(follower)).length > 0;
+    return (await receivedEvents(follower)).length > 0;
   };
   t.equal(await isNews("idle"), true, "the first of all");
   t.equal(await isNews("active"), true, "never active before");
@@ -99,24 +102,24 @@ t.test("[behaviour 6.2] news is a first report and an activity more than 130 s a
   t.equal(await isNews("idle"), false);
 });
 
-t.test("[realtime] nobody is told of who is invisible, nor who did not ask for presence", async (t) => {
+t.test("[realtime] invisible users are not announced; clients that did not ask receive no presence", async (t) => {
   const [dora, emil] = [await personOf(server, "dora"), await personOf(server, "emil")];
   const follower = await Follower.of(owner, simplified);
   const uninterested = await Follower.of(owner, { event_types: ["message"] });
   setUserSettings(server, dora.userId, { presence_enabled: false });
   await report(dora);
   clock.advance(publishedMs);
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
   await report(emil);
   clock.advance(publishedMs);
   t.strictSame(
-    (await told(follower)).map((event) => Object.keys(event.presences)),
+    (await receivedEvents(follower)).map((event) => Object.keys(event.presences)),
     [[String(emil.userId)]],
   );
-  t.strictSame(await told(uninterested), []);
+  t.strictSame(await receivedEvents(uninterested), []);
 });
 
-t.test("[realtime] with the server's limit, people are told only of those whom they may know", async (t) => {
+t.test("[realtime] with the server setting, users receive the presence only of users whom they may see", async (t) => {
   const fritz = await personOf(server, "fritz");
   const guest = await personOf(server, "guest", roles.guest);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
@@ -128,23 +131,23 @@ t.test("[realtime] with the server's limit, people are told only of those whom t
   await report(guest);
   clock.advance(publishedMs);
   t.strictSame(
-    (await told(newer)).map((event) => Object.keys(event.presences)),
+    (await receivedEvents(newer)).map((event) => Object.keys(event.presences)),
     [[String(guest.userId)]],
   );
   t.strictSame(
-    (await told(older)).map((event) => event.user_id),
+    (await receivedEvents(older)).map((event) => event.user_id),
     [guest.userId],
   );
-  t.equal(Object.keys((await told(member))[0].presences).length, 2);
+  t.equal(Object.keys((await receivedEvents(member))[0].presences).length, 2);
   clock.advance(200_000);
   await report(fritz);
   clock.advance(publishedMs);
   for (const follower of [newer, older])
-    t.strictSame(await told(follower), [], "that a stranger came is no news, either");
-  t.equal((await told(member)).length, 1);
+    t.strictSame(await receivedEvents(follower), [], "the presence of a hidden user is not announced, either");
+  t.equal((await receivedEvents(member)).length, 1);
 });
 
-t.test("[S1] who is deactivated in the second before the news is not announced", async (t) => {
+t.test("[S1] a user who is deactivated within the coalescing interval is not announced", async (t) => {
   const [gustav, hanna] = [await personOf(server, "gustav"), await personOf(server, "hanna")];
   const newer = await Follower.of(owner, simplified);
   const older = await Follower.of(owner);
@@ -153,34 +156,34 @@ t.test("[S1] who is deactivated in the second before the news is not announced",
   await owner.delete(`/users/${gustav.userId}`);
   clock.advance(publishedMs);
   t.strictSame(
-    (await told(newer)).map(({ presences }) => Object.keys(presences)),
+    (await receivedEvents(newer)).map(({ presences }) => Object.keys(presences)),
     [[String(hanna.userId)]],
   );
   t.strictSame(
-    (await told(older)).map(({ user_id }) => user_id),
+    (await receivedEvents(older)).map(({ user_id }) => user_id),
     [hanna.userId],
   );
 });
 
-t.test("[realtime] one event per second for the modern form, however the reports are spread over it", async (t) => {
+t.test("[realtime] the modern form has one event per second, however the reports are spread", async (t) => {
   const people = await Promise.all(["i", "j", "k"].map((name) => personOf(server, name)));
   const follower = await Follower.of(owner, simplified);
   for (const person of people) {
     await report(person);
     clock.advance(publishedMs / people.length);
   }
-  // A second after the first report: the later ones do not put it off.
+  // A second after the first report; later reports do not delay it.
   const ids = people.map(({ userId }) => String(userId));
   t.strictSame(
-    (await told(follower)).map(({ presences }) => Object.keys(presences)),
+    (await receivedEvents(follower)).map(({ presences }) => Object.keys(presences)),
     [ids],
   );
   clock.advance(publishedMs);
-  t.strictSame(await told(follower), [], "told once");
+  t.strictSame(await receivedEvents(follower), [], "announced once");
 });
 
 t.test(
-  "[S3] presence_older_deliveries_max: beyond it, the older form goes out in the seconds that follow",
+  "[S3] presence_older_deliveries_max: events in the older form beyond the limit are sent in the following seconds",
   async (t) => {
     const slow = new ManualClock(Date.UTC(2031, 4, 5));
     t.teardown(() => slow.release());
@@ -191,7 +194,7 @@ t.test(
     for (let made = 1; made < queues; made++)
       await watcher.register({ event_types: ["presence"], fetch_event_types: [] });
     const portion = limits.presence_older_deliveries_max / queues;
-    const ids = await crowd(server, "many", portion + 1);
+    const ids = await addUsers(server, "many", portion + 1);
     const newer = await Follower.of(server.owner, simplified);
     const { dispatcher } = realmOf(server);
     await Promise.all(
@@ -200,21 +203,21 @@ t.test(
         return dispatcher.ask(command(to, "presence.report", { status: "active" }, userId));
       }),
     );
-    const toldOf: number[][] = [];
+    const announcedIds: number[][] = [];
     const modern: number[] = [];
     for (let second = 0; second < 3; second++) {
       slow.advance(publishedMs);
-      toldOf.push((await told(older)).map(({ user_id }) => user_id));
-      modern.push((await told(newer)).length);
+      announcedIds.push((await receivedEvents(older)).map(({ user_id }) => user_id));
+      modern.push((await receivedEvents(newer)).length);
     }
     t.strictSame(
-      toldOf.map((seen) => seen.length),
+      announcedIds.map((seen) => seen.length),
       [portion, 1, 0],
     );
     t.strictSame(
-      toldOf.flat().sort((a, b) => a - b),
+      announcedIds.flat().sort((a, b) => a - b),
       ids,
     );
-    t.strictSame(modern, [1, 0, 0], "the modern form is one event for all at once");
+    t.strictSame(modern, [1, 0, 0], "the modern form sends one event for all at once");
   },
 );

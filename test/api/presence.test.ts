@@ -1,6 +1,6 @@
 /**
- * POST /users/me/presence: every parameter and every field (spec 4.7, 2.8; D20, D21; behaviour 6), on a clock that the test
- * moves. Times on the wire are seconds (D26).
+ * POST /users/me/presence: every parameter and every field (spec 4.7, 2.8; D20, D21; behaviour 6), on a manual clock.
+ * Times on the wire are in seconds (D26).
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -24,7 +24,9 @@ const server = await startTestServer(t, { clock });
 t.teardown(() => clock.release());
 let tests = 0;
 
-/** Two people who were never seen. Whoever was seen in earlier tests is out of every window that these tests ask for. */
+/**
+ * Creates two users without presence. Users of earlier tests are outside every time window that these tests request.
+ */
 async function start() {
   tests++;
   clock.jump(100 * day);
@@ -51,7 +53,7 @@ function modern(activeAt: number, idleAt: number) {
 }
 
 t.test(
-  "[spec 4.7, D20] the report is recorded before the answer, which gives everybody in the legacy format",
+  "[spec 4.7, D20] the report is recorded before the answer, which has all presences in the legacy format",
   async (t) => {
     const { startedAt, anna, bert } = await start();
     await report(bert, { status: "idle" });
@@ -72,7 +74,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.7] last_update_id, whatever its value, or slim_presence asks for the modern format", async (t) => {
+t.test("[spec 4.7] last_update_id with any value, or slim_presence, selects the modern format", async (t) => {
   const { startedAt, anna } = await start();
   await report(anna);
   clock.advance(60_000);
@@ -84,7 +86,7 @@ t.test("[spec 4.7] last_update_id, whatever its value, or slim_presence asks for
   t.ok(addressOf(anna) in body.presences);
 });
 
-t.test("[spec 2.8] idle is connected, active is present; who never was active has the day of joining", async (t) => {
+t.test("[spec 2.8] idle means connected, active present; never active means the time of joining", async (t) => {
   const { startedAt, anna } = await start();
   const own = async (status: string) =>
     (await report(anna, { status, last_update_id: -1 })).body.presences[anna.userId];
@@ -96,7 +98,7 @@ t.test("[spec 2.8] idle is connected, active is present; who never was active ha
   t.strictSame(await own("idle"), modern(startedAt + 6000, startedAt + 62_000));
 });
 
-t.test("[behaviour 6.2] a report within 55 s of the last one changes nothing and takes no update id", async (t) => {
+t.test("[behaviour 6.2] a report within 55 s of the last one changes nothing and uses no update id", async (t) => {
   const { startedAt, anna } = await start();
   const first = (await report(anna)).body;
   clock.advance(55_000);
@@ -109,7 +111,7 @@ t.test("[behaviour 6.2] a report within 55 s of the last one changes nothing and
 });
 
 t.test(
-  "[behaviour 6.4] legacy: active while the last activity is at most 70 s older than the last sign of life",
+  "[behaviour 6.4] legacy: a user is active while the last activity is at most 70 s older than the last connection",
   async (t) => {
     const { startedAt, anna } = await start();
     const own = async () => (await report(anna, { status: "idle" })).body.presences[addressOf(anna)];
@@ -121,7 +123,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.7] last_update_id: -1 fetches all, then only what is newer, and equal means nothing new", async (t) => {
+t.test("[spec 4.7] last_update_id: -1 fetches all presences, a larger one those newer than it", async (t) => {
   const { startedAt, anna, bert } = await start();
   await report(bert);
   const all = (await report(anna, { last_update_id: -1 })).body;
@@ -140,30 +142,27 @@ t.test("[spec 4.7] last_update_id: -1 fetches all, then only what is newer, and 
   });
   const beyond = newer.presence_last_update_id + 1000;
   const future = (await report(anna, { last_update_id: beyond })).body;
-  t.equal(future.presence_last_update_id, beyond, "at least the value passed");
+  t.equal(future.presence_last_update_id, beyond, "at least the value sent");
   t.strictSame(future.presences, {});
 });
 
-t.test(
-  "[spec 4.7, 8] history_limit_days: 14 when omitted, without effect once last_update_id is positive",
-  async (t) => {
-    const { anna, bert } = await start();
-    const { presence_last_update_id: first } = (await report(bert, { last_update_id: -1 })).body;
-    const sees = async (params: Params) =>
-      Object.keys((await report(anna, { last_update_id: -1, ...params })).body.presences).includes(String(bert.userId));
-    clock.jump(14 * day);
-    t.equal(await sees({}), true, "14 days to the millisecond");
-    t.equal(await sees({ history_limit_days: 13 }), false);
-    t.equal(await sees({ last_update_id: 0, history_limit_days: 13 }), false, "zero is not positive");
-    clock.advance(1);
-    t.equal(await sees({}), false);
-    t.equal(await sees({ history_limit_days: 15 }), true);
-    t.equal(await sees({ slim_presence: true, last_update_id: undefined }), false, "without last_update_id, too");
-    t.equal(await sees({ last_update_id: first - 1, history_limit_days: 1 }), true, "ignored");
-  },
-);
+t.test("[spec 4.7, 8] history_limit_days is 14 by default and ignored with a positive last_update_id", async (t) => {
+  const { anna, bert } = await start();
+  const { presence_last_update_id: first } = (await report(bert, { last_update_id: -1 })).body;
+  const sees = async (params: Params) =>
+    Object.keys((await report(anna, { last_update_id: -1, ...params })).body.presences).includes(String(bert.userId));
+  clock.jump(14 * day);
+  t.equal(await sees({}), true, "14 days to the millisecond");
+  t.equal(await sees({ history_limit_days: 13 }), false);
+  t.equal(await sees({ last_update_id: 0, history_limit_days: 13 }), false, "zero is not positive");
+  clock.advance(1);
+  t.equal(await sees({}), false);
+  t.equal(await sees({ history_limit_days: 15 }), true);
+  t.equal(await sees({ slim_presence: true, last_update_id: undefined }), false, "without last_update_id, too");
+  t.equal(await sees({ last_update_id: first - 1, history_limit_days: 1 }), true, "ignored");
+});
 
-t.test("[D21] history_limit_days=0: only who is active in this second", async (t) => {
+t.test("[D21] history_limit_days=0 returns only users who are active in this second", async (t) => {
   const { anna, bert } = await start();
   const seen = async () =>
     Object.keys((await report(anna, { last_update_id: -1, history_limit_days: 0 })).body.presences).map(Number);
@@ -174,7 +173,7 @@ t.test("[D21] history_limit_days=0: only who is active in this second", async (t
   t.strictSame(await seen(), [anna.userId]);
 });
 
-t.test("[spec 4.7] ping_only updates the status and returns neither presences nor a time", async (t) => {
+t.test("[spec 4.7] ping_only records the status and returns neither presences nor a time", async (t) => {
   const { anna, bert } = await start();
   t.strictSame(outcome(await report(bert, { ping_only: true })), success({ presence_last_update_id: -1 }));
   t.strictSame(
@@ -184,7 +183,7 @@ t.test("[spec 4.7] ping_only updates the status and returns neither presences no
   t.ok(addressOf(bert) in (await report(anna)).body.presences, "the status was recorded");
 });
 
-t.test("[spec 4.7] presence_last_update_id is -1 when nothing was passed and nothing is returned", async (t) => {
+t.test("[spec 4.7] presence_last_update_id is -1 if none was sent and nothing is returned", async (t) => {
   const { anna } = await start();
   setUserSettings(server, anna.userId, { presence_enabled: false });
   const { body } = await report(anna);
@@ -193,7 +192,7 @@ t.test("[spec 4.7] presence_last_update_id is -1 when nothing was passed and not
   t.equal((await report(anna, { last_update_id: 999_999_999 })).body.presence_last_update_id, 999_999_999);
 });
 
-t.test("[spec 4.7] who is invisible shares nothing, and sees the others", async (t) => {
+t.test("[spec 4.7] an invisible user shares no presence and sees that of others", async (t) => {
   const { startedAt, anna, bert } = await start();
   await report(anna);
   setUserSettings(server, anna.userId, { presence_enabled: false });
@@ -205,14 +204,14 @@ t.test("[spec 4.7] who is invisible shares nothing, and sees the others", async 
   t.strictSame(body.presences[addressOf(anna)], legacy("active", startedAt), "nothing was recorded meanwhile");
 });
 
-t.test("[behaviour 2.7] deactivated people are not shown", async (t) => {
+t.test("[behaviour 2.7] deactivated users are not returned", async (t) => {
   const { anna, bert } = await start();
   await report(bert);
   await server.owner.delete(`/users/${bert.userId}`);
   t.strictSame(Object.keys((await report(anna)).body.presences), [addressOf(anna)]);
 });
 
-t.test("[behaviour 2.7] the legacy format names people by their API address", async (t) => {
+t.test("[behaviour 2.7] the legacy format identifies users by their API email", async (t) => {
   const { anna, bert } = await start();
   setUserSettings(server, bert.userId, { email_address_visibility: 4 });
   await report(bert);
@@ -221,19 +220,22 @@ t.test("[behaviour 2.7] the legacy format names people by their API address", as
   t.notOk(keys.includes(addressOf(bert)));
 });
 
-t.test("[spec 4.7] with CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE only people that the caller may know", async (t) => {
-  for (const limit of ["false", "true"]) {
-    const strict = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: limit } });
-    setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
-    const guest = await personOf(strict, "guest", roles.guest);
-    await report(strict.owner);
-    const seen = Object.keys((await report(guest)).body.presences).sort();
-    t.strictSame(seen, limit === "true" ? [addressOf(guest)] : [addressOf(guest), "user2@colloquy.invalid"]);
-    t.equal(Object.keys((await report(strict.owner)).body.presences).length, 2);
-  }
-});
+t.test(
+  "[spec 4.7] CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: the answer contains only users whom the caller may see",
+  async (t) => {
+    for (const limit of ["false", "true"]) {
+      const strict = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: limit } });
+      setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
+      const guest = await personOf(strict, "guest", roles.guest);
+      await report(strict.owner);
+      const seen = Object.keys((await report(guest)).body.presences).sort();
+      t.strictSame(seen, limit === "true" ? [addressOf(guest)] : [addressOf(guest), "user2@colloquy.invalid"]);
+      t.equal(Object.keys((await report(strict.owner)).body.presences).length, 2);
+    }
+  },
+);
 
-t.test("[behaviour 2.7] a status that is neither is refused in its own words, and not recorded", async (t) => {
+t.test("[behaviour 2.7] an invalid status is rejected with its error message and not recorded", async (t) => {
   const { anna, bert } = await start();
   for (const status of ["away", "Active", "", "x".repeat(60), '"active"']) {
     t.strictSame(outcome(await report(bert, { status })), refusal(`Invalid status: ${status}`));
@@ -270,7 +272,7 @@ t.test("[behaviour 2.7] bots have no presence, whatever they send", async (t) =>
   t.strictSame(Object.keys((await report(anna)).body.presences), [addressOf(anna)]);
 });
 
-t.test("[E1] presence survives a restart, and update ids are never used twice", async (t) => {
+t.test("[E1] presence survives a restart, and no update id is used twice", async (t) => {
   const dataDir = temporaryFolder(t);
   const startedAt = Date.UTC(2031, 4, 5);
   const early = new ManualClock(startedAt);
@@ -287,12 +289,12 @@ t.test("[E1] presence survives a restart, and update ids are never used twice", 
   const after = await startTestServer(t, { dataDir, clock: later });
   const { body } = await report(after.owner, { last_update_id: -1 });
   t.strictSame(body.presences[anna.userId], modern(startedAt, startedAt));
-  t.ok(body.presence_last_update_id > last, "a new report has a new id");
+  t.ok(body.presence_last_update_id > last, "a new report gets a new id");
   const again = (await report(after.owner, { last_update_id: last })).body;
-  t.strictSame(Object.keys(again.presences), [String(after.owner.userId)], "a client goes on where it was");
+  t.strictSame(Object.keys(again.presences), [String(after.owner.userId)], "a client continues from its last id");
 });
 
-t.test("[public API: get-presence] everybody's presence is read in the legacy format without a report", async (t) => {
+t.test("[public API, get-presence] GET returns all presences in the legacy format and records none", async (t) => {
   const { startedAt, anna, bert } = await start();
   await report(bert);
   clock.advance(1500);
@@ -300,11 +302,11 @@ t.test("[public API: get-presence] everybody's presence is read in the legacy fo
     outcome(await anna.get("/realm/presence")),
     success({ presences: { [addressOf(bert)]: legacy("active", startedAt) }, server_timestamp: clock.now() / 1000 }),
   );
-  t.notOk(addressOf(anna) in (await bert.get("/realm/presence")).body.presences, "to read is no report");
+  t.notOk(addressOf(anna) in (await bert.get("/realm/presence")).body.presences, "reading records no presence");
 });
 
 t.test(
-  "[public API: get-user-presence] one person is named by id or address, and is offline after 200 seconds",
+  "[public API, get-user-presence] a user is named by id or email, and is offline after 200 seconds",
   async (t) => {
     const { startedAt, anna, bert } = await start();
     await report(bert);
@@ -323,7 +325,7 @@ t.test(
   },
 );
 
-t.test("[public API: get-user-presence] who has no presence, or none for the caller, is refused", async (t) => {
+t.test("[public API, get-user-presence] a request for a user without visible presence is rejected", async (t) => {
   const { anna, bert } = await start();
   await report(bert);
   const of = async (name: number | string, by = anna) => outcome(await by.get(`/users/${name}/presence`));
@@ -335,12 +337,12 @@ t.test("[public API: get-user-presence] who has no presence, or none for the cal
   setUserSettings(server, bert.userId, { presence_enabled: false });
   t.strictSame(await of(bert.userId), refusal(`No presence data for ${bert.userId}`), "invisible");
   setUserSettings(server, bert.userId, { presence_enabled: true, email_address_visibility: 5 });
-  t.strictSame(await of(addressOf(bert)), refusal("No such user"), "an address that is hidden is nobody's (S1)");
+  t.strictSame(await of(addressOf(bert)), refusal("No such user"), "a hidden email finds no user (S1)");
   await server.owner.delete(`/users/${bert.userId}`);
   t.strictSame(await of(bert.userId), refusal("No such user"), "deactivated");
 });
 
-t.test("[public API: get-user-presence, S1] a restricted guest learns nothing of a stranger", async (t) => {
+t.test("[public API, get-user-presence] [S1] a restricted guest gets no presence of a hidden user", async (t) => {
   const { bert } = await start();
   const guest = await personOf(server, `guest${tests}x`, roles.guest);
   await report(bert);

@@ -1,16 +1,27 @@
-/** Values of custom profile fields (public API: /users/me/profile_data; spec 2.6, 4.15; behaviour 2.15): what may be entered, who may, where it shows. */
+/**
+ * Values of custom profile fields (public API: /users/me/profile_data; spec 2.6, 4.15; behaviour 2.15): validation,
+ * permissions, and where they appear.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
-import { crowd, outcome, realmOf, refusal, setRealmSettings, success, systemGroup } from "../support/conversation.ts";
+import {
+  addUsers,
+  outcome,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const { bot } = await makeBot(member, "machine");
-const [gone = 0] = await crowd(server, "gone", 1);
+const [gone = 0] = await addUsers(server, "gone", 1);
 await owner.delete(`/users/${gone}`);
 
 const fields = {
@@ -30,7 +41,7 @@ const text = (length: number) => "🙂".repeat(length);
 const { profile_short_text_code_points_max: shortMax, profile_long_text_code_points_max: longMax } = limits;
 const link = (length: number) => `https://e.com/${"p".repeat(length - 14)}`;
 
-t.test("[public API] each type takes what it is for, up to its bound", async (t) => {
+t.test("[public API] each type of field accepts its values, up to its limit", async (t) => {
   const people = [owner.userId, member.userId];
   const cases: readonly (readonly [Name, unknown, string?])[] = [
     ["short", "a motto"],
@@ -54,12 +65,12 @@ t.test("[public API] each type takes what it is for, up to its bound", async (t)
     t.equal(
       "rendered_value" in entered,
       name === "short" || name === "long",
-      "[spec 2.6] only where there is Markdown",
+      "[spec 2.6] only for types with Markdown",
     );
   }
 });
 
-t.test("[public API] each type refuses the rest with its exact text; nothing happens", async (t) => {
+t.test("[public API] each type rejects other values with its exact error message, and nothing changes", async (t) => {
   const changes = await watchChanges(owner);
   const cases: readonly (readonly [Name, unknown, string])[] = [
     ["short", text(shortMax + 1), `Motto is too long (limit: ${shortMax} characters)`],
@@ -118,8 +129,8 @@ t.test("[public API] each type refuses the rest with its exact text; nothing hap
   t.strictSame(await changes(), []);
 });
 
-t.test("[S3] profile_people_max people in one value, and one more", async (t) => {
-  const crowded = await crowd(server, "mentor", limits.profile_people_max + 1);
+t.test("[S3] profile_people_max: one more user in a value is rejected", async (t) => {
+  const crowded = await addUsers(server, "mentor", limits.profile_people_max + 1);
   t.strictSame(outcome(await enter(member, fields.people, crowded.slice(1))), success());
   const msg = (what: string) => refusal(`${what} is too long (limit: ${limits.profile_people_max} items)`);
   t.strictSame(outcome(await enter(member, fields.people, crowded)), msg('data[0]["value"]'));
@@ -137,7 +148,7 @@ t.test("[spec 2.6] texts have a rendered_value: Markdown as in messages, escaped
 });
 
 t.test(
-  "[behaviour 2.8] nothing, in any form, removes a value; DELETE removes several; what is not there stays so",
+  "[behaviour 2.8] an empty value of any form removes a value; DELETE removes several and ignores missing ones",
   async (t) => {
     for (const nothing of [null, "", []]) {
       await enter(member, fields.short, "here");
@@ -162,7 +173,7 @@ t.test(
   },
 );
 
-t.test("[public API] a request is all or nothing; of two values for one field the later counts", async (t) => {
+t.test("[public API] one invalid value rejects the request; of two values for a field the later counts", async (t) => {
   const set = async (data: unknown) => outcome(await guest.patch("/users/me/profile_data", { data }));
   t.strictSame(
     await set([
@@ -183,7 +194,7 @@ t.test("[public API] a request is all or nothing; of two values for one field th
 });
 
 t.test(
-  "[public API] people of every role fill in their profile, bots have none; administrators change every field",
+  "[public API] users of every role fill in their profile, bots have none; administrators may change every field",
   async (t) => {
     for (const client of [owner, administrator, moderator, member, guest]) {
       t.equal((await enter(client, fields.pronouns, "any")).status, 200);
@@ -199,29 +210,26 @@ t.test(
   },
 );
 
-t.test(
-  "[spec 2.6, 4.15] profiles stand in the lists of people where they are asked for, for people only",
-  async (t) => {
-    await enter(member, fields.short, "hello");
-    const expected = await profileOf(member);
-    const seen = async (by: Client, params: Record<string, unknown>) => {
-      const { body } = await by.get("/users", params);
-      return new Map<number, Record<string, unknown>>(
-        body.members.map((user: { user_id: number }) => [user.user_id, user]),
-      );
-    };
-    const withProfiles = await seen(guest, { include_custom_profile_fields: true });
-    t.strictSame(withProfiles.get(member.userId)?.["profile_data"], expected);
-    t.notOk("profile_data" in (withProfiles.get(bot.userId) ?? {}));
-    t.notOk("profile_data" in ((await seen(guest, {})).get(member.userId) ?? {}));
-    const state = await guest.register({ fetch_event_types: ["realm_user"] });
-    const listed = state["realm_users"] as { user_id: number; profile_data?: unknown }[];
-    t.strictSame(listed.find((user) => user.user_id === member.userId)?.profile_data, expected);
-    t.equal(listed.find((user) => user.user_id === bot.userId)?.profile_data, undefined);
-  },
-);
+t.test("[spec 2.6, 4.15] user lists include profiles on request, for users who are not bots", async (t) => {
+  await enter(member, fields.short, "hello");
+  const expected = await profileOf(member);
+  const seen = async (by: Client, params: Record<string, unknown>) => {
+    const { body } = await by.get("/users", params);
+    return new Map<number, Record<string, unknown>>(
+      body.members.map((user: { user_id: number }) => [user.user_id, user]),
+    );
+  };
+  const withProfiles = await seen(guest, { include_custom_profile_fields: true });
+  t.strictSame(withProfiles.get(member.userId)?.["profile_data"], expected);
+  t.notOk("profile_data" in (withProfiles.get(bot.userId) ?? {}));
+  t.notOk("profile_data" in ((await seen(guest, {})).get(member.userId) ?? {}));
+  const state = await guest.register({ fetch_event_types: ["realm_user"] });
+  const listed = state["realm_users"] as { user_id: number; profile_data?: unknown }[];
+  t.strictSame(listed.find((user) => user.user_id === member.userId)?.profile_data, expected);
+  t.equal(listed.find((user) => user.user_id === bot.userId)?.profile_data, undefined);
+});
 
-t.test("[S1] nobody finds out by a value who is there", async (t) => {
+t.test("[S1] a guest cannot find out through a value whether a user exists", async (t) => {
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   const strange = await enter(guest, fields.people, [moderator.userId]);
   t.strictSame(outcome(strange), refusal(`Invalid user ID: ${moderator.userId}`));
@@ -229,7 +237,7 @@ t.test("[S1] nobody finds out by a value who is there", async (t) => {
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[M7] a value that is entered while its field goes is refused or goes with it", async (t) => {
+t.test("[M7] a value set while its field is deleted is rejected or deleted with it", async (t) => {
   const id = await makeField(owner, "Racing", fieldTypes.short);
   const [removed] = await Promise.all([owner.delete(`/realm/profile_fields/${id}`), enter(member, id, "late")]);
   t.equal(removed.status, 200);
@@ -237,7 +245,7 @@ t.test("[M7] a value that is entered while its field goes is refused or goes wit
   t.equal(realmOf(server).environment.get("profileValues", [member.userId, id]), undefined);
 });
 
-t.test("[spec 4.8] administrators set anybody's values by PATCH /users/{user_id}, by the same rules", async (t) => {
+t.test("[spec 4.8] administrators set any user's values with PATCH /users/{user_id}, by the same rules", async (t) => {
   const set = async (by: Client, id: number, data: unknown) =>
     outcome(await by.patch(`/users/${id}`, { profile_data: data }));
   const data = [

@@ -1,4 +1,4 @@
-/** Behind a proxy (README, Behind a proxy): what it says of a request counts where it is trusted, and nowhere else. */
+/** Forwarding headers of a reverse proxy are used with TRUST_PROXY, and ignored without it. */
 import t from "tap";
 import { readForwarded } from "../../src/runtime/forwarded.ts";
 import { startTestServer } from "../support/server.ts";
@@ -7,20 +7,24 @@ import { Socket } from "../support/socket.ts";
 const limited = { RATE_LIMITS: "login=2/3600" };
 const wrong = { username: "owner@localhost", password: "a wrong one" };
 
-t.test("[README, Behind a proxy] TRUST_PROXY: limits count the client's address, links have its scheme", async (t) => {
+t.test("[operations] with TRUST_PROXY, limits use the client's address, and links the client's scheme", async (t) => {
   const { owner, url } = await startTestServer(t, { environment: { ...limited, TRUST_PROXY: "true" } });
   const from = (address: string) => ({ "X-Forwarded-For": address });
   const logIn = async (address: string) => {
     const answer = await owner.anonymous().post("/fetch_api_key", wrong, from(address));
     return answer.status;
   };
-  // Only the last entry is our proxy's; what comes before is the client's word and buys nothing.
+  // Only the last entry is from our proxy. A client can forge the entries before it, so they are ignored.
   t.strictSame([await logIn("192.0.2.1"), await logIn("203.0.113.9, 192.0.2.1")], [401, 401]);
   t.equal(await logIn("203.0.113.10,192.0.2.1"), 429);
-  t.equal(await logIn("2001:db8::1"), 401, "another client is not to blame");
+  t.equal(await logIn("2001:db8::1"), 401, "another client is not affected");
   const settings = await owner.get("/server_settings", {}, { "X-Forwarded-Proto": "https" });
   t.equal(settings.body.realm_url, url.replace("http:", "https:"));
-  t.equal((await owner.get("/server_settings")).body.realm_url, url, "without the header, as the connection is");
+  t.equal(
+    (await owner.get("/server_settings")).body.realm_url,
+    url,
+    "without the header, the address of the connection counts",
+  );
 
   const socket = new Socket(url, { as: owner, headers: { "X-Forwarded-Proto": "https" } });
   await socket.opened();
@@ -29,7 +33,7 @@ t.test("[README, Behind a proxy] TRUST_PROXY: limits count the client's address,
   socket.close();
 });
 
-t.test("[D28] behind a proxy a /64 of IPv6 counts as one client, and a mapped address as its IPv4", async (t) => {
+t.test("[D28] behind a proxy an IPv6 /64 counts as one client, a mapped address as its IPv4 address", async (t) => {
   const { owner, url } = await startTestServer(t, {
     environment: { RATE_LIMITS: "login=2/3600,anonymous=2/3600", TRUST_PROXY: "true" },
   });
@@ -58,19 +62,19 @@ t.test("[D28] behind a proxy a /64 of IPv6 counts as one client, and a mapped ad
   t.equal(await guess("2001:db8:0:5::3"), 4429, "sockets, too");
 });
 
-t.test("[README, Behind a proxy] by default nobody's forwarding headers count", async (t) => {
+t.test("[operations] by default forwarding headers are ignored", async (t) => {
   const { owner, url } = await startTestServer(t, { environment: limited });
   const statuses: number[] = [];
   for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
     const headers = { "X-Forwarded-For": address, "X-Forwarded-Proto": "https" };
     statuses.push((await owner.anonymous().post("/fetch_api_key", wrong, headers)).status);
   }
-  t.strictSame(statuses, [401, 401, 429], "they all come from here");
+  t.strictSame(statuses, [401, 401, 429], "all requests count for the same address");
   const settings = await owner.get("/server_settings", {}, { "X-Forwarded-Proto": "https" });
   t.equal(settings.body.realm_url, url);
 });
 
-t.test("[README, Behind a proxy] what is no address or no scheme says nothing", (t) => {
+t.test("[operations] a forwarded value that is no address or no scheme is ignored", (t) => {
   const read = (chain: string, scheme: string) =>
     readForwarded((name) => (name === "x-forwarded-for" ? chain : name === "x-forwarded-proto" ? scheme : ""));
   for (const chain of ["", "unknown", "192.0.2.1, evil\r\n", "192.0.2.1:80", ","]) {

@@ -1,14 +1,14 @@
-/** Devices that want notifications: tokens, tests, and what is answered without a push service (OpenAPI, mobile). */
+/** Devices for push notifications: tokens, tests, and the errors without a push service (OpenAPI, mobile). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
-import { newcomers } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 const done = success();
 const badLength = refusal("Empty or invalid length token");
 const absent = refusal("Token does not exist");
@@ -32,8 +32,8 @@ for (const kind of ["apns", "fcm"] as const) {
   const add = (by: Client, token: string) => by.post(paths[kind], { token, ...params[kind] });
   const remove = (by: Client, token: string) => by.delete(paths[kind], { token });
 
-  t.test(`[public API, ${kind} token] is kept once, for its person alone, and forgotten`, async (t) => {
-    const [person, other] = [await anybody(), await anybody()];
+  t.test(`[public API, ${kind} token] a token is stored once, for its user alone, and can be removed`, async (t) => {
+    const [person, other] = [await newUser(), await newUser()];
     for (let count = 0; count < 2; count++) t.strictSame(outcome(await add(person, "abcd")), done);
     t.strictSame(outcome(await add(person, longest)), done);
     t.strictSame(outcome(await add(other, "abcd")), done);
@@ -48,8 +48,8 @@ for (const kind of ["apns", "fcm"] as const) {
     t.equal((await person.post(paths[kind], params[kind])).body.code, "REQUEST_VARIABLE_MISSING");
   });
 
-  t.test(`[S3] push_tokens_per_user_max: the oldest makes room (${kind})`, async (t) => {
-    const person = await anybody();
+  t.test(`[S3] push_tokens_per_user_max: one more evicts the oldest (${kind})`, async (t) => {
+    const person = await newUser();
     const token = (index: number) => Buffer.from(String(index).padStart(6, "0")).toString("base64");
     for (let index = 0; index <= limits.push_tokens_per_user_max; index++) await add(person, token(index));
     const kept = tokensOf(person);
@@ -59,23 +59,23 @@ for (const kind of ["apns", "fcm"] as const) {
   });
 }
 
-t.test("[public API, add-apns-token] what is no base64 is no token of Apple's", async (t) => {
-  const person = await anybody();
+t.test("[public API, add-apns-token] a token that is not base64 is rejected", async (t) => {
+  const person = await newUser();
   for (const token of ["abc", "a b=", "äöüß", "===="]) {
     t.strictSame(outcome(await person.post(paths.apns, { token, ...params.apns })), refusal("Invalid APNS token"));
   }
   t.equal((await person.post(paths.apns, { token: "abcd" })).body.code, "REQUEST_VARIABLE_MISSING", "appid");
 });
 
-t.test("[public API, mobile] bots have no phones", async (t) => {
+t.test("[public API, mobile] bots cannot register devices", async (t) => {
   const bot = await botOf(server, "phoneless", server.owner);
   const noBots = refusal("This endpoint does not accept bot requests.");
   t.strictSame(outcome(await bot.post(paths.fcm, { token: "abcd" })), noBots);
   t.strictSame(outcome(await bot.post("/register_client_device")), noBots);
 });
 
-t.test("[public API, test-notify] without a push service, who has a device is told so", async (t) => {
-  const person = await anybody();
+t.test("[public API, test-notify] without a push service a registered device gets an error", async (t) => {
+  const person = await newUser();
   const path = "/mobile_push/test_notification";
   t.strictSame(outcome(await person.post(path)), done, "to no device");
   const unknown = refusal("Device not recognized", "INVALID_PUSH_DEVICE_TOKEN");
@@ -83,11 +83,11 @@ t.test("[public API, test-notify] without a push service, who has a device is to
   await person.post(paths.fcm, { token: "abcd" });
   t.strictSame(outcome(await person.post(path, { token: "abcd" })), notConfigured);
   t.strictSame(outcome(await person.post(path)), notConfigured);
-  t.strictSame(outcome(await (await anybody()).post(path, { token: "abcd" })), unknown, "[S1] of somebody else");
+  t.strictSame(outcome(await (await newUser()).post(path, { token: "abcd" })), unknown, "[S1] a token of another user");
 });
 
-t.test("[public API, mobile_push] no device can be registered for encrypted notifications", async (t) => {
-  const person = await anybody();
+t.test("[public API, mobile_push] registering a device for encrypted notifications is rejected", async (t) => {
+  const person = await newUser();
   const device = {
     token_kind: "fcm",
     push_account_id: 1111,
@@ -104,27 +104,23 @@ t.test("[public API, mobile_push] no device can be registered for encrypted noti
 });
 
 t.test(
-  "[public API, register_client_device] each device has a number; the oldest of very many is forgotten",
+  "[public API, register_client_device] each device gets an id; beyond the limit the oldest is evicted",
   async (t) => {
-    const [person, other] = [await anybody(), await anybody()];
+    const [person, other] = [await newUser(), await newUser()];
     const register = async (by: Client) => (await by.post("/register_client_device")).body.device_id as number;
     const [first, second] = [await register(person), await register(person)];
     t.ok(second > first);
     const missing = refusal("Device does not exist");
     t.strictSame(outcome(await other.post("/remove_client_device", { device_id: first })), missing, "[S1]");
     for (let count = 2; count < limits.devices_per_user_max; count++) await register(person);
-    t.strictSame(
-      outcome(await person.post("/remove_client_device", { device_id: first })),
-      done,
-      "at the bound it is there",
-    );
+    t.strictSame(outcome(await person.post("/remove_client_device", { device_id: first })), done, "kept at the limit");
     await register(person);
     await register(person);
     t.strictSame(outcome(await person.post("/remove_client_device", { device_id: second })), missing, "and made room");
   },
 );
 
-t.test("[M1] [D25] tokens and devices are there after a restart; a repeat registers no second device", async (t) => {
+t.test("[M1] [D25] tokens and devices survive a restart, and a repeat registers no second device", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   await person.post(paths.fcm, { token: "abcd" });

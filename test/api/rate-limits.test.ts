@@ -1,6 +1,6 @@
 /**
- * Request limits (D28, behaviour 1.7): buckets per person, per address for failed logins and for anonymous calls; the 429 in the
- * envelope with its headers; RATE_LIMITS. Time is moved by hand. Sockets count against the same limits: test/realtime.
+ * Request limits (D28, behaviour 1.7): buckets per user, and per address for failed logins and anonymous calls; the 429
+ * with its headers; RATE_LIMITS. The clock is manual. test/realtime tests that sockets count against the same limits.
  */
 import fc from "fast-check";
 import t, { type Test } from "tap";
@@ -23,8 +23,8 @@ function tooMany(seconds: number) {
   return refusal("API usage exceeded rate limit", "RATE_LIMIT_HIT", 429, { "retry-after": seconds });
 }
 
-/** Limit, remaining and reset as an answer's headers tell them; null where they are absent. */
-function told({ headers }: Answer): (number | null)[] {
+/** Limit, remaining and reset from the headers of an answer; null where absent. */
+function rateHeaders({ headers }: Answer): (number | null)[] {
   return ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map((name) => {
     const value = headers.get(name);
     return value === null ? null : Number(value);
@@ -36,29 +36,33 @@ function logIn(client: Client, username: string, secret: string): Promise<Answer
 }
 
 t.test(
-  "[D28] every counted answer says what is left; one too many is 429 in the envelope with Retry-After",
+  "[D28] every counted answer has the number of remaining requests; one request too many gets 429 in the envelope with Retry-After",
   async (t) => {
     const { server, clock } = await start(t, "api=3/60");
     const { owner } = server;
     const startS = Math.ceil(firstMoment / 1000);
-    t.strictSame(told(await owner.get("/users/me")), [3, 2, startS + 20]);
-    t.strictSame(told(await owner.get("/messages/999")), [3, 1, startS + 40], "refusals count, too");
-    t.strictSame(told(await owner.post("/messages", { type: "direct", to: [2], content: "x" })), [3, 0, startS + 60]);
+    t.strictSame(rateHeaders(await owner.get("/users/me")), [3, 2, startS + 20]);
+    t.strictSame(rateHeaders(await owner.get("/messages/999")), [3, 1, startS + 40], "refusals count, too");
+    t.strictSame(rateHeaders(await owner.post("/messages", { type: "direct", to: [2], content: "x" })), [
+      3,
+      0,
+      startS + 60,
+    ]);
     const over = await owner.get("/users/me");
     t.strictSame(outcome(over), tooMany(20));
     t.equal(over.headers.get("Retry-After"), "20");
-    t.strictSame(told(over), [3, 0, startS + 60]);
+    t.strictSame(rateHeaders(over), [3, 0, startS + 60]);
     clock.advance(19_000);
-    t.strictSame(outcome(await owner.get("/users/me")), tooMany(1), "refused requests do not extend the wait");
+    t.strictSame(outcome(await owner.get("/users/me")), tooMany(1), "rejected requests do not extend the wait");
     clock.advance(1000);
-    t.equal((await owner.get("/users/me")).status, 200, "after the time that was told");
+    t.equal((await owner.get("/users/me")).status, 200, "after the announced time");
     t.equal((await owner.get("/users/me")).status, 429);
     clock.advance(3_600_000);
-    t.strictSame(told(await owner.get("/users/me")).slice(0, 2), [3, 2], "never more than the burst");
+    t.strictSame(rateHeaders(await owner.get("/users/me")).slice(0, 2), [3, 2], "never more than the burst");
   },
 );
 
-t.test("[D28] the network that a limit counts", (t) => {
+t.test("[D28] limits count an IPv6 /64 as one client, and a mapped address as its IPv4 address", (t) => {
   for (const [address, network] of [
     ["2001:db8::1", "2001:db8:0:0::/64"],
     ["2001:0db8:0000:0000:ffff:ffff:ffff:ffff", "2001:db8:0:0::/64"],
@@ -75,7 +79,7 @@ t.test("[D28] the network that a limit counts", (t) => {
   t.end();
 });
 
-t.test("[D28] what is refused by a limit is not carried out", async (t) => {
+t.test("[D28] a request over the limit is not executed", async (t) => {
   const { server, clock } = await start(t, "api=3/60");
   const { owner } = server;
   const changes = await watchChanges(owner);
@@ -86,7 +90,7 @@ t.test("[D28] what is refused by a limit is not carried out", async (t) => {
   t.equal((await changes()).length, 2);
 });
 
-t.test("[D28] each person has a bucket of their own, however many keys and connections", async (t) => {
+t.test("[D28] each user has one bucket, however many keys and connections", async (t) => {
   const { server } = await start(t, "api=2/60");
   const { owner } = server;
   const other = await personOf(server, "other");
@@ -99,23 +103,26 @@ t.test("[D28] each person has a bucket of their own, however many keys and conne
   t.equal((await other.get("/users/me")).status, 200);
 });
 
-t.test("[D28] anonymous calls are limited per address, apart from people", async (t) => {
+t.test("[D28] anonymous calls are limited per address, independently of users", async (t) => {
   const { server, clock } = await start(t, "anonymous=2/60");
   const { owner } = server;
   const nobody = owner.anonymous();
-  t.strictSame(told(await nobody.get("/server_settings")).slice(0, 2), [2, 1]);
+  t.strictSame(rateHeaders(await nobody.get("/server_settings")).slice(0, 2), [2, 1]);
   t.equal((await nobody.get("/server_settings")).status, 200);
   const over = await nobody.get("/server_settings");
   t.strictSame(outcome(over), tooMany(30));
   t.equal(over.headers.get("Retry-After"), "30");
-  t.equal((await owner.get("/server_settings")).status, 200, "a caller has a bucket of their own");
-  t.strictSame(told(await owner.get("/users/me")).slice(0, 2), [limits.rate_api_burst, limits.rate_api_burst - 2]);
+  t.equal((await owner.get("/server_settings")).status, 200, "a caller with a key has their own bucket");
+  t.strictSame(rateHeaders(await owner.get("/users/me")).slice(0, 2), [
+    limits.rate_api_burst,
+    limits.rate_api_burst - 2,
+  ]);
   clock.advance(30_000);
   t.equal((await nobody.get("/server_settings")).status, 200);
 });
 
 t.test(
-  "[D28] failed logins have a limit of their own; right ones do not count, other people go on working",
+  "[D28] failed logins have their own limit; successful ones do not count, and other users are unaffected",
   async (t) => {
     const { server, clock } = await start(t, "login=3/60");
     const { owner } = server;
@@ -126,7 +133,11 @@ t.test(
     const over = await logIn(owner, "owner@localhost", "a wrong one");
     t.strictSame(outcome(over), tooMany(20));
     t.equal(over.headers.get("Retry-After"), "20");
-    t.strictSame(outcome(await logIn(owner, "owner@localhost", password)), tooMany(20), "right or wrong is not told");
+    t.strictSame(
+      outcome(await logIn(owner, "owner@localhost", password)),
+      tooMany(20),
+      "the answer does not reveal whether the password is right",
+    );
     t.equal((await owner.get("/users/me")).status, 200, "keys work on");
     clock.advance(20_000);
     t.equal((await logIn(owner, "owner@localhost", password)).status, 200);
@@ -135,7 +146,7 @@ t.test(
   },
 );
 
-t.test("[D28] as many attempts at the same time are no way around the limit", async (t) => {
+t.test("[D28] concurrent attempts do not bypass the limit", async (t) => {
   const { server } = await start(t, "login=3/3600");
   const attempts = Array.from({ length: 12 }, (_, index) => logIn(server.owner, "owner@localhost", `guess ${index}`));
   const statuses = (await Promise.all(attempts)).map(({ status }) => status);
@@ -143,33 +154,37 @@ t.test("[D28] as many attempts at the same time are no way around the limit", as
   t.equal(statuses.filter((status) => status === 429).length, 9);
 });
 
-t.test("[D28] wrong API keys are failed logins of their address, wherever they are tried", async (t) => {
+t.test("[D28] wrong API keys count as failed logins of their address, for every operation", async (t) => {
   const { server } = await start(t, "login=2/60");
   const { owner } = server;
   const nobody = owner.anonymous();
   const headers = { Authorization: `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}` };
   t.equal((await nobody.get("/users/me", {}, headers)).status, 401);
-  t.equal((await nobody.get("/users", {}, headers)).status, 401, "where callers are optional, too");
+  t.equal((await nobody.get("/users", {}, headers)).status, 401, "also for operations with optional credentials");
   const over = await nobody.get("/users/me", {}, headers);
   t.strictSame(outcome(over), tooMany(30));
   t.equal(over.headers.get("Retry-After"), "30");
   t.equal(over.headers.get("WWW-Authenticate"), null, "no other credentials would help now");
   t.equal((await logIn(owner, "owner@localhost", "a wrong one")).status, 429);
-  t.equal((await owner.get("/users/me")).status, 200, "the owner is at the same address, and not to blame");
-  t.equal((await nobody.get("/users/me")).status, 401, "none is not a wrong one");
+  t.equal((await owner.get("/users/me")).status, 200, "the owner at the same address is unaffected");
+  t.equal((await nobody.get("/users/me")).status, 401, "missing credentials are not wrong ones");
 });
 
-t.test("[D28] a page that looks at credentials counts wrong keys, too: no door to guess at", async (t) => {
+t.test("[D28] wrong keys sent to a page with optional credentials count as failed logins, too", async (t) => {
   const { server } = await start(t, "login=2/60");
   const { owner, url } = server;
   const headers = { Authorization: `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}` };
   for (let count = 0; count < 2; count++) {
-    t.equal((await fetch(`${url}/avatar/2`, { headers, redirect: "manual" })).status, 302, "as for a stranger");
+    t.equal(
+      (await fetch(`${url}/avatar/2`, { headers, redirect: "manual" })).status,
+      302,
+      "as for an anonymous caller",
+    );
   }
   t.equal((await owner.anonymous().get("/users/me", {}, headers)).status, 429);
 });
 
-t.test("[start-up contract] RATE_LIMITS=off switches request limits off", async (t) => {
+t.test("[start-up contract] RATE_LIMITS=off disables request limits", async (t) => {
   const { server } = await start(t, "off");
   const { owner } = server;
   const answers: Answer[] = [];
@@ -177,10 +192,10 @@ t.test("[start-up contract] RATE_LIMITS=off switches request limits off", async 
     answers.push(await owner.anonymous().get("/users/me", {}, { Authorization: "Basic YTpi" }));
   }
   t.ok(answers.every(({ status }) => status === 401));
-  t.strictSame(told(await owner.get("/users/me")), [null, null, null], "and no headers speak of them");
+  t.strictSame(rateHeaders(await owner.get("/users/me")), [null, null, null], "and there are no rate limit headers");
 });
 
-t.test("[D28] the defaults: 200 a minute with bursts of 1,000, 10 failed logins, 100 anonymous calls", (t) => {
+t.test("[D28] defaults: 200 requests a minute with bursts of 1,000, 10 failed logins, 100 anonymous calls", (t) => {
   t.strictSame(defaultRates, {
     api: { perSecond: 200 / 60, burst: 1000 },
     login: { perSecond: 10 / 60, burst: 10 },
@@ -190,7 +205,7 @@ t.test("[D28] the defaults: 200 a minute with bursts of 1,000, 10 failed logins,
   t.end();
 });
 
-t.test("[D28] RATE_LIMITS: off, or rules of count per seconds; anything else is refused", (t) => {
+t.test("[D28] RATE_LIMITS is off, or rules of count per seconds; anything else is rejected", (t) => {
   t.strictSame(parseRates("off"), noRates);
   t.strictSame(parseRates("api=600/60"), { ...defaultRates, api: { perSecond: 10, burst: 600 } });
   t.strictSame(parseRates(" login=1/2 , anonymous=3/1 "), {
@@ -205,19 +220,19 @@ t.test("[D28] RATE_LIMITS: off, or rules of count per seconds; anything else is 
   t.end();
 });
 
-t.test("[S3] rate_buckets_max: buckets are bounded in number, the one not used for longest is forgotten", (t) => {
+t.test("[S3] rate_buckets_max: beyond it the bucket that was not used for longest is evicted", (t) => {
   const rates = new RateLimits({ ...noRates, login: { perSecond: 1, burst: 1 } }, () => 0);
   t.equal(rates.take("login", "first")?.retryAfterS, 0);
   t.equal(rates.take("login", "first")?.retryAfterS, 1, "it is remembered");
   for (let index = 1; index < limits.rate_buckets_max; index++) rates.take("login", `other${index}`);
-  t.equal(rates.take("login", "other1")?.retryAfterS, 1, "at the bound all are");
+  t.equal(rates.take("login", "other1")?.retryAfterS, 1, "all buckets are kept at the limit");
   rates.take("login", "one more");
-  t.equal(rates.take("login", "other2")?.retryAfterS, 1, "over it, one goes");
-  t.equal(rates.take("login", "first")?.retryAfterS, 0, "the one not used for longest");
+  t.equal(rates.take("login", "other2")?.retryAfterS, 1, "one over evicts one");
+  t.equal(rates.take("login", "first")?.retryAfterS, 0, "the one that was not used for longest");
   t.end();
 });
 
-t.test("[D28] who waits as long as told is let in, whatever the rate", (t) => {
+t.test("[D28] a client that waits for the announced time is accepted, at any rate", (t) => {
   const milliseconds = fc.integer({ min: 0, max: 5000 });
   t.doesNotThrow(() =>
     fc.assert(

@@ -1,4 +1,7 @@
-/** Emoji reactions: POST and DELETE /messages/{id}/reactions (spec 2.7, 2.9, D22; public API: add-reaction, remove-reaction). */
+/**
+ * Emoji reactions: POST and DELETE /messages/{id}/reactions (spec 2.7, 2.9, D22; public API: add-reaction,
+ * remove-reaction).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -13,12 +16,12 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const channelId = await createChannel(owner, "reactions", [owner, member, other]);
 
 const done = success();
@@ -36,7 +39,7 @@ async function reactionsOf(by: Client, id: number) {
   return (await by.get(`/messages/${id}`)).body.message.reactions;
 }
 
-/** A custom emoji, as an upload would have made it. */
+/** A custom emoji, as an upload would have created it. */
 function customEmoji(id: number, name: string, isActive = true): void {
   write(server, "realmEmoji", id, {
     id,
@@ -49,7 +52,7 @@ function customEmoji(id: number, name: string, isActive = true): void {
   });
 }
 
-t.test("[spec 2.9] a reaction by name alone, or with code and type, is in the message, oldest first", async (t) => {
+t.test("[spec 2.9] a reaction by name, or with code and type, is added to the message, oldest first", async (t) => {
   const id = await member.say(channelId, "t", "x");
   t.strictSame(outcome(await add(other, id, { emoji_name: "tada" })), done);
   t.strictSame(outcome(await add(member, id, smile)), done);
@@ -73,15 +76,15 @@ t.test("[spec 2.9] a reaction by name alone, or with code and type, is in the me
   );
 });
 
-t.test("[public API] each emoji once a person; only what is there is taken away", async (t) => {
+t.test("[public API] each user reacts once with an emoji, and removes only their own reaction", async (t) => {
   const id = await member.say(channelId, "t", "x");
   const twice = refusal("Reaction already exists.", "REACTION_ALREADY_EXISTS");
   const absent = refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST");
   t.strictSame(outcome(await remove(member, id, smile)), absent);
   t.strictSame(outcome(await add(member, id, smile)), done);
   t.strictSame(outcome(await add(member, id, smile)), twice);
-  t.strictSame(outcome(await add(member, id, { emoji_name: "smile" })), twice, "by whichever of its parts");
-  t.strictSame(outcome(await remove(other, id, smile)), absent, "of one's own only");
+  t.strictSame(outcome(await add(member, id, { emoji_name: "smile" })), twice, "by any of its parts");
+  t.strictSame(outcome(await remove(other, id, smile)), absent, "only one's own");
   t.strictSame(outcome(await remove(member, id, { emoji_name: "smile" })), done);
   t.strictSame(outcome(await remove(member, id, { emoji_code: "1f642" })), absent);
   t.strictSame(await reactionsOf(member, id), []);
@@ -93,7 +96,7 @@ t.test("[public API] each emoji once a person; only what is there is taken away"
   );
 });
 
-t.test("[spec 7, 2.7] emoji that are none, or whose parts do not belong together", async (t) => {
+t.test("[spec 7, 2.7] unknown emoji and parts that do not match are rejected", async (t) => {
   const id = await member.say(channelId, "t", "x");
   customEmoji(101, "party_parrot");
   customEmoji(102, "old_parrot", false);
@@ -118,24 +121,21 @@ t.test("[spec 7, 2.7] emoji that are none, or whose parts do not belong together
   t.strictSame(await reactionsOf(member, id), []);
 });
 
-t.test(
-  "[public API] a reaction of a time when its emoji was called otherwise can be joined and taken away",
-  async (t) => {
-    const id = await member.say(channelId, "t", "x");
-    t.strictSame(outcome(await add(owner, id, smile)), done);
-    // "kiss" was this emoji's name once; now it is another's.
-    const old = { emojiName: "kiss", emojiCode: "1f48b", reactionType: "unicode_emoji", position: 0 };
-    write(server, "reactions", [id, member.userId, "unicode_emoji:1f48b"], old);
-    const kiss = { emoji_name: "kiss", emoji_code: "1f48b", reaction_type: "unicode_emoji" };
-    t.match(await reactionsOf(other, id), [{ ...kiss, user_id: member.userId }, smile], "shown as it was made");
-    t.strictSame(outcome(await add(other, id, kiss)), done);
-    t.strictSame(outcome(await remove(other, id, kiss)), done);
-    t.strictSame(outcome(await remove(member, id, { emoji_name: "kiss" })), done);
-    t.strictSame(outcome(await add(member, id, kiss)), refusal("Invalid emoji name."), "and is nobody's any more");
-  },
-);
+t.test("[public API] a reaction from before its emoji was renamed can be joined and removed", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  t.strictSame(outcome(await add(owner, id, smile)), done);
+  // The emoji was once named "kiss", which is another emoji's name now.
+  const old = { emojiName: "kiss", emojiCode: "1f48b", reactionType: "unicode_emoji", position: 0 } as const;
+  write(server, "reactions", [id, member.userId, "unicode_emoji:1f48b"], old);
+  const kiss = { emoji_name: "kiss", emoji_code: "1f48b", reaction_type: "unicode_emoji" };
+  t.match(await reactionsOf(other, id), [{ ...kiss, user_id: member.userId }, smile], "shown as it was added");
+  t.strictSame(outcome(await add(other, id, kiss)), done);
+  t.strictSame(outcome(await remove(other, id, kiss)), done);
+  t.strictSame(outcome(await remove(member, id, { emoji_name: "kiss" })), done);
+  t.strictSame(outcome(await add(member, id, kiss)), refusal("Invalid emoji name."), "and now it is removed");
+});
 
-t.test("[D22] custom emoji and the special one; the public API's name for its type is understood", async (t) => {
+t.test("[D22] custom emoji and the extra emoji, under both names of its type, work as reactions", async (t) => {
   const id = await member.say(channelId, "t", "x");
   customEmoji(103, "blob");
   t.strictSame(outcome(await add(member, id, { emoji_name: "blob" })), done);
@@ -149,49 +149,50 @@ t.test("[D22] custom emoji and the special one; the public API's name for its ty
   ]);
   customEmoji(103, "blob", false);
   const blob = { emoji_name: "blob", emoji_code: "103", reaction_type: "realm_emoji" };
-  t.strictSame(outcome(await add(other, id, blob)), done, "one joins in a reaction that is there");
-  t.strictSame(outcome(await remove(member, id, { emoji_name: "blob" })), done, "one's own goes by the name it had");
+  t.strictSame(outcome(await add(other, id, blob)), done, "joining an existing reaction");
+  t.strictSame(
+    outcome(await remove(member, id, { emoji_name: "blob" })),
+    done,
+    "a user's own reaction is removed by its former name",
+  );
   t.strictSame(
     outcome(await remove(other, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" })),
     refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST"),
   );
 });
 
-t.test(
-  "[behaviour 4.4] the event names the person in both forms, goes to readers, and only when something changed",
-  async (t) => {
-    const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
-    const id = await member.say(sealed, "t", "x");
-    const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
-    await add(member, id, smile);
-    await add(member, id, smile);
-    await remove(member, id, smile);
-    await remove(member, id, smile);
-    await inside.settled();
-    await outside.settled();
-    const { email } = (await other.get(`/users/${member.userId}`)).body.user;
-    const event = {
-      type: "reaction",
-      user_id: member.userId,
-      user: { email, full_name: "member 0", user_id: member.userId },
-      message_id: id,
-      ...smile,
-    };
-    t.strictSame(inside.ofType("reaction"), [
-      { ...event, op: "add" },
-      { ...event, op: "remove" },
-    ]);
-    t.strictSame(outside.ofType("reaction"), []);
-  },
-);
+t.test("[behaviour 4.4] readers receive an event with the user in both forms, and only after a change", async (t) => {
+  const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+  const id = await member.say(sealed, "t", "x");
+  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+  await add(member, id, smile);
+  await add(member, id, smile);
+  await remove(member, id, smile);
+  await remove(member, id, smile);
+  await inside.settled();
+  await outside.settled();
+  const { email } = (await other.get(`/users/${member.userId}`)).body.user;
+  const event = {
+    type: "reaction",
+    user_id: member.userId,
+    user: { email, full_name: "member 0", user_id: member.userId },
+    message_id: id,
+    ...smile,
+  };
+  t.strictSame(inside.ofType("reaction"), [
+    { ...event, op: "add" },
+    { ...event, op: "remove" },
+  ]);
+  t.strictSame(outside.ofType("reaction"), []);
+});
 
 t.test(
-  "[spec 7, D24] whoever may read may react, in direct messages, too; nobody else learns that it is there",
+  "[spec 7, D24] a user who can read a message can react to it, direct messages included; to others it is reported as missing",
   async (t) => {
-    const stranger = await personOf(server, "stranger");
+    const outsider = await personOf(server, "outsider");
     const guest = await personOf(server, "guest", roles.guest);
     const id = await member.say(channelId, "t", "x");
-    t.strictSame(outcome(await add(stranger, id, smile)), done, "the channel is public");
+    t.strictSame(outcome(await add(outsider, id, smile)), done, "the channel is public");
     t.strictSame(outcome(await add(guest, id, smile)), refusal("Invalid message(s)"));
     const direct = (await member.post("/messages", { type: "direct", to: [other.userId], content: "x" })).body.id;
     const watcher = await Follower.of(member);
@@ -205,10 +206,10 @@ t.test(
   },
 );
 
-t.test("[S3] a message has so many reactions and no more", async (t) => {
+t.test("[S3] the number of reactions of a message is limited", async (t) => {
   const id = await member.say(channelId, "t", "x");
   await add(member, id, smile);
-  const row = { emojiName: "smile", emojiCode: "1f642", reactionType: "unicode_emoji", position: 1 };
+  const row = { emojiName: "smile", emojiCode: "1f642", reactionType: "unicode_emoji", position: 1 } as const;
   const count = limits.reactions_per_message_max - 2;
   writeMany(
     server,
@@ -221,7 +222,7 @@ t.test("[S3] a message has so many reactions and no more", async (t) => {
   t.equal(realmOf(server).view.row("messages", id)?.id, id);
 });
 
-t.test("[M1, D25] reactions are there after a restart; a repeated key reacts once", async (t) => {
+t.test("[M1, D25] reactions survive a restart, and a repeated key reacts once", async (t) => {
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "x");
   const key = { "Idempotency-Key": "react-1" };

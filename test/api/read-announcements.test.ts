@@ -1,12 +1,12 @@
 /**
- * What somebody marks or leaves with more unread messages than are looked at at once is told slice after slice (architecture, Read
- * state). Whatever happens to messages before their slice comes, each is told once, and who follows events knows what a fresh
- * state says (E2). The clock stands still, so that no slice comes but the first ones until the test says so.
+ * Marking or leaving with more unread messages than one pass processes is announced in slices (architecture, Read
+ * state). Whatever happens to a message before its slice, it is announced once, and events lead to the same state as a
+ * fresh fetch (E2). The clock is manual, so only the first slices run until the test advances it.
  */
 import t from "tap";
-import type { Command } from "../../actors/commands.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { floorKinds } from "../../schemas/records/read-state.ts";
+import { watermarkKinds } from "../../schemas/read-state.ts";
 import { Client } from "../support/client.ts";
 import { createChannel, Follower, flood, outcome, personOf, realmOf, write } from "../support/conversation.ts";
 import { move, moved } from "../support/message-moves.ts";
@@ -19,18 +19,18 @@ const { server, clock } = await startClockedServer(t);
 const { owner } = server;
 let places = 0;
 
-interface Scene {
+interface SetUp {
   readonly reader: Client;
   readonly from: number;
-  /** The reader is in it, too. */
+  /** The reader is subscribed here, too. */
   readonly to: number;
-  /** In topic `t` of the first channel; in `other` there is one that is read. */
+  /** In topic `t` of the first channel; topic `other` has one read message. */
   readonly ids: readonly number[];
   readonly follower: Follower;
 }
 
-/** @param on another server than the one that most tests share */
-async function scene(on: TestServer = server): Promise<Scene> {
+/** @param on a server, by default the shared one */
+async function setUp(on: TestServer = server): Promise<SetUp> {
   places++;
   const reader = await personOf(on, `reader${places}`);
   const from = await createChannel(on.owner, `from ${places}`, [on.owner, reader]);
@@ -51,7 +51,7 @@ const markTopic = (who: Client, id: number, topic = "t") =>
 const flag = (who: Client, op: string, messages: readonly number[]) =>
   who.post("/messages/flags", { op, flag: "read", messages });
 
-/** Time goes on until nothing is left to tell. */
+/** Advances the clock until nothing is left to announce. */
 async function goOn(on: TestServer = server, time = clock): Promise<void> {
   const { dispatcher, environment } = realmOf(on);
   for (;;) {
@@ -61,8 +61,8 @@ async function goOn(on: TestServer = server, time = clock): Promise<void> {
   }
 }
 
-/** What was told as read, ascending: each once, if it is so. */
-async function toldTo(follower: Follower): Promise<number[]> {
+/** Ids announced as read, ascending, with repetitions. */
+async function announcedTo(follower: Follower): Promise<number[]> {
   await follower.settled();
   const added = follower.ofType("update_message_flags").filter(({ op }) => op === "add");
   return added.flatMap(({ messages }) => messages).sort((a, b) => a - b);
@@ -78,19 +78,19 @@ const rowsLeft = (on: TestServer = server) =>
   (["readAnnouncements", "readDepartures"] as const).map((table) => realmOf(on).environment.count(table));
 
 for (const [what, mark] of [
-  ["left with a channel", ({ reader }: Scene) => leave(reader)],
-  ["marked with a channel", ({ reader, from }: Scene) => markChannel(reader, from)],
-  ["marked with a topic", ({ reader, from }: Scene) => markTopic(reader, from)],
+  ["left with a channel", ({ reader }: SetUp) => leave(reader)],
+  ["marked with a channel", ({ reader, from }: SetUp) => markChannel(reader, from)],
+  ["marked with a topic", ({ reader, from }: SetUp) => markTopic(reader, from)],
 ] as const) {
-  t.test(`[E2] what is ${what} and moved before its slice is told as read, once`, async (t) => {
-    const made = await scene();
+  t.test(`[E2] a message that is ${what} and moved before its slice is announced as read once`, async (t) => {
+    const made = await setUp();
     const { reader, to, ids, follower } = made;
     const [first = 0, second = 0] = ids;
     const [last = 0, before = 0, twice = 0, deleted = 0] = ids.toReversed();
-    // Below the floor of then and unread by hand: the first slice's.
+    // Below the former watermark and marked as unread: part of the first slice.
     await flag(reader, "add", [first, second]);
     await flag(reader, "remove", [first, second]);
-    const known = (await toldTo(follower)).length;
+    const known = (await announcedTo(follower)).length;
     t.equal(known, 2);
     t.equal(await mark(made), 200);
     await realmOf(server).dispatcher.idle();
@@ -106,15 +106,15 @@ for (const [what, mark] of [
       t.strictSame(outcome(await move(owner, id, params)), moved);
     }
     await owner.delete(`/messages/${deleted}`);
-    t.not(rowsLeft()[1], 0, "the slice has not come yet");
+    t.not(rowsLeft()[1], 0, "the slice has not run yet");
     await goOn();
     t.strictSame(
-      await toldTo(follower),
+      await announcedTo(follower),
       [first, second, ...ids].filter((id) => id !== deleted).sort((a, b) => a - b),
-      "two were read by hand before, too",
+      "two had been marked as read before, too",
     );
     t.strictSame(await unreadOf(reader), []);
-    t.strictSame(rowsLeft(), [0, 0], "nothing is kept of it");
+    t.strictSame(rowsLeft(), [0, 0], "no row is left");
   });
 }
 
@@ -122,23 +122,23 @@ for (const [what, mark] of [
   ["a channel", markChannel],
   ["a topic", markTopic],
 ] as const) {
-  t.test(`[E2] who marks ${what} and leaves before the slices is told what was marked, once`, async (t) => {
-    const { reader, from, ids, follower } = await scene();
+  t.test(`[E2] a user who marks ${what} and leaves before the slices gets each message announced once`, async (t) => {
+    const { reader, from, ids, follower } = await setUp();
     t.equal(await mark(reader, from), 200);
     const later = await flood(server, { channelId: from, topic: "t", count: 3 });
     t.equal(await leave(reader), 200);
     await goOn();
-    t.strictSame(await toldTo(follower), [...ids, ...later]);
+    t.strictSame(await announcedTo(follower), [...ids, ...later]);
     t.strictSame(await unreadOf(reader), []);
     t.strictSame(rowsLeft(), [0, 0]);
   });
 }
 
-t.test("[E2] what comes to a marked topic after the mark, and what is unread by hand since, stays so", async (t) => {
-  const { reader, from, to, ids, follower } = await scene();
+t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
+  const { reader, from, to, ids, follower } = await setUp();
   const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });
   const [last = 0, before = 0, sooner = 0] = ids.toReversed();
-  // Gone before the mark: nobody marked it.
+  // Moved before the mark, so not marked.
   t.strictSame(outcome(await move(owner, sooner, { stream_id: to })), moved);
   await realmOf(server).dispatcher.idle();
   t.equal(await markTopic(reader, from), 200);
@@ -148,7 +148,7 @@ t.test("[E2] what comes to a marked topic after the mark, and what is unread by 
   await goOn();
   const unread = [sooner, before, last, elsewhere];
   t.strictSame(
-    await toldTo(follower),
+    await announcedTo(follower),
     ids.filter((id) => !unread.includes(id)),
   );
   t.strictSame(await unreadOf(reader), unread);
@@ -156,9 +156,9 @@ t.test("[E2] what comes to a marked topic after the mark, and what is unread by 
 });
 
 t.test(
-  "[E2] two who leave in turn, and move what the other one is still to be told of, are told all of it",
+  "[E2] when two users leave one after the other and messages move meanwhile, each still receives all announcements",
   async (t) => {
-    const { reader, from, to, ids, follower } = await scene();
+    const { reader, from, to, ids, follower } = await setUp();
     const other = await personOf(server, "other");
     await other.post("/users/me/subscriptions", {
       subscriptions: [{ name: `from ${places}` }, { name: `to ${places}` }],
@@ -171,16 +171,16 @@ t.test(
     t.equal(await leave(other), 200);
     t.strictSame(outcome(await move(owner, more[0] ?? 0, { stream_id: to })), moved);
     await goOn();
-    t.strictSame(await toldTo(follower), [...ids, ...more]);
-    t.strictSame(await toldTo(follows), more, "the other one had received no more");
+    t.strictSame(await announcedTo(follower), [...ids, ...more]);
+    t.strictSame(await announcedTo(follows), more, "the other user has received no more");
     t.strictSame([await unreadOf(reader), await unreadOf(other)], [[], []]);
     t.strictSame(rowsLeft(), [0, 0]);
   },
 );
 
-t.test("[M3] a restart between the slices forgets neither what is to be told nor what has moved", async (t) => {
+t.test("[M3] a restart between the slices loses neither pending announcements nor departures", async (t) => {
   const first = await startClockedServer(t);
-  const { reader, to, ids, follower } = await scene(first.server);
+  const { reader, to, ids, follower } = await setUp(first.server);
   t.equal(await leave(reader), 200);
   await realmOf(first.server).dispatcher.idle();
   const [last = 0] = ids.toReversed();
@@ -191,13 +191,13 @@ t.test("[M3] a restart between the slices forgets neither what is to be told nor
   const second = await startClockedServer(t, { dataDir: first.server.dataDir }, firstMoment + 1000);
   const again = new Client(second.server.url, reader.account);
   await goOn(second.server, second.clock);
-  t.strictSame(await toldTo(new Follower(again, { queue_id, last_event_id })), ids);
+  t.strictSame(await announcedTo(new Follower(again, { queue_id, last_event_id })), ids);
   t.strictSame(await unreadOf(again), []);
   t.strictSame(rowsLeft(second.server), [0, 0]);
 });
 
-t.test("[issue 7] what an older server left to tell, without a row that says so, is told", async (t) => {
-  const { reader, ids, follower } = await scene();
+t.test("[M8] announcements that an older server left without a row are sent", async (t) => {
+  const { reader, ids, follower } = await setUp();
   const { environment, dispatcher } = realmOf(server);
   t.equal(await leave(reader), 200);
   await dispatcher.idle();
@@ -214,30 +214,30 @@ t.test("[issue 7] what an older server left to tell, without a row that says so,
   await goOn();
   clock.advance(limits.read_announcement_pause_ms);
   await dispatcher.idle();
-  t.strictSame(await toldTo(follower), ids);
+  t.strictSame(await announcedTo(follower), ids);
   t.equal(environment.count("deadLetters"), 0);
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
-t.test("[S3] what was given up keeps nobody noting down what moves, nor for ever what has", async (t) => {
-  const { reader, from, to, ids, follower } = await scene();
+t.test("[S3] an abandoned announcement neither records departures forever nor keeps those recorded", async (t) => {
+  const { reader, from, to, ids, follower } = await setUp();
   const [one = 0, other = 0] = ids;
   const since = clock.now() - limits.read_announcement_ms_max;
   write(server, "readAnnouncements", [from, reader.userId, 0], { startedAt: since });
   t.strictSame(outcome(await move(owner, one, { stream_id: to })), moved);
-  t.strictSame(rowsLeft(), [1, 1], "at the bound it may still come");
+  t.strictSame(rowsLeft(), [1, 1], "kept at the limit, because it may still run");
   clock.advance(1);
   t.strictSame(outcome(await move(owner, other, { stream_id: to })), moved);
-  t.strictSame(rowsLeft(), [0, 1], "beyond it, it is forgotten");
+  t.strictSame(rowsLeft(), [0, 1], "removed beyond the limit");
   t.equal(await leave(reader), 200);
   await goOn();
-  t.strictSame(rowsLeft(), [0, 0], "the next one takes with it what is left");
-  t.strictSame(await toldTo(follower), ids.slice(2));
-  t.strictSame(await unreadOf(reader), [one, other], "these were gone before, and unread where they went");
+  t.strictSame(rowsLeft(), [0, 0], "the next announcement removes the others");
+  t.strictSame(await announcedTo(follower), ids.slice(2));
+  t.strictSame(await unreadOf(reader), [one, other], "these were moved earlier, and are unread in their new channel");
 });
 
-t.test("[S3] one slice after the other takes departures away, however many there are", async (t) => {
-  const { reader, from, ids, follower } = await scene();
+t.test("[S3] recorded departures are removed slice by slice, however many there are", async (t) => {
+  const { reader, from, ids, follower } = await setUp();
   const many = limits.read_rows_per_command_max + 5;
   t.equal(await leave(reader), 200);
   const gone = { conversationId: 1, senderId: owner.userId, traits: 0 };
@@ -247,20 +247,20 @@ t.test("[S3] one slice after the other takes departures away, however many there
   });
   await goOn();
   t.strictSame(rowsLeft(), [0, 0]);
-  t.strictSame(await toldTo(follower), ids);
+  t.strictSame(await announcedTo(follower), ids);
 });
 
 t.test(
-  "[architecture, Read state] when a mark of a topic is told, the channel's floor lies over what is read",
+  "[architecture, Read state] after a topic mark is announced, the channel's read watermark is above the messages read",
   async (t) => {
-    const { reader, from, ids } = await scene();
-    const floor = () =>
-      realmOf(server).environment.get("readFloors", [floorKinds.channel, from, reader.userId])?.upTo ?? 0;
-    t.ok(floor() < (ids[0] ?? 0));
+    const { reader, from, ids } = await setUp();
+    const watermark = () =>
+      realmOf(server).environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
+    t.ok(watermark() < (ids[0] ?? 0));
     t.equal(await markTopic(reader, from), 200);
     await goOn();
-    // What was looked at in one go of the walk: an unread message would have ended it.
-    t.ok(floor() >= (ids[limits.read_rows_inline_max - 2] ?? 0), `${floor()} of ${ids.at(-1)}`);
+    // As many as one pass scans, unless it finds an unread message.
+    t.ok(watermark() >= (ids[limits.read_rows_inline_max - 2] ?? 0), `${watermark()} of ${ids.at(-1)}`);
     t.strictSame(await unreadOf(reader), []);
   },
 );

@@ -1,4 +1,7 @@
-/** Read receipts of messages that were moved (public API: get-read-receipts): who has read, not for whom it counts as read. */
+/**
+ * Read receipts of moved messages (public API: get-read-receipts) list users who read the message, not users for whom
+ * it counts as read.
+ */
 import t from "tap";
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
@@ -7,26 +10,26 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const [writer, reader, idler, stranger] = [
+const [writer, reader, idler, outsider] = [
   await personOf(server, "writer"),
   await personOf(server, "reader"),
   await personOf(server, "idler"),
-  await personOf(server, "stranger"),
+  await personOf(server, "outsider"),
 ];
 const from = await createChannel(owner, "from", [owner, writer, reader, idler]);
-const to = await createChannel(owner, "to", [owner, writer, reader, idler, stranger]);
+const to = await createChannel(owner, "to", [owner, writer, reader, idler, outsider]);
 
 const mark = (by: Client, id: number) => by.post("/messages/flags", { flag: "read", op: "add", messages: [id] });
 const readersOf = async (id: number) => (await writer.get(`/messages/${id}/read_receipts`)).body.user_ids;
 
 t.test(
-  "[openapi get-read-receipts] who has marked the message as read, not who is where it was moved to",
+  "[OpenAPI, get-read-receipts] only users who marked the message as read are listed, not subscribers of its new channel",
   async (t) => {
     const id = await writer.say(from, "travels", "x");
     await mark(reader, id);
     t.strictSame(await readersOf(id), [reader.userId]);
     await owner.patch(`/messages/${id}`, { ...quietly, stream_id: to });
-    t.strictSame(await readersOf(id), [reader.userId], "to the stranger it came as read");
+    t.strictSame(await readersOf(id), [reader.userId], "for the other subscriber it counts as read");
     await mark(idler, id);
     t.strictSame(await readersOf(id), [reader.userId, idler.userId]);
     await owner.patch(`/messages/${id}`, { ...quietly, topic: "renamed" });

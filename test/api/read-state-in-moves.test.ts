@@ -1,13 +1,14 @@
 /**
- * What somebody does while messages move, on a machine so slow that each turn ends after one command: whoever follows events knows
- * what a fresh state says, also who began to in the midst of it (E2), and read state goes along (architecture, Read state).
+ * Actions during a move, with turns of one command each: events lead to the same state as a fresh fetch, also for
+ * clients that register in the middle (E2), and the read state moves with the messages (architecture, Read state).
  */
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, crowd, type Event, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
+import { addUsers, createChannel, type Event, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import { editCommand } from "../support/message-changes.ts";
 import { startSlowServer } from "../support/realtime-clock.ts";
 import { rowsOf, turn } from "../support/runtime.ts";
@@ -18,23 +19,26 @@ const { owner } = server;
 const { dispatcher } = realmOf(server);
 let places = 0;
 
-interface Scene {
+interface SetUp {
   readonly reader: Client;
   readonly from: number;
   readonly to: number;
   readonly third: number;
-  /** In topic `t` of the first channel, unread by the reader. What is in other topics of the first two, unread as well, is newer. */
+  /**
+   * In topic `t` of the first channel, unread by the reader. Unread messages in other topics of the first two channels
+   * are newer.
+   */
   readonly ids: readonly number[];
 }
 
-async function scene(count: number, inFrom: readonly number[] = [], inTo: readonly number[] = []): Promise<Scene> {
+async function setUp(count: number, inFrom: readonly number[] = [], inTo: readonly number[] = []): Promise<SetUp> {
   places++;
   const reader = await personOf(server, `reader${places}`);
   const channel = (name: string, others: readonly number[]) =>
     createChannel(owner, `${name} ${places}`, [], { subscribers: [owner.userId, reader.userId, ...others] });
   const [from, to, third] = [await channel("from", inFrom), await channel("to", inTo), await channel("third", [])];
   const ids = await flood(server, { channelId: from, topic: "t", count });
-  for (const channelId of [from, to]) await flood(server, { channelId, topic: "stays", count: 1 });
+  for (const channelId of [from, to]) await flood(server, { channelId, topic: "periods", count: 1 });
   return { reader, from, to, third, ids };
 }
 
@@ -45,7 +49,7 @@ function unreadIn(state: Event): number[] {
   return groups.flatMap((group) => group.unread_message_ids).sort((a, b) => a - b);
 }
 
-/** What a client knows that began with a state and read all events since. */
+/** The unread messages known to a client that started with a state and applied all events since. */
 async function known(follower: Follower): Promise<number[]> {
   const unread = new Set(unreadIn(follower.state));
   await follower.settled();
@@ -55,39 +59,45 @@ async function known(follower: Follower): Promise<number[]> {
   return [...unread].sort((a, b) => a - b);
 }
 
-/** Of some messages, which are unread by each of these people; one look at all events of the log says who was told otherwise. */
+/**
+ * For each user, which of these messages are unread and which are unread according to their events. Reads the event log
+ * once.
+ */
 function stateOf(userIds: readonly number[], ids: readonly number[]) {
-  const read = rowsOf(realmOf(server).environment, "events").filter(({ type }) => type === "update_message_flags");
+  const read = rowsOf(realmOf(server).environment, "events");
   return userIds.map((userId) => {
     const mine = read.filter(({ audience }) => audience.to === "users" && audience.ids.includes(userId));
-    const told = new Set(mine.flatMap(({ body }) => body["messages"] as number[]));
+    const received = new Set(bodiesOf(mine, "update_message_flags").flatMap(({ messages }) => messages));
     const unread = new Set(collectUnread(dispatcher.view, userId).messages.map(({ id }) => id));
-    const known = ids.filter((id) => !told.has(id));
+    const known = ids.filter((id) => !received.has(id));
     return { userId, unread: ids.filter((id) => unread.has(id)), known };
   });
 }
 
-const moveTo = ({ ids }: Scene, channelId: number | null, topic: string | null = null) =>
+const moveTo = ({ ids }: SetUp, channelId: number | null, topic: string | null = null) =>
   editCommand(ids[0] ?? 0, { channelId, topic, propagateMode: "change_all" }, owner.userId);
-const leave = ({ reader }: Scene, name: string) => {
+const leave = ({ reader }: SetUp, name: string) => {
   const params = { channelNames: [`${name} ${places}`], principals: null };
   return command({ actor: "realm" }, "subscriptions.remove", params, reader.userId);
 };
-const markChannel = ({ reader }: Scene, channelId: number) =>
+const markChannel = ({ reader }: SetUp, channelId: number) =>
   command({ actor: "user", id: reader.userId }, "read-state.mark-channel", { channelId }, reader.userId);
-const mute = ({ reader }: Scene) =>
+const mute = ({ reader }: SetUp) =>
   command({ actor: "user", id: reader.userId }, "muted-users.add", { userId: owner.userId }, reader.userId);
 
-type Ask = (made: Scene) => Command;
+type Ask = (made: SetUp) => Command;
 const acrossChannels: Ask = (made) => moveTo(made, made.to);
 const acrossTopics: Ask = (made) => moveTo(made, null, "other");
 
-/** What happens in the midst of a move, and whether the messages are unread afterwards; null: it depends on when. */
+/**
+ * The action during a move, and whether the messages are unread afterwards; null if the result depends on the moment of
+ * the action.
+ */
 const happenings: readonly (readonly [what: string, move: Ask, between: Ask, isUnread: boolean | null])[] = [
-  ["leaves the channel that they come from", acrossChannels, (made) => leave(made, "from"), null],
-  ["leaves the channel that they go to", acrossChannels, (made) => leave(made, "to"), false],
-  ["marks the channel that they come from", acrossChannels, (made) => markChannel(made, made.from), null],
-  ["marks the channel that they go to", acrossChannels, (made) => markChannel(made, made.to), null],
+  ["leaves the channel of origin", acrossChannels, (made) => leave(made, "from"), null],
+  ["leaves the target channel", acrossChannels, (made) => leave(made, "to"), false],
+  ["marks the channel of origin", acrossChannels, (made) => markChannel(made, made.from), null],
+  ["marks the target channel", acrossChannels, (made) => markChannel(made, made.to), null],
   ["mutes their sender", acrossChannels, mute, false],
   ["has them moved on to a third channel", acrossChannels, (made) => moveTo(made, made.third), true],
   ["has them moved on within the channel", acrossChannels, (made) => moveTo(made, null, "elsewhere"), true],
@@ -95,13 +105,13 @@ const happenings: readonly (readonly [what: string, move: Ask, between: Ask, isU
   ["marks the channel in which they change their topic", acrossTopics, (made) => markChannel(made, made.from), false],
 ];
 
-/** More turns than a small move has commands, before each of which something may happen. */
+/** More turns than a small move has commands. The action runs before each of these turns in turn. */
 const moments = 6;
 
 for (const [what, move, between, isUnread] of happenings) {
-  t.test(`[E2] who ${what} while messages move is told all that becomes read by it, and nothing else`, async (t) => {
+  t.test(`[E2] a user who ${what} while messages move is notified of exactly those that become read`, async (t) => {
     for (let moment = 1; moment <= moments; moment++) {
-      const made = await scene(2);
+      const made = await setUp(2);
       const first = await fetched(made.reader);
       const moving = dispatcher.ask(move(made));
       for (let passed = 0; passed < moment; passed++) await turn();
@@ -118,13 +128,13 @@ for (const [what, move, between, isUnread] of happenings) {
 }
 
 const sliceSize = 100;
-const others = await crowd(server, "crowd", (3 * limits.carried_read_states_per_command_max) / sliceSize);
+const others = await addUsers(server, "crowd", (3 * limits.moved_read_states_per_command_max) / sliceSize);
 
 t.test(
-  "[S3, M7, M9] in a large channel read state goes ahead of messages: at any time things are as their readers were told",
+  "[S3, M7, M9] in a large channel read state moves before the messages, and always agrees with the announcements",
   async (t) => {
     const inBoth = others.filter((_, index) => index % 2 === 0);
-    const made = await scene(sliceSize, others, inBoth);
+    const made = await setUp(sliceSize, others, inBoth);
     const { reader, from, to, ids } = made;
     const { view } = dispatcher;
     let turns = 0;
@@ -139,14 +149,14 @@ t.test(
         [],
       );
     }
-    t.ok(turns > 4, "it took some turns");
+    t.ok(turns > 4, "it took several turns");
     await Promise.all([moving, ...happening]);
     await dispatcher.idle();
     const unreadBy = stateOf([...others, reader.userId], ids).filter(({ unread }) => unread.length === ids.length);
     t.strictSame(
       unreadBy.map(({ userId }) => userId),
       [...inBoth, reader.userId],
-      "what was asked in the midst of it came afterwards",
+      "requests made during the move were executed after it",
     );
     t.strictSame(
       stateOf([...others, reader.userId], ids).flatMap(({ unread, known }) =>
@@ -157,8 +167,8 @@ t.test(
   },
 );
 
-t.test("[E2] messages that go on to a third channel as soon as they have come to a second stay unread", async (t) => {
-  const made = await scene(sliceSize, others, others);
+t.test("[E2] messages that are moved on to a third channel right after arriving in a second stay unread", async (t) => {
+  const made = await setUp(sliceSize, others, others);
   const { reader, to, third, ids } = made;
   const first = dispatcher.ask(moveTo(made, to));
   while (dispatcher.view.row("channelMessages", [to, ids[0] ?? 0]) === undefined) await turn();

@@ -1,11 +1,10 @@
 /**
- * Read state against a naive model (architecture, Read state): one row per person and message, as nobody could afford it, and
- * random histories of what people do. What the server says of unread messages and flags, in a fresh state and by events, is
- * what the model says.
+ * Compares read state with a naive model (architecture, Read state) that has one row per user and message, over random
+ * histories of actions. Unread messages and flags in a fresh state and in events must match the model.
  */
 import fc from "fast-check";
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
@@ -18,7 +17,7 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 const people = await Promise.all(["ada", "bob", "cyd"].map((name) => personOf(server, name)));
-// Topics that are followed or unmuted by themselves are another area's model (automatic-policies.test.ts).
+// Topics that are followed or unmuted automatically have their own tests (automatic-policies.test.ts).
 const never = 4;
 for (const who of people) {
   await who.patch("/settings", {
@@ -31,7 +30,7 @@ const names = ["ada 0", "bob 0", "cyd 0"];
 const topics = ["soup", "Bread", ""];
 
 const person = fc.nat({ max: people.length - 1 });
-/** Most happens in few places, so that much happens to one message. */
+/** Most actions use few channels, so that much happens to each message. */
 const channel = fc.constantFrom(0, 0, 0, 1, 2);
 const topic = fc.constantFrom("soup", "soup", ...topics);
 const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 4 });
@@ -90,7 +89,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 type StepOf<K extends Step["kind"]> = Extract<Step, { kind: K }>;
 
-/** More than a mark looks at while somebody waits. */
+/** More than a mark processes before the request is answered. */
 const burstSize = limits.read_rows_inline_max + 10;
 let made = 0;
 
@@ -144,7 +143,7 @@ class World {
     );
     for (const result of await Promise.all(sends)) {
       if (result.kind === "refused") return;
-      const id = Number(result.answer["id"]);
+      const id = Number(result.answer.id);
       model.sent({ id, sender, channel: index, topic: name, people: [], mentions: [], isForAll: false }, false);
     }
   }
@@ -195,7 +194,7 @@ class World {
     this.model.read(who, () => true);
   }
 
-  /** Joins or leaves. */
+  /** Subscribes or unsubscribes. */
   async turn({ person: who, channel: index }: StepOf<"turn">) {
     const name = this.channelNames[index];
     if (this.model.subscribed[who]?.delete(index) === true) {
@@ -212,7 +211,7 @@ class World {
     this.model.subscribed[who]?.add(index);
   }
 
-  /** By the owner, who may. */
+  /** By the owner, who has the permission. */
   async move({ pick, topic: name, mode }: StepOf<"move">) {
     const messages = this.model.messages.filter((message) => message.channel !== null);
     const message = messages[pick % Math.max(1, messages.length)];
@@ -244,7 +243,7 @@ class World {
     if (status === 200) this.model.policies[who]?.set(`${index}:${name}`, 1);
   }
 
-  /** What is written meanwhile is not received; what was unread before waits. */
+  /** Messages sent meanwhile are not received; earlier unread messages stay unread. */
   async away({ person: who }: StepOf<"away">) {
     const { userId } = client(who);
     this.model.inactive.add(who);
@@ -269,11 +268,11 @@ class World {
 
 function client(index: number): Client {
   const found = people[index];
-  if (found === undefined) throw new Error(`there is no person ${index}`);
+  if (found === undefined) throw new Error(`there is no user ${index}`);
   return found;
 }
 
-/** Everything that marks left to be told is told. */
+/** Waits until all marks are announced. */
 async function announced(): Promise<void> {
   const { dispatcher, environment } = realmOf(server);
   const isPending = () =>
@@ -305,11 +304,11 @@ async function clean(): Promise<void> {
 }
 
 t.test(
-  "[architecture, Read state] floors and exceptions say what a row for each person and message would",
+  "[architecture, Read state] read watermarks and exceptions give the same result as a row per user and message",
   async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 45 }), fc.boolean(), async (all, hasMoves) => {
-        // Policies go along with topics, which is another area's model: a history has moves, or mutes of topics.
+        // A history has either moves or muted topics: policies follow moved topics, which this model does not cover.
         const steps = all.filter(({ kind }) => kind !== (hasMoves ? "mute topic" : "move"));
         await clean();
         const world = await World.make();
@@ -330,16 +329,16 @@ t.test(
             shown.slice(-200).map((message) => [message.id, world.model.flagsOf(index, message)]),
             `flags of ${names[index]}`,
           );
-          // Queues end with an account; who was away registers again.
+          // Queues end when their user is deactivated; such a user registers again.
           if (steps.some((played) => played.kind === "away" && played.person === index)) continue;
           const follower = followers[index];
           if (follower === undefined) continue;
           const mirror = new Mirror(follower.state, { includesSubscribers: true, isModern: false });
           mirror.apply(await follower.present());
-          const state = new Mirror(fresh, { includesSubscribers: true, isModern: false }).picture();
-          t.strictSame(mirror.picture()["flags"], state["flags"], `flags by events of ${names[index]}`);
+          const state = new Mirror(fresh, { includesSubscribers: true, isModern: false }).snapshot();
+          t.strictSame(mirror.snapshot()["flags"], state["flags"], `flags by events of ${names[index]}`);
         }
-        if (!t.passing()) throw new Error(`not as the model says: ${JSON.stringify(steps)}`);
+        if (!t.passing()) throw new Error(`does not match the model: ${JSON.stringify(steps)}`);
       }),
       { numRuns: 6, endOnFailure: true, seed: seedOf(t) },
     );

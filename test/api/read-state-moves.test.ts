@@ -1,14 +1,16 @@
-/** Read state goes along with messages that go to another channel, in part and as a whole (architecture, Read state). */
+/**
+ * Read state moves with messages to another channel, for parts of topics and whole topics (architecture, Read state).
+ */
 import t from "tap";
 import type { Client } from "../support/client.ts";
 import { createChannel, Follower, outcome } from "../support/conversation.ts";
 import { move, moved } from "../support/message-moves.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { owner, ada, bob, cyd } = await startPeopledServer(t, ["ada", "bob", "cyd"]);
+const { owner, ada, bob, cyd } = await startServerWithUsers(t, ["ada", "bob", "cyd"]);
 let channels = 0;
 
-/** Two channels with these people in them. */
+/** Two channels with these subscribers. */
 async function places(from: readonly Client[], to: readonly Client[], more = {}): Promise<[number, number]> {
   channels += 2;
   const former = await createChannel(owner, `from ${channels}`, [owner, ...from]);
@@ -21,7 +23,7 @@ const flag = (who: Client, op: string, name: string, messages: readonly number[]
   who.post("/messages/flags", { op, flag: name, messages });
 const flagsOf = async (who: Client, id: number): Promise<string[]> =>
   (await who.get(`/messages/${id}`)).body.message?.flags ?? [];
-/** Ids of what a fresh client is told of as unread. */
+/** Ids that the state of a fresh client lists as unread. */
 // biome-ignore lint/suspicious/noExplicitAny: the state is compared in parts
 const stateOf = async (who: Client): Promise<any> => {
   const types = ["message", "update_message_flags"];
@@ -37,13 +39,13 @@ for (const [how, mode] of [
   ["as a whole", "change_all"],
 ] as const) {
   t.test(
-    `[architecture, Read state] a topic goes to another channel ${how}: read stays read, unread stays unread`,
+    `[architecture, Read state] a topic moved to another channel ${how} keeps read messages read and unread ones unread`,
     async (t) => {
       const [from, to] = await places([ada, bob], [ada, bob]);
       const ids: number[] = [];
       for (const content of ["a", "b", "c", "d"]) ids.push(await ada.say(from, "soup", content));
       const [first = 0, second = 0, third = 0, fourth = 0] = ids;
-      // By a floor, by an exception beyond it, and again unread below it.
+      // Read by a watermark, read by an exception above it, and unread.
       await flag(bob, "add", "read", [first, second]);
       await flag(bob, "add", "read", [fourth]);
       await flag(bob, "remove", "read", [first]);
@@ -53,15 +55,15 @@ for (const [how, mode] of [
       await follower.settled();
       t.strictSame(await unreadIn(bob, to), mode === "change_all" ? [first, third] : [third]);
       t.strictSame(await unreadIn(bob, from), mode === "change_all" ? [] : [first]);
-      t.strictSame(await flagsOf(bob, second), ["read"], "read by a floor");
+      t.strictSame(await flagsOf(bob, second), ["read"], "read by a watermark");
       t.strictSame(await flagsOf(bob, fourth), ["read"], "read by an exception");
-      t.strictSame(follower.ofType("update_message_flags"), [], "nothing is told: nothing changed");
+      t.strictSame(follower.ofType("update_message_flags"), [], "no event, because nothing changed");
     },
   );
 }
 
 for (const mode of ["change_later", "change_all"] as const) {
-  t.test(`[architecture, Read state] one's own messages stay as they were to their sender, ${mode}`, async (t) => {
+  t.test(`[architecture, Read state] one's own messages keep their read state for their sender, ${mode}`, async (t) => {
     const [from, to] = await places([ada, bob], [ada, bob]);
     const send = async (content: string, read_by_sender: boolean): Promise<number> =>
       (await ada.post("/messages", { type: "channel", to: from, topic: "soup", content, read_by_sender })).body.id;
@@ -79,12 +81,12 @@ for (const mode of ["change_later", "change_all"] as const) {
     t.strictSame(await unreadIn(ada, from), isWhole ? [] : [kept[1]]);
     const flags = await Promise.all([...kept, ...gone].map((id) => flagsOf(ada, id)));
     t.strictSame(flags, [["read"], [], ["read"], [], ["read"], []]);
-    t.strictSame(follower.ofType("update_message_flags"), [], "nothing is told: nothing changed");
-    t.strictSame(await unreadIn(bob, to), isWhole ? [...kept, ...gone] : gone, "to others they are like anybody's");
+    t.strictSame(follower.ofType("update_message_flags"), [], "no event, because nothing changed");
+    t.strictSame(await unreadIn(bob, to), isWhole ? [...kept, ...gone] : gone, "for others they are ordinary messages");
   });
 }
 
-t.test("[architecture, Read state] who is in the new channel only has nothing unread by a move", async (t) => {
+t.test("[architecture, Read state] a move leaves nothing unread for subscribers of the new channel only", async (t) => {
   const [from, to] = await places([ada], [cyd]);
   const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b @**cyd 0** @**all**")];
   t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
@@ -93,7 +95,7 @@ t.test("[architecture, Read state] who is in the new channel only has nothing un
   t.strictSame((await stateOf(cyd)).mentions, []);
 });
 
-t.test("[behaviour 8] who is in the former channel only is told that what they had unread is read", async (t) => {
+t.test("[behaviour 8] a move is announced as read to users subscribed to the former channel only", async (t) => {
   const [from, to] = await places([ada, bob], [ada]);
   const first = await ada.say(from, "soup", "a");
   const second = await ada.say(from, "soup", "b");
@@ -104,12 +106,12 @@ t.test("[behaviour 8] who is in the former channel only is told that what they h
   await follower.settled();
   t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: [first, second] }]);
   t.equal((await join(bob)).status, 200);
-  t.strictSame(await unreadIn(bob, to), [], "it stays read for who joins the new channel afterwards");
+  t.strictSame(await unreadIn(bob, to), [], "it stays read for a user who subscribes to the new channel afterwards");
   t.strictSame(await flagsOf(bob, first), ["read", "historical"]);
 });
 
 t.test(
-  "[E2] who may not read what comes to a protected channel that they are in is told that it is gone, and read",
+  "[E2] a user who cannot read messages moved into their protected channel receives their deletion, and they count as read",
   async (t) => {
     const [from, to] = await places([ada, bob], [ada], { invite_only: true, history_public_to_subscribers: false });
     const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b")];
@@ -117,7 +119,7 @@ t.test(
       subscriptions: [{ name: `to ${channels}` }],
       principals: [bob.userId],
     });
-    // Unread by hand is no other case than unread by rule.
+    // A message marked as unread is treated like one that was never read.
     await flag(bob, "add", "read", [ids[0] ?? 0]);
     await flag(bob, "remove", "read", [ids[0] ?? 0]);
     const types = ["message", "update_message", "delete_message", "update_message_flags"];
@@ -127,15 +129,15 @@ t.test(
     t.strictSame(outcome(await move(owner, ids[0] ?? 0, params)), moved);
     await follower.settled();
     t.match(follower.ofType("delete_message"), [{ stream_id: from, message_ids: ids }]);
-    t.strictSame(follower.ofType("update_message"), [], "not where they went");
+    t.strictSame(follower.ofType("update_message"), [], "not in the new channel");
     t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: ids }]);
     t.strictSame([await unreadIn(bob, from), await unreadIn(bob, to)], [[], []]);
-    t.strictSame(await unreadIn(ada, to), ids, "to who received them there they are as they were");
+    t.strictSame(await unreadIn(ada, to), ids, "for users who received them there they are unchanged");
   },
 );
 
 t.test(
-  "[spec 2.9] who marks a message as unread that called everybody before they came is not called by it",
+  "[spec 2.9] marking a message from before one's subscription as unread does not make its wildcard mention count",
   async (t) => {
     const [from] = await places([ada], []);
     const id = await ada.say(from, "soup", "@**all**");
@@ -148,7 +150,7 @@ t.test(
 );
 
 t.test(
-  "[openapi update-message-flags] what somebody starred or marked as unread stands under is:starred and is:unread, received or not",
+  "[OpenAPI, update-message-flags] is:starred and is:unread find messages that a user starred or marked as unread, received or not",
   async (t) => {
     const [from] = await places([ada], []);
     const id = await ada.say(from, "soup", "before cyd came");

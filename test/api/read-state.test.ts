@@ -1,11 +1,11 @@
-/** Marks, receipts and what POST /register says of unread messages (spec 4.16; behaviour 2.16, 8, 12.18). */
+/** Marks, receipts and the unread section of POST /register (spec 4.16; behaviour 2.16, 8, 12.18). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   createChannel,
-  crowd,
   Follower,
   flood,
   outcome,
@@ -16,10 +16,10 @@ import {
   setUserSettings,
   success,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, anna, bert } = await startPeopledServer(t, ["anna", "bert"]);
+const { server, owner, anna, bert } = await startServerWithUsers(t, ["anna", "bert"]);
 const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
 
 const types = ["message", "update_message_flags"];
@@ -35,7 +35,7 @@ const direct = async (client: Client, to: readonly Client[], content = "hi") =>
   (await client.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content })).body.id as number;
 
 t.test(
-  "[spec 4.16] a topic is marked as read, whatever its case, and the caller alone is told of what changed",
+  "[spec 4.16] a topic is marked as read, whatever its case, and only the caller receives an event with the changes",
   async (t) => {
     const first = await anna.say(kitchen, "Soup", "one");
     const other = await anna.say(kitchen, "bread", "two");
@@ -60,21 +60,21 @@ t.test(
     ]);
     t.strictSame(theirs.ofType("update_message_flags"), []);
     const later = await anna.say(kitchen, "soup", "four");
-    t.strictSame(await flagsOf(bert, later), [], "what comes later is unread");
+    t.strictSame(await flagsOf(bert, later), [], "later messages are unread");
   },
 );
 
-t.test("[behaviour 2.16, 12.18] whose channel or topic it is not is told so", async (t) => {
+t.test("[behaviour 2.16, 12.18] marking an unknown or hidden channel or topic is rejected", async (t) => {
   const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
   await anna.say(secret, "hidden", "one");
   await anna.say(kitchen, "theirs", "one");
-  const stranger = await personOf(server, "stranger");
+  const outsider = await personOf(server, "outsider");
   for (const id of [secret, 999]) {
     t.strictSame(outcome(await markTopic(bert, id, "hidden")), refusal("Invalid channel ID"));
     t.strictSame(outcome(await bert.post("/mark_stream_as_read", { stream_id: id })), refusal("Invalid channel ID"));
   }
   t.strictSame(outcome(await markTopic(bert, kitchen, "none")), refusal("No such topic 'none'"));
-  t.strictSame(outcome(await markTopic(stranger, kitchen, "theirs")), refusal("No such topic 'theirs'"));
+  t.strictSame(outcome(await markTopic(outsider, kitchen, "theirs")), refusal("No such topic 'theirs'"));
   t.strictSame(outcome(await markTopic(bert, kitchen, "general chat")), refusal("No such topic ''"));
   t.strictSame(outcome(await markTopic(bert, kitchen, "")), success(), "an empty name is not looked up");
   const empty = await anna.say(kitchen, "", "one");
@@ -85,7 +85,7 @@ t.test("[behaviour 2.16, 12.18] whose channel or topic it is not is told so", as
   t.equal((await markTopic(owner.anonymous(), kitchen, "theirs")).status, 401);
 });
 
-t.test("[behaviour 8] a channel and everything are marked as read; everything is one event without ids", async (t) => {
+t.test("[behaviour 8] a channel or everything is marked as read; everything is one event without ids", async (t) => {
   const channel = await createChannel(owner, "marked", [anna, bert]);
   const ids = [await anna.say(channel, "a", "1"), await anna.say(channel, "b", "2")];
   const elsewhere = await anna.say(kitchen, "marked", "3");
@@ -106,32 +106,32 @@ t.test("[behaviour 8] a channel and everything are marked as read; everything is
 });
 
 t.test(
-  "[architecture, Read state] marking many answers at once: one row; they are told in pieces, apart",
+  "[architecture, Read state] marking many messages is answered at once and stores one row; the events follow in slices",
   async (t) => {
     const channel = await createChannel(owner, "flooded", [anna, bert]);
     const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
     const ids = await flood(server, { channelId: channel, topic: "t", count });
     const { environment } = realmOf(server);
     const rows = () =>
-      (["readFloors", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
+      (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
     const follower = await follow(bert);
     const before = rows();
     await markTopic(bert, channel, "t");
     t.strictSame((await unreadOf(bert)).streams, [], "read at once");
     const grown = rows().reduce((sum, now, index) => sum + now - (before[index] ?? 0), 0);
     t.ok(grown <= 3, `${grown} rows for ${count} messages`);
-    const told: number[] = [];
-    while (told.length < count) {
-      await follower.until((event) => event.type === "update_message_flags" && !told.includes(event.messages[0]));
+    const received: number[] = [];
+    while (received.length < count) {
+      await follower.until((event) => event.type === "update_message_flags" && !received.includes(event.messages[0]));
       const events = follower.ofType("update_message_flags");
       for (const { messages } of events) t.ok(messages.length <= limits.event_ids_per_piece_max);
-      told.splice(0, told.length, ...events.flatMap((event) => event.messages));
+      received.splice(0, received.length, ...events.flatMap((event) => event.messages));
     }
-    t.strictSame(told, ids);
+    t.strictSame(received, ids);
   },
 );
 
-t.test("[architecture, Read state] reading message by message leaves floors, not a row for each", async (t) => {
+t.test("[architecture, Read state] reading one by one advances read watermarks, without a row for each", async (t) => {
   const channel = await createChannel(owner, "scrolled", [anna, bert]);
   const ids = await flood(server, { channelId: channel, topic: "t", count: 60 });
   const exceptions = () => realmOf(server).environment.count("readExceptions");
@@ -148,10 +148,10 @@ t.test("[architecture, Read state] reading message by message leaves floors, not
 });
 
 t.test(
-  "[behaviour 8] unread_msgs: direct, group and channel messages, mentions, muted places, in their order",
+  "[behaviour 8] unread_msgs has direct, group and channel messages, mentions and muted topics, in order",
   async (t) => {
     const reader = await personOf(server, "reader");
-    // What is followed is unmuted, and this is about what is muted.
+    // A followed topic counts as unmuted, but this test is about muted ones.
     setUserSettings(server, reader.userId, { automatically_follow_topics_where_mentioned: false });
     const [quiet, loud] = [
       await createChannel(owner, "quiet", [reader, anna]),
@@ -192,11 +192,11 @@ t.test(
     t.strictSame(await unreadOf(reader, { client_capabilities: { empty_topic_name: true } }), expected);
     t.match((await unreadOf(reader)).streams[2], { topic: "general chat" });
     const one_only = await reader.register({ event_types: ["message"], fetch_event_types: ["message"] });
-    t.notOk("unread_msgs" in one_only, "only who asks for messages and for flags");
+    t.notOk("unread_msgs" in one_only, "only for clients that ask for messages and for flags");
   },
 );
 
-t.test("[behaviour 8] leaving marks as read, and who comes back begins anew", async (t) => {
+t.test("[behaviour 8] leaving marks as read; after subscribing again only new messages are unread", async (t) => {
   const channel = await createChannel(owner, "left", [anna, bert]);
   const id = await anna.say(channel, "t", "before");
   const follower = await follow(bert);
@@ -211,7 +211,7 @@ t.test("[behaviour 8] leaving marks as read, and who comes back begins anew", as
   t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: [id] }]);
 });
 
-t.test("[behaviour 2.20] what waited to be read before a deactivation waits after the return", async (t) => {
+t.test("[behaviour 2.20] messages unread before a deactivation are unread after the reactivation", async (t) => {
   const away = await personOf(server, "away");
   const channel = await createChannel(owner, "returned", [anna, away]);
   const id = await anna.say(channel, "t", "before");
@@ -223,22 +223,25 @@ t.test("[behaviour 2.20] what waited to be read before a deactivation waits afte
   t.strictSame((await unreadOf(away)).streams[0].unread_message_ids, [id]);
 });
 
-t.test("[behaviour 5.1] who is muted is read: what was there, what comes; what comes after is not", async (t) => {
-  const channel = await createChannel(owner, "muting", [anna, bert]);
-  const before = await anna.say(channel, "t", "before");
-  const follower = await follow(bert);
-  await bert.post(`/users/me/muted_users/${anna.userId}`);
-  const during = await anna.say(channel, "t", "during");
-  t.strictSame(await flagsOf(bert, before), ["read"]);
-  t.strictSame(await flagsOf(bert, during), ["read"]);
-  await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(before));
-  await bert.delete(`/users/me/muted_users/${anna.userId}`);
-  t.strictSame(await flagsOf(bert, during), ["read"]);
-  t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
-});
+t.test(
+  "[behaviour 5.1] messages from a muted user are read: existing ones and those sent while muted, but not those after unmuting",
+  async (t) => {
+    const channel = await createChannel(owner, "muting", [anna, bert]);
+    const before = await anna.say(channel, "t", "before");
+    const follower = await follow(bert);
+    await bert.post(`/users/me/muted_users/${anna.userId}`);
+    const during = await anna.say(channel, "t", "during");
+    t.strictSame(await flagsOf(bert, before), ["read"]);
+    t.strictSame(await flagsOf(bert, during), ["read"]);
+    await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(before));
+    await bert.delete(`/users/me/muted_users/${anna.userId}`);
+    t.strictSame(await flagsOf(bert, during), ["read"]);
+    t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
+  },
+);
 
 t.test(
-  "[openapi send-message] read_by_sender says whether one's own message waits; else the program does",
+  "[OpenAPI, send-message] read_by_sender decides whether one's own message is read, by default the client does",
   async (t) => {
     const send = (params: object, agent = "node") =>
       anna.post(
@@ -255,32 +258,35 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.2] has_alert_word: words on their own, in any case, as they were when it was sent", async (t) => {
-  const before = await anna.say(kitchen, "words", "the pizza is here");
-  await bert.post("/users/me/alert_words", { alert_words: ["Pizza", "new york"] });
-  const cases: [string, boolean][] = [
-    ["PIZZA!", true],
-    ["a pizza.", true],
-    ["to New York, now", true],
-    ["pizzas", false],
-    ["napizza", false],
-    ["new  york", false],
-  ];
-  for (const [content, isAlerted] of cases) {
-    const id = await anna.say(kitchen, "words", content);
-    t.strictSame(await flagsOf(bert, id), isAlerted ? ["has_alert_word"] : [], content);
-    t.strictSame(await flagsOf(anna, id), [], "nobody else");
-  }
-  t.strictSame(await flagsOf(bert, before), [], "it was sent before");
-  const id = await anna.say(kitchen, "words", "pizza");
-  await bert.delete("/users/me/alert_words", { alert_words: ["Pizza"] });
-  t.strictSame(await flagsOf(bert, id), ["has_alert_word"]);
-  await anna.patch(`/messages/${id}`, { content: "salad" });
-  t.strictSame(await flagsOf(bert, id), []);
-});
+t.test(
+  "[behaviour 5.2] has_alert_word matches whole words in any case, as configured when the message was sent",
+  async (t) => {
+    const before = await anna.say(kitchen, "words", "the pizza is here");
+    await bert.post("/users/me/alert_words", { alert_words: ["Pizza", "new york"] });
+    const cases: [string, boolean][] = [
+      ["PIZZA!", true],
+      ["a pizza.", true],
+      ["to New York, now", true],
+      ["pizzas", false],
+      ["napizza", false],
+      ["new  york", false],
+    ];
+    for (const [content, isAlerted] of cases) {
+      const id = await anna.say(kitchen, "words", content);
+      t.strictSame(await flagsOf(bert, id), isAlerted ? ["has_alert_word"] : [], content);
+      t.strictSame(await flagsOf(anna, id), [], "nobody else");
+    }
+    t.strictSame(await flagsOf(bert, before), [], "it was sent before");
+    const id = await anna.say(kitchen, "words", "pizza");
+    await bert.delete("/users/me/alert_words", { alert_words: ["Pizza"] });
+    t.strictSame(await flagsOf(bert, id), ["has_alert_word"]);
+    await anna.patch(`/messages/${id}`, { content: "salad" });
+    t.strictSame(await flagsOf(bert, id), []);
+  },
+);
 
 t.test(
-  "[spec 2.9] topic_wildcard_mentioned: who has written in the topic, and wildcard_mentioned with it",
+  "[spec 2.9] topic_wildcard_mentioned is set for users who wrote in the topic, together with wildcard_mentioned",
   async (t) => {
     const channel = await createChannel(owner, "topical", [anna, bert]);
     await bert.say(channel, "t", "mine");
@@ -293,7 +299,7 @@ t.test(
   },
 );
 
-t.test("[openapi get-read-receipts] who has read it, but who does not share it, and whom one mutes", async (t) => {
+t.test("[OpenAPI, get-read-receipts] receipts list readers, but not users who hide theirs or are muted", async (t) => {
   const people = await Promise.all(["r1", "r2", "r3"].map((name) => personOf(server, name)));
   const [one, two, three] = people as [Client, Client, Client];
   const channel = await createChannel(owner, "receipts", [anna, ...people]);
@@ -325,14 +331,25 @@ t.test("[openapi get-read-receipts] who has read it, but who does not share it, 
   setRealmSettings(server, { enable_read_receipts: true });
 });
 
-t.test("[S3] receipts of a channel with more people than one pass looks at", async (t) => {
-  const many = await crowd(server, "crowd", limits.read_receipts_per_pass_max + 1);
-  const made = await owner.post("/channels/create", { name: "crowded", subscribers: [anna.userId, ...many] });
-  const id = await anna.say(made.body.id, "t", "x");
-  t.strictSame((await anna.get(`/messages/${id}/read_receipts`)).body.user_ids, []);
-});
+t.test(
+  "[S3] read_receipts_per_pass_max: receipts list readers of every pass in a channel with more subscribers",
+  async (t) => {
+    const first = await personOf(server, "first");
+    const many = await addUsers(server, "crowd", limits.read_receipts_per_pass_max + 1);
+    const last = await personOf(server, "last");
+    const subscribers = [anna.userId, first.userId, ...many, last.userId];
+    const made = await owner.post("/channels/create", { name: "crowded", subscribers });
+    const id = await anna.say(made.body.id, "t", "x");
+    const receipts = async () => (await anna.get(`/messages/${id}/read_receipts`)).body.user_ids;
+    t.strictSame(await receipts(), []);
+    for (const reader of [last, first]) {
+      await reader.post("/messages/flags", { op: "add", flag: "read", messages: [id] });
+    }
+    t.strictSame(await receipts(), [first.userId, last.userId]);
+  },
+);
 
-t.test("[roles] guests mark what they can read", async (t) => {
+t.test("[behaviour 5.2] guests mark messages that they can read", async (t) => {
   const guest = await personOf(server, "guest", roles.guest);
   const channel = await createChannel(owner, "guests", [anna, guest]);
   const id = await anna.say(channel, "t", "x");
@@ -341,33 +358,30 @@ t.test("[roles] guests mark what they can read", async (t) => {
   t.strictSame(outcome(await markTopic(guest, kitchen, "soup")), refusal("Invalid channel ID"));
 });
 
-t.test(
-  "[M1, M3] what was read, starred and marked is so after a restart, and what was to be told is told",
-  async (t) => {
-    const first = await startTestServer(t);
-    const reader = await personOf(first, "reader");
-    const channel = await createChannel(first.owner, "kept", [reader]);
-    const [one = 0, two = 0, three = 0] = await flood(first, {
-      channelId: channel,
-      topic: "t",
-      count: limits.read_rows_inline_max + 5,
-    });
-    await reader.post("/messages/flags", { op: "add", flag: "starred", messages: [one] });
-    const { queue_id, last_event_id } = await reader.register({ event_types: types, fetch_event_types: types });
-    await markTopic(reader, channel, "t");
-    await reader.post("/messages/flags", { op: "remove", flag: "read", messages: [two] });
-    await first.stop();
-    const second = await startTestServer(t, { dataDir: first.dataDir });
-    const again = new (reader.constructor as typeof Client)(second.url, reader.account);
-    t.strictSame(await flagsOf(again, one), ["read", "starred"]);
-    t.strictSame(await flagsOf(again, two), []);
-    t.strictSame(await flagsOf(again, three), ["read"]);
-    const state = await again.register({ fetch_event_types: [...types, "starred_messages"] });
-    t.match(state, { starred_messages: [one], unread_msgs: { count: 1 } });
-    const follower = new Follower(again, { queue_id, last_event_id });
-    await follower.until(({ op, messages }) => op === "add" && messages.includes(three));
-    await follower.settled();
-    const about = follower.ofType("update_message_flags").filter(({ messages }) => messages.includes(two));
-    t.equal(about.at(-1).op, "remove", "who has marked it as unread since is not told of the past");
-  },
-);
+t.test("[M1, M3] read state, stars and marks survive a restart, and pending announcements are sent", async (t) => {
+  const first = await startTestServer(t);
+  const reader = await personOf(first, "reader");
+  const channel = await createChannel(first.owner, "kept", [reader]);
+  const [one = 0, two = 0, three = 0] = await flood(first, {
+    channelId: channel,
+    topic: "t",
+    count: limits.read_rows_inline_max + 5,
+  });
+  await reader.post("/messages/flags", { op: "add", flag: "starred", messages: [one] });
+  const { queue_id, last_event_id } = await reader.register({ event_types: types, fetch_event_types: types });
+  await markTopic(reader, channel, "t");
+  await reader.post("/messages/flags", { op: "remove", flag: "read", messages: [two] });
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  const again = new (reader.constructor as typeof Client)(second.url, reader.account);
+  t.strictSame(await flagsOf(again, one), ["read", "starred"]);
+  t.strictSame(await flagsOf(again, two), []);
+  t.strictSame(await flagsOf(again, three), ["read"]);
+  const state = await again.register({ fetch_event_types: [...types, "starred_messages"] });
+  t.match(state, { starred_messages: [one], unread_msgs: { count: 1 } });
+  const follower = new Follower(again, { queue_id, last_event_id });
+  await follower.until(({ op, messages }) => op === "add" && messages.includes(three));
+  await follower.settled();
+  const about = follower.ofType("update_message_flags").filter(({ messages }) => messages.includes(two));
+  t.equal(about.at(-1).op, "remove", "a message marked as unread since is not announced as read");
+});

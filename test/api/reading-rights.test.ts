@@ -1,6 +1,6 @@
 /**
- * Who reads what, on every path alike (S1; spec 4.10; behaviour 2.10, 5.4): spectators without an account, guests who may not know
- * everybody, and the topics of a channel.
+ * Permission to read, the same on every path (S1; spec 4.10; behaviour 2.10, 5.4): spectators without an account,
+ * restricted guests, and the topics of a channel.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -17,9 +17,9 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, anna, guest } = await startPeopledServer(t, ["anna", "guest"]);
+const { server, owner, anna, guest } = await startServerWithUsers(t, ["anna", "guest"]);
 setRealmSettings(server, { enable_spectator_access: true });
 const webId = await createChannel(owner, "web", [owner, anna], { is_web_public: true });
 const publicId = await createChannel(owner, "open", [owner, anna]);
@@ -30,7 +30,7 @@ const narrow = [{ operator: "channels", operand: "web-public" }];
 const range = { anchor: "newest", num_before: 10, num_after: 0 };
 const notLoggedIn = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
 
-t.test("[behaviour 5.4] a spectator reads web-public channels, without anybody's address (D27)", async (t) => {
+t.test("[behaviour 5.4] a spectator reads web-public channels, without anybody's email (D27)", async (t) => {
   const { body } = await nobody.get("/messages", { ...range, narrow });
   t.strictSame(
     body.messages.map(({ id }: { id: number }) => id),
@@ -60,7 +60,7 @@ t.test("[behaviour 5.4] a spectator reads web-public channels, without anybody's
   );
 });
 
-t.test("[behaviour 5.4] a spectator asks for nothing else, and learns of nothing else", async (t) => {
+t.test("[behaviour 5.4] a spectator can request nothing else and receives nothing about it", async (t) => {
   const refused = [
     [],
     [{ operator: "channel", operand: "web" }],
@@ -88,7 +88,7 @@ t.test("[behaviour 5.4] a spectator asks for nothing else, and learns of nothing
   });
 });
 
-t.test("[D27] where spectators are not let in, there is nothing for them", async (t) => {
+t.test("[D27] where spectator access is off, spectators get nothing", async (t) => {
   setRealmSettings(server, { enable_spectator_access: false });
   t.strictSame(outcome(await nobody.get("/messages", { ...range, narrow })), notLoggedIn);
   t.strictSame(outcome(await nobody.get(`/messages/${web}`)), notLoggedIn);
@@ -99,10 +99,14 @@ t.test("[D27] where spectators are not let in, there is nothing for them", async
     key: "wrong",
     userId: 0,
   });
-  t.equal((await wrong.get("/messages", { ...range, narrow })).status, 401, "bad credentials make no spectator");
+  t.equal(
+    (await wrong.get("/messages", { ...range, narrow })).status,
+    401,
+    "invalid credentials do not make the caller a spectator",
+  );
 });
 
-t.test("[D34] a guest who may not know the sender is shown an unknown one, in events as in history", async (t) => {
+t.test("[D34] a guest who may not see the sender gets an unknown user, in events and in history", async (t) => {
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [guest.userId] });
   const bert = await personOf(server, "bert");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [bert.userId] });
@@ -127,7 +131,7 @@ t.test("[D34] a guest who may not know the sender is shown an unknown one, in ev
   t.equal(seen.message.sender_full_name, "bert 0", "others know them");
 });
 
-t.test("[openapi get-stream-topics] topics by their newest message, the empty one by its display name", async (t) => {
+t.test("[OpenAPI, get-stream-topics] topics are ordered by newest message; the empty one has its name", async (t) => {
   const id = await createChannel(owner, "many", [owner, anna]);
   const first = await owner.say("many", "First", "x");
   const second = await owner.say("many", "second", "x");
@@ -148,7 +152,7 @@ t.test("[openapi get-stream-topics] topics by their newest message, the empty on
   ]);
 });
 
-t.test("[S1] of protected history only the topics with received messages, each with the newest received", async (t) => {
+t.test("[S1] protected history: only topics with received messages, each with the newest received one", async (t) => {
   const id = await createChannel(owner, "vault", [owner], { invite_only: true });
   const join = () =>
     owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [anna.userId] });
@@ -165,56 +169,56 @@ t.test("[S1] of protected history only the topics with received messages, each w
   t.equal((await owner.get(`/users/me/${id}/topics`)).body.topics.length, 2);
 });
 
-t.test("[openapi get-stream-topics] who may read the channel: everybody but guests a public one", async (t) => {
-  const roleMatrix: [Client, boolean][] = [
-    [owner, true],
-    [anna, true],
-    [await personOf(server, "moderator", roles.moderator), true],
-    [await personOf(server, "stranger"), true],
-    [guest, false],
-    [nobody, false],
-  ];
-  for (const [client, isAllowed] of roleMatrix) {
-    const { status } = await client.get(`/users/me/${publicId}/topics`);
-    t.equal(status === 200, isAllowed, client.account?.email ?? "spectator");
-  }
-  t.equal((await owner.get("/users/me/nothing/topics")).status, 404);
-});
-
 t.test(
-  "[architecture, Feeds over many channels] a feed among much that is somebody else's: its own channels are merged",
+  "[OpenAPI, get-stream-topics] readers of the channel get its topics; guests do not get a public channel's",
   async (t) => {
-    const { dispatcher, view } = realmOf(server);
-    const lonely = await personOf(server, "lonely");
-    await createChannel(owner, "rare", [owner, lonely]);
-    const mine = [await owner.say("rare", "t", "x")];
-    const template = view.row("messages", open);
-    if (template === undefined) throw new Error("no message");
-    // Two thousand messages of a channel that the reader is not in, without the price of sending them.
-    for (let n = 0; n < 2000; n++) {
-      const id = view.counter("message") + 1;
-      const row = { ...template, id };
-      write(server, "messages", id, row);
-      write(server, "conversationMessages", [row.conversationId, id], { senderId: row.senderId, traits: row.traits });
-      write(server, "channelMessages", [publicId, id], {
-        conversationId: row.conversationId,
-        senderId: row.senderId,
-        traits: row.traits,
-      });
-      (dispatcher.ledger.turn.counters as { message: number }).message = id;
+    const roleMatrix: [Client, boolean][] = [
+      [owner, true],
+      [anna, true],
+      [await personOf(server, "moderator", roles.moderator), true],
+      [await personOf(server, "outsider"), true],
+      [guest, false],
+      [nobody, false],
+    ];
+    for (const [client, isAllowed] of roleMatrix) {
+      const { status } = await client.get(`/users/me/${publicId}/topics`);
+      t.equal(status === 200, isAllowed, client.account?.email ?? "spectator");
     }
-    mine.push(await owner.say("rare", "t", "x"));
-    const { body } = await lonely.get("/messages", { ...range, narrow: [{ operator: "topic", operand: "t" }] });
-    t.strictSame(
-      body.messages.map(({ id }: { id: number }) => id),
-      mine,
-    );
-    const feed = await lonely.get("/messages", { anchor: "newest", num_before: 1000, num_after: 0 });
-    const ids: number[] = feed.body.messages.map(({ id }: { id: number }) => id);
-    t.strictSame(
-      ids.filter((id) => mine.includes(id)),
-      mine,
-    );
-    t.equal(feed.body.found_oldest, true);
+    t.equal((await owner.get("/users/me/nothing/topics")).status, 404);
   },
 );
+
+t.test("[architecture] a feed among many messages of other channels merges the reader's own channels", async (t) => {
+  const { dispatcher, view } = realmOf(server);
+  const lonely = await personOf(server, "lonely");
+  await createChannel(owner, "rare", [owner, lonely]);
+  const mine = [await owner.say("rare", "t", "x")];
+  const template = view.row("messages", open);
+  if (template === undefined) throw new Error("no message");
+  // Two thousand messages in a channel that the reader is not subscribed to, written directly to save time.
+  for (let n = 0; n < 2000; n++) {
+    const id = view.counter("message") + 1;
+    const row = { ...template, id };
+    write(server, "messages", id, row);
+    write(server, "conversationMessages", [row.conversationId, id], { senderId: row.senderId, traits: row.traits });
+    write(server, "channelMessages", [publicId, id], {
+      conversationId: row.conversationId,
+      senderId: row.senderId,
+      traits: row.traits,
+    });
+    (dispatcher.realmCounters.turn.counters as { message: number }).message = id;
+  }
+  mine.push(await owner.say("rare", "t", "x"));
+  const { body } = await lonely.get("/messages", { ...range, narrow: [{ operator: "topic", operand: "t" }] });
+  t.strictSame(
+    body.messages.map(({ id }: { id: number }) => id),
+    mine,
+  );
+  const feed = await lonely.get("/messages", { anchor: "newest", num_before: 1000, num_after: 0 });
+  const ids: number[] = feed.body.messages.map(({ id }: { id: number }) => id);
+  t.strictSame(
+    ids.filter((id) => mine.includes(id)),
+    mine,
+  );
+  t.equal(feed.body.found_oldest, true);
+});

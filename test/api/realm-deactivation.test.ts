@@ -1,4 +1,7 @@
-/** POST /realm/deactivate (D1, D2; realtime.md, close codes): nobody is let in, until `cli reactivate-realm`. */
+/**
+ * POST /realm/deactivate (D1, D2, D212; docs/realtime.md, close codes): every caller is rejected until `cli
+ * reactivate-realm`.
+ */
 import { join } from "node:path";
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -16,7 +19,7 @@ const gone = refusal("This organization has been deactivated", "REALM_DEACTIVATE
 const closed = { code: 4403, reason: "account or organization deactivated: do not retry" };
 const event = { type: "realm", op: "deactivated", realm_id: 1 };
 
-t.test("[public API, deactivate-realm] owners alone", async (t) => {
+t.test("[public API, deactivate-realm] only owners may deactivate the organization", async (t) => {
   const server = await startTestServer(t);
   const changes = await watchChanges(server.owner);
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
@@ -32,7 +35,7 @@ t.test("[public API, deactivate-realm] owners alone", async (t) => {
 });
 
 t.test(
-  "[D1] every key is answered 401 then, polls are told, sockets close with 4403, pages and strangers are refused",
+  "[D1] all keys are rejected with 401, polls end, sockets close with 4403, pages and anonymous calls are rejected",
   async (t) => {
     const server = await startTestServer(t);
     const { owner } = server;
@@ -45,11 +48,11 @@ t.test(
     const queue = await openQueue(person, ["realm"]);
     const poll = await holdPoll(server, person, queue, queue.last_event_id);
     const deaf = await openQueue(person, ["message"]);
-    const untold = await holdPoll(server, person, deaf, deaf.last_event_id);
+    const unanswered = await holdPoll(server, person, deaf, deaf.last_event_id);
     t.strictSame(outcome(await owner.post("/realm/deactivate")), success());
-    const told = await poll.answer;
-    t.match(told.body.events, [event]);
-    t.strictSame(outcome(await untold.answer), gone);
+    const received = await poll.answer;
+    t.match(received.body.events, [event]);
+    t.strictSame(outcome(await unanswered.answer), gone);
     t.match(await following.event(({ type }) => type === "realm"), event);
     for (const socket of [following, idle]) t.strictSame(await socket.closed, closed);
     for (const client of [owner, person]) {
@@ -61,11 +64,11 @@ t.test(
     t.strictSame(outcome(await getEvents(person, queue, queue.last_event_id)), gone);
     t.strictSame(outcome(await owner.post("/realm/deactivate")), gone);
     const wrong = new Client(server.url, { email: "owner@localhost", key: "wrong", userId: 0 });
-    t.equal((await wrong.get("/users/me")).body.code, "INVALID_API_KEY", "a wrong key learns nothing");
+    t.equal((await wrong.get("/users/me")).body.code, "INVALID_API_KEY", "a wrong key gets no information");
     t.strictSame(outcome(await owner.anonymous().get("/messages", { num_before: 1, num_after: 0 })), gone);
     const credentials = { username: "owner@localhost", password: "wrong password" };
     t.strictSame(outcome(await owner.anonymous().post("/fetch_api_key", credentials)), gone);
-    t.equal((await owner.anonymous().get("/server_settings")).status, 200, "what the server is may be asked");
+    t.equal((await owner.anonymous().get("/server_settings")).status, 200, "server settings stay available");
     t.equal((await fetchPage(server.url, "/health")).status, 200);
     t.equal((await visit(link)).status, 401);
     t.equal((await fetchPage(server.url, "/avatar/2")).status, 401);
@@ -78,7 +81,7 @@ t.test(
 );
 
 t.test(
-  "[S1] [M1] one organization's end is no other's; it survives a restart, and cli reactivate-realm takes it back",
+  "[S1] [M1] other organizations are unaffected; the deactivation survives a restart, and cli reactivate-realm reverts it",
   async (t) => {
     const dataDir = temporaryFolder(t);
     await (await startTestServer(t, { dataDir })).stop();

@@ -1,6 +1,8 @@
-/** Domains of an organization: /realm/domains and what emails_restricted_to_domains means (OpenAPI, realm_domains). */
+/**
+ * Domains of an organization: /realm/domains and the effect of emails_restricted_to_domains (OpenAPI, realm_domains).
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
@@ -38,7 +40,7 @@ async function clear(): Promise<void> {
 }
 
 t.test(
-  "[public API, realm_domains] owners add, change and remove domains; everybody has the list and is told",
+  "[public API, realm_domains] owners add, change and remove domains; everybody can list them and receives events",
   async (t) => {
     const follower = await Follower.of(member, { event_types: ["realm_domains", "message"] });
     const made = await add(owner, " Chat.Example.ORG ");
@@ -73,7 +75,7 @@ t.test(
   },
 );
 
-t.test("[public API, realm_domains] what is no domain, is there already, or is not there", async (t) => {
+t.test("[public API, realm_domains] invalid, existing and unknown domains are rejected", async (t) => {
   await add(owner, "taken.example");
   const longest = `${"a".repeat(limits.realm_domain_characters_max - 8)}.example`;
   const faults: Readonly<Record<string, string>> = {
@@ -105,7 +107,7 @@ t.test("[public API, realm_domains] what is no domain, is there already, or is n
   await clear();
 });
 
-t.test("[S3] realm_domains_max: one more is refused", async (t) => {
+t.test("[S3] realm_domains_max: one more is rejected", async (t) => {
   const own = await startTestServer(t);
   const domainOf = (id: number) => `d${id}.example`;
   const rows = rowsFor<"realmDomains">(limits.realm_domains_max - 1, (id) => [
@@ -117,7 +119,7 @@ t.test("[S3] realm_domains_max: one more is refused", async (t) => {
   t.strictSame(outcome(await add(own.owner, "more.example")), refusal("Too many domains"));
 });
 
-t.test("[public API, emails_restricted_to_domains] addresses of new people must be of known domains", async (t) => {
+t.test("[public API, emails_restricted_to_domains] emails of new users must be in an allowed domain", async (t) => {
   await add(owner, "exact.example");
   await add(owner, "wide.example", true);
   setRealmSettings(server, { emails_restricted_to_domains: true });
@@ -154,7 +156,7 @@ t.test("[public API, emails_restricted_to_domains] addresses of new people must 
   await clear();
 });
 
-t.test("[spec 4.1] a link to an address that is not allowed any more changes nothing", async (t) => {
+t.test("[spec 4.1] a link to an email that is no longer allowed changes nothing", async (t) => {
   const person = await personOf(server, "mover");
   const keyHash = "a hash that nobody has";
   write(server, "emailChanges", keyHash, {
@@ -169,7 +171,7 @@ t.test("[spec 4.1] a link to an address that is not allowed any more changes not
   await clear();
 });
 
-t.test("[public API, emails_restricted_to_domains] ends with the last domain, and everybody is told", async (t) => {
+t.test("[public API, emails_restricted_to_domains] the restriction ends with the last domain", async (t) => {
   await add(owner, "one.example");
   await add(owner, "two.example");
   t.equal((await owner.patch("/realm", { emails_restricted_to_domains: true })).status, 200);
@@ -182,7 +184,7 @@ t.test("[public API, emails_restricted_to_domains] ends with the last domain, an
   t.equal((await member.register({ fetch_event_types: ["realm"] }))["realm_emails_restricted_to_domains"], false);
 });
 
-t.test("[M1] [D25] domains are there after a restart; a repeat under its key adds nothing", async (t) => {
+t.test("[M1] [D25] domains survive a restart, and a repeat under its key adds nothing", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const headers = { "Idempotency-Key": "a domain" };
   const first = await add(before.owner, "kept.example", true, headers);

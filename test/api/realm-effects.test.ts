@@ -1,14 +1,17 @@
-/** Settings of the organization that this server acts on (D5; behaviour 2.1, 2.4, 5.1): what they allow follows when they are set. */
+/**
+ * Settings of the organization that this server enforces (D5; behaviour 2.1, 2.4, 5.1). Each takes effect as soon as it
+ * is set.
+ */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { outboxMails } from "../support/mail.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { picture, upload } from "../support/pictures.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { startTestServer } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator: admin, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator: admin, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const ordinary = [moderator, member, guest];
 
 async function set(settings: Readonly<Record<string, unknown>>): Promise<void> {
@@ -17,7 +20,7 @@ async function set(settings: Readonly<Record<string, unknown>>): Promise<void> {
 }
 
 t.test(
-  "[behaviour 2.1] where names are not changed, a new one is ignored without a word, administrators aside",
+  "[behaviour 2.1] with name_changes_disabled a new name is silently ignored, except from administrators",
   async (t) => {
     await set({ name_changes_disabled: true });
     const nameOf = async (client: typeof owner) => (await client.get("/users/me")).body.full_name;
@@ -25,7 +28,7 @@ t.test(
       const before = await nameOf(client);
       const answer = await client.patch("/settings", { full_name: "Somebody else", starred_message_counts: false });
       t.strictSame(outcome(answer), success());
-      t.strictSame(outcome(await client.patch("/settings", { full_name: "" })), success(), "not even looked at");
+      t.strictSame(outcome(await client.patch("/settings", { full_name: "" })), success(), "not even validated");
       t.equal(await nameOf(client), before);
       t.match(await stateOf(client, ["user_settings"]), { user_settings: { starred_message_counts: false } });
     }
@@ -38,41 +41,38 @@ t.test(
   },
 );
 
-t.test(
-  "[behaviour 2.1] where addresses are not changed, nobody but administrators asks for another, or follows a link",
-  async (t) => {
-    const mails = await startTestServer(t);
-    const person = await personOf(mails, "person");
-    const chief = await personOf(mails, "chief", roles.administrator);
-    t.strictSame(outcome(await person.patch("/settings", { email: "early@example.com" })), success());
-    await mails.owner.patch("/realm", { email_changes_disabled: true });
-    const refused = refusal("Email address changes are disabled in this organization.");
-    for (const email of ["late@example.com", "no address", "chief0@example.com"]) {
-      t.strictSame(outcome(await person.patch("/settings", { email, color_scheme: 2 })), refused, email);
-    }
-    t.match(await stateOf(person, ["user_settings"]), { user_settings: { color_scheme: 1 } }, "all or nothing");
-    t.strictSame(
-      outcome(await person.patch("/settings", { email: "person0@example.com" })),
-      success(),
-      "the one there is",
-    );
-    t.strictSame(outcome(await chief.patch("/settings", { email: "head@example.com" })), success());
-    const sent = await outboxMails(mails.dataDir, 2);
-    const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
-    const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
-    const page = await fetch(link);
-    t.equal(page.status, 400);
-    t.match(await page.text(), "Email address changes are disabled in this organization.");
-    t.strictSame(
-      sent.map(({ email }) => email.to?.[0]?.address).sort(),
-      ["early@example.com", "head@example.com"],
-      "nobody else was written to",
-    );
-    t.equal((await person.get("/users/me")).body.delivery_email, "person0@example.com");
-  },
-);
+t.test("[behaviour 2.1] with email changes disabled only administrators request one or use a link", async (t) => {
+  const mails = await startTestServer(t);
+  const person = await personOf(mails, "person");
+  const chief = await personOf(mails, "chief", roles.administrator);
+  t.strictSame(outcome(await person.patch("/settings", { email: "early@example.com" })), success());
+  await mails.owner.patch("/realm", { email_changes_disabled: true });
+  const refused = refusal("Email address changes are disabled in this organization.");
+  for (const email of ["late@example.com", "no address", "chief0@example.com"]) {
+    t.strictSame(outcome(await person.patch("/settings", { email, color_scheme: 2 })), refused, email);
+  }
+  t.match(await stateOf(person, ["user_settings"]), { user_settings: { color_scheme: 1 } }, "all or nothing");
+  t.strictSame(
+    outcome(await person.patch("/settings", { email: "person0@example.com" })),
+    success(),
+    "the current email",
+  );
+  t.strictSame(outcome(await chief.patch("/settings", { email: "head@example.com" })), success());
+  const sent = await outboxMails(mails.dataDir, 2);
+  const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
+  const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
+  const page = await fetch(link);
+  t.equal(page.status, 400);
+  t.match(await page.text(), "Email address changes are disabled in this organization.");
+  t.strictSame(
+    sent.map(({ email }) => email.to?.[0]?.address).sort(),
+    ["early@example.com", "head@example.com"],
+    "no other email was sent",
+  );
+  t.equal((await person.get("/users/me")).body.delivery_email, "person0@example.com");
+});
 
-t.test("[public API] where pictures are not changed, nobody but administrators uploads or removes one", async (t) => {
+t.test("[public API] with avatar changes disabled only administrators upload or remove one", async (t) => {
   const png = await picture("png", 10, 10);
   const path = "/users/me/avatar";
   t.equal((await upload(member, path, png)).status, 200);
@@ -91,7 +91,7 @@ t.test("[public API] where pictures are not changed, nobody but administrators u
   t.equal((await member.delete(path)).status, 200);
 });
 
-t.test("[OpenAPI, require_unique_names] no two people have the same name, but who has one keeps it", async (t) => {
+t.test("[OpenAPI, require_unique_names] no two users get the same name, but existing names are kept", async (t) => {
   const [first, second] = [await personOf(server, "first"), await personOf(server, "second")];
   await first.patch("/settings", { full_name: "Zoë Ångström" });
   await second.patch("/settings", { full_name: "zoë ångström" });
@@ -107,14 +107,14 @@ t.test("[OpenAPI, require_unique_names] no two people have the same name, but wh
   t.strictSame(
     outcome(await first.patch("/settings", { full_name: "ZOË ÅNGSTRÖM" })),
     success(),
-    "one's own, written anew",
+    "one's own name in another spelling",
   );
   t.strictSame(outcome(await member.patch("/settings", { full_name: "Nobody Else" })), success());
   await set({ require_unique_names: false });
   t.strictSame(outcome(await member.patch("/settings", { full_name: "Zoë Ångström" })), success());
 });
 
-t.test("[D5] new people start with the organization's language; who is there keeps theirs", async (t) => {
+t.test("[D5] new users start with the organization's language, and existing ones keep theirs", async (t) => {
   await set({ default_language: "de" });
   const newcomer = await personOf(server, "newcomer");
   const language = async (client: typeof owner) =>
@@ -126,7 +126,7 @@ t.test("[D5] new people start with the organization's language; who is there kee
   t.equal(await language(await personOf(server, "later")), "en");
 });
 
-t.test("[spec 2.4] channels that inherit the policy for topics follow the organization's", async (t) => {
+t.test("[spec 2.4] channels that inherit topics_policy use the organization's", async (t) => {
   await createChannel(owner, "inheriting", [member]);
   await createChannel(owner, "own", [member], { topics_policy: "allow_empty_topic" });
   const say = async (channel: string) =>
@@ -142,7 +142,7 @@ t.test("[spec 2.4] channels that inherit the policy for topics follow the organi
   t.match(await say("inheriting"), { status: 200 });
 });
 
-t.test("[D27] spectators see what they may while the organization lets them in", async (t) => {
+t.test("[D27] spectators have access while the organization's setting allows it", async (t) => {
   const spectator = owner.anonymous();
   t.equal((await spectator.get("/users")).status, 401);
   await set({ enable_spectator_access: true });
@@ -156,7 +156,7 @@ t.test("[D27] spectators see what they may while the organization lets them in",
   t.strictSame(outcome(await owner.post("/channels/create", more)), refusal("Web-public channels are not enabled."));
 });
 
-t.test("[behaviour 11] name and description are shown before anybody logs in", async (t) => {
+t.test("[behaviour 11] name and description are public before a login", async (t) => {
   await set({ name: "Tea & Co", description: "All about tea" });
   t.match((await owner.anonymous().get("/server_settings")).body, {
     realm_name: "Tea & Co",
@@ -164,7 +164,7 @@ t.test("[behaviour 11] name and description are shown before anybody logs in", a
   });
 });
 
-t.test("[behaviour 2.4] a channel that is archived is no place for announcements any more", async (t) => {
+t.test("[behaviour 2.4] an archived channel no longer receives announcements", async (t) => {
   const place = await createChannel(owner, "place", [owner]);
   const hidden = await createChannel(owner, "hidden place", [owner], { invite_only: true });
   await set({
@@ -176,15 +176,15 @@ t.test("[behaviour 2.4] a channel that is archived is no place for announcements
   await owner.delete(`/streams/${place}`);
   await owner.delete(`/streams/${hidden}`);
   await follower.settled();
-  const told = (data: Readonly<Record<string, number>>) => ({
+  const expectedEvent = (data: Readonly<Record<string, number>>) => ({
     type: "realm",
     op: "update_dict",
     property: "default",
     data,
   });
   t.strictSame(follower.ofType("realm"), [
-    told({ new_stream_announcements_stream_id: -1, signup_announcements_stream_id: -1 }),
-    told({ moderation_request_channel_id: -1 }),
+    expectedEvent({ new_stream_announcements_stream_id: -1, signup_announcements_stream_id: -1 }),
+    expectedEvent({ moderation_request_channel_id: -1 }),
   ]);
   t.match(await stateOf(owner), {
     realm_new_stream_announcements_stream_id: -1,

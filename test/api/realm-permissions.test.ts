@@ -1,13 +1,13 @@
 /**
- * Permissions of the organization (spec 2.2, D5, D16; behaviour 1.9, 3.2 to 3.5): who may hold each, in both forms, by whom they
- * are changed, and that what they allow follows at once. The expected table is written here anew.
+ * Permissions of the organization (spec 2.2, D5, D16; behaviour 1.9, 3.2 to 3.5): the allowed groups in both forms, who
+ * may change them, and that a change takes effect at once. The expected table is written independently of the code.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { Follower, outcome, personOf, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, people } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { stateOf } from "../support/realm-state.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const {
   server,
@@ -15,11 +15,14 @@ const {
   administrator: admin,
   member,
   guest,
-} = await startPeopledServer(t, ["administrator", "member", "guest"]);
+} = await startServerWithUsers(t, ["administrator", "member", "guest"]);
 const id = (name: string) => systemGroup(server, `role:${name}`);
 const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 
-/** Behaviour 1.9: default; whether everyone and nobody may hold it; o: owners change it; or the only groups that may. */
+/**
+ * Behaviour 1.9: default; whether everyone and nobody are allowed; o: only owners change it; or the list of allowed
+ * groups.
+ */
 const table = `
 create_multiuse_invite_group administrators - n o
 can_access_all_users_group everyone only:everyone,members
@@ -95,20 +98,20 @@ async function held(name: string): Promise<unknown> {
   return (await stateOf(owner))[`realm_${name}`];
 }
 
-function told(data: Record<string, unknown>) {
+function receivedEvents(data: Record<string, unknown>) {
   return { type: "realm", op: "update_dict", property: "default", data };
 }
 
 const groupId = await createGroup(owner, "team", [member]);
 
-t.test("[behaviour 1.9] every permission x every system group: held or refused, told once, back again", async (t) => {
+t.test("[behaviour 1.9] each permission accepts or rejects each system group, with one event per change", async (t) => {
   const follower = await Follower.of(member);
   const firsts = await stateOf(owner);
   const events: unknown[] = [];
   for (const permission of permissions) {
     const { name, first } = permission;
     t.equal(firsts[`realm_${name}`], id(first), `${name} until set`);
-    // That it is held is what the next `old` says.
+    // The next `old` proves that the value is stored.
     let current = first;
     for (const group of [...groupNames, first]) {
       const answer = outcome(await owner.patch("/realm", { [name]: { new: id(group), old: id(current) } }));
@@ -120,7 +123,7 @@ t.test("[behaviour 1.9] every permission x every system group: held or refused, 
       );
       if (!may || group === current) continue;
       current = group;
-      events.push(told({ [name]: id(group) }));
+      events.push(receivedEvents({ [name]: id(group) }));
     }
   }
   await follower.settled();
@@ -129,7 +132,7 @@ t.test("[behaviour 1.9] every permission x every system group: held or refused, 
 });
 
 t.test(
-  "[spec 2.2] named groups and people may hold those that need no system group; values are normalised",
+  "[spec 2.2] permissions that need no system group accept named groups and lists of users, normalized",
   async (t) => {
     const named = { direct_members: [], direct_subgroups: [groupId] };
     const anonymous = { direct_members: [guest.userId, member.userId, member.userId], direct_subgroups: [groupId] };
@@ -156,17 +159,17 @@ t.test(
     await change(({ first }) => ({ new: id(first), old: people(admin) }));
     await follower.settled();
     t.strictSame(follower.ofType("realm"), [
-      told(all(() => groupId)),
-      told(all(() => shown)),
-      told(all(() => people(admin))),
-      told(all(({ first }) => id(first))),
+      receivedEvents(all(() => groupId)),
+      receivedEvents(all(() => shown)),
+      receivedEvents(all(() => people(admin))),
+      receivedEvents(all(({ first }) => id(first))),
     ]);
     const anonymousGroups = [...realmOf(server).view.groups.all()].filter((group) => group.name === null);
-    t.equal(anonymousGroups.length, 2, "nothing is left of them but what the group's creator holds");
+    t.equal(anonymousGroups.length, 2, "no anonymous group is left except the one that the test group's creator holds");
   },
 );
 
-t.test("[D16] `old` must hold, or nothing changes; it is looked at first", async (t) => {
+t.test("[D16] if `old` does not match, nothing changes; it is checked first", async (t) => {
   const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
     field_name: "old",
   });
@@ -182,7 +185,7 @@ t.test("[D16] `old` must hold, or nothing changes; it is looked at first", async
   t.equal(await held("description"), "");
 });
 
-t.test("[behaviour 3.4] wrong values, and none of the good ones beside them", async (t) => {
+t.test("[behaviour 3.4] an invalid value rejects the valid ones in the same request", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const closed = await createGroup(owner, "closed");
@@ -209,7 +212,7 @@ t.test("[behaviour 3.4] wrong values, and none of the good ones beside them", as
   t.equal(await held("can_add_subscribers_group"), id("members"));
 });
 
-t.test("[D5] who changes which permission: owners all, administrators some, nobody else any", async (t) => {
+t.test("[D5] owners change all permissions, administrators some, and other users none", async (t) => {
   const moderator = await personOf(server, "moderator", roles.moderator);
   for (const { name, first, only, byOwner } of permissions) {
     const other = only === null ? "moderators" : (only.find((group) => group !== first) ?? "");
@@ -226,7 +229,7 @@ t.test("[D5] who changes which permission: owners all, administrators some, nobo
   }
 });
 
-t.test("[behaviour 3.9] /register publishes who may hold what", async (t) => {
+t.test("[behaviour 3.9] /register publishes the groups that each permission allows", async (t) => {
   const state = await stateOf(guest);
   const { realm, stream, group } = state.server_supported_permission_settings;
   t.strictSame(Object.keys(realm).sort(), permissions.map(({ name }) => name).sort());
@@ -251,7 +254,7 @@ t.test("[behaviour 3.9] /register publishes who may hold what", async (t) => {
   t.strictSame(
     group.can_mention_group.allowed_system_groups.includes("role:owners"),
     false,
-    "owners may not be told by a flag",
+    "the flags cannot express that owners are excluded",
   );
   t.match(group, {
     can_manage_group: { default_group_name: "group_creator", default_for_system_groups: "role:nobody" },

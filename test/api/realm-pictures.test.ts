@@ -1,4 +1,4 @@
-/** The organization's icon and logos: GET, POST and DELETE /realm/icon and /realm/logo (OpenAPI, `realm` events). */
+/** Icon and logos of the organization: GET, POST and DELETE /realm/icon and /realm/logo (OpenAPI, `realm` events). */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -23,7 +23,7 @@ const undecodable = refusal("Could not decode image; did you upload an image fil
 interface Kind {
   readonly path: string;
   readonly params: { readonly night?: boolean };
-  /** In events; the state has `realm_` before it. */
+  /** In events; the state has the prefix `realm_`. */
   readonly name: string;
   readonly source: string;
   readonly size: { readonly width: number; readonly height: number };
@@ -34,7 +34,7 @@ const logoSize = { width: 800, height: 100 };
 const logo: Kind = { path: "/realm/logo", params: { night: false }, name: "logo", source: "D", size: logoSize };
 const night: Kind = { ...logo, params: { night: true }, name: "night_logo" };
 
-/** One file and the kind's parameters. */
+/** One file and the parameters of its kind. */
 function send(by: Client, { path, params }: Kind, bytes: Buffer | string, headers: Record<string, string> = {}) {
   const fields = Object.entries(params).map(([name, value]) => ({ name, bytes: String(value) }));
   const body = multipart([...fields, { bytes, filename: '"p.png"', contentType: "image/png" }]);
@@ -51,7 +51,7 @@ function filesOf(dataDir: string): string[] {
 }
 
 for (const kind of [icon, logo, night]) {
-  t.test(`[public API, realm pictures] ${kind.name}: uploaded, told, served, redirected to, and removed`, async (t) => {
+  t.test(`[public API, realm pictures] ${kind.name}: upload, event, file, redirect and removal`, async (t) => {
     t.strictSame(await stateOf(member, kind), { url: initial, source: kind.source });
     const follower = await Follower.of(member, { event_types: ["realm", "message"] });
     const wide = await picture("jpeg", 1600, 200);
@@ -67,9 +67,9 @@ for (const kind of [icon, logo, night]) {
     t.equal(redirect.headers.get("location"), state.url);
     t.equal((await send(administrator, kind, png)).status, 200);
     const second = await stateOf(member, kind);
-    t.not(second.url, state.url, "another picture has another address");
+    t.not(second.url, state.url, "another picture gets another URL");
     await realmOf(server).files.idle();
-    t.equal((await fetchPage(url, state.url)).status, 404, "the former file is gone");
+    t.equal((await fetchPage(url, state.url)).status, 404, "the former file is deleted");
     const removed = await administrator.delete(kind.path, kind.params);
     t.strictSame(outcome(removed), success(kind === icon ? { icon_url: initial } : {}));
     t.strictSame(
@@ -91,7 +91,7 @@ for (const kind of [icon, logo, night]) {
   });
 }
 
-t.test("[public API, realm pictures] a small logo stays as small as it is, and a small icon grows", async (t) => {
+t.test("[public API, realm pictures] a small logo keeps its size, and a small icon is enlarged", async (t) => {
   await send(owner, logo, await picture("png", 40, 20));
   t.match(await lookAt((await fetchPage(url, (await stateOf(owner, logo)).url)).bytes), { width: 40, height: 20 });
   await send(owner, icon, await picture("webp", 20, 40));
@@ -100,7 +100,7 @@ t.test("[public API, realm pictures] a small logo stays as small as it is, and a
   t.equal((await owner.get("/server_settings")).body.realm_icon, `${url}${address}`);
 });
 
-t.test("[public API, realm pictures] administrators alone change them; what is no picture is refused", async (t) => {
+t.test("[public API, realm pictures] only administrators change them; other files are rejected", async (t) => {
   const changes = await watchChanges(owner);
   for (const kind of [icon, logo]) {
     for (const client of [member, await personOf(server, `guest${kind.name}`, roles.guest)]) {
@@ -117,7 +117,11 @@ t.test("[public API, realm pictures] administrators alone change them; what is n
     const body = multipart([...two, file, { ...file, name: "other" }]);
     t.strictSame(outcome(await owner.send("POST", kind.path, body, { "Content-Type": multipartType })), exactly);
   }
-  t.equal((await upload(owner, "/realm/logo", png)).body.code, "REQUEST_VARIABLE_MISSING", "which logo is meant");
+  t.equal(
+    (await upload(owner, "/realm/logo", png)).body.code,
+    "REQUEST_VARIABLE_MISSING",
+    "`night` is required for a logo",
+  );
   t.equal((await owner.get("/realm/logo", { night: "maybe" })).status, 400);
   t.equal((await owner.anonymous().get("/realm/icon")).status, 401);
   t.strictSame(
@@ -126,7 +130,7 @@ t.test("[public API, realm pictures] administrators alone change them; what is n
   );
 });
 
-t.test("[S3] realm_picture_bytes_max: a file of that size is looked at, a larger one is not", async (t) => {
+t.test("[S3] realm_picture_bytes_max: a larger file is rejected", async (t) => {
   const padded = (size: number) => Buffer.concat([png, Buffer.alloc(size - png.length)]);
   t.equal((await send(owner, icon, padded(limits.realm_picture_bytes_max))).status, 200);
   const over = await send(owner, icon, padded(limits.realm_picture_bytes_max + 1));
@@ -136,7 +140,7 @@ t.test("[S3] realm_picture_bytes_max: a file of that size is looked at, a larger
   );
 });
 
-t.test("[D25] a repeated upload changes the picture once, and leaves no file", async (t) => {
+t.test("[D25] a repeated upload changes the picture once and leaves no file", async (t) => {
   const headers = { "Idempotency-Key": "one icon" };
   const first = await send(owner, icon, png, headers);
   const second = await send(owner, icon, png, headers);
@@ -144,7 +148,7 @@ t.test("[D25] a repeated upload changes the picture once, and leaves no file", a
   t.equal((await stateOf(owner, icon)).url, first.body.icon_url);
 });
 
-t.test("[M1] pictures are there after a restart, and no file is that nobody claims", async (t) => {
+t.test("[M1] pictures survive a restart, and unreferenced files are deleted", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   for (const kind of [icon, logo, night]) await send(before.owner, kind, png);
   const kept = await Promise.all([icon, logo, night].map((kind) => stateOf(before.owner, kind)));
@@ -156,12 +160,12 @@ t.test("[M1] pictures are there after a restart, and no file is that nobody clai
   t.strictSame(filesOf(before.dataDir), kept.map((state) => state.url.split("/").at(-1)).sort());
 });
 
-t.test("[E2] state before + events = fresh state, live and repeated", async (t) => {
-  const told = await watch(t, async (stage) => {
+t.test("[E2] state before plus events equals fresh state, live and replayed", async (t) => {
+  const received = await watch(t, async (fixture) => {
     for (const kind of [icon, logo, night]) {
-      await send(stage.owner, kind, png);
-      if (kind !== logo) await stage.owner.delete(kind.path, kind.params);
+      await send(fixture.owner, kind, png);
+      if (kind !== logo) await fixture.owner.delete(kind.path, kind.params);
     }
   });
-  t.ok(told.has("realm update_dict"));
+  t.ok(received.has("realm update_dict"));
 });

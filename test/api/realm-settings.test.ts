@@ -1,4 +1,4 @@
-/** PATCH /realm (D5; issue 4): settings of the organization, one by one and together, by administrators and owners. */
+/** PATCH /realm (D5, D114): settings of the organization, alone and together, by administrators and owners. */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import type { Params } from "../support/client.ts";
@@ -24,7 +24,7 @@ const admin = await personOf(server, "admin", roles.administrator);
 const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 const adminNeeded = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
 
-t.test("[D5] every row: first value, every kind of value accepted, stored, published and told once", async (t) => {
+t.test("[D5] each setting has its default, accepts its values, and is stored, published and sent once", async (t) => {
   const before = await stateOf(owner);
   const follower = await Follower.of(owner);
   const most = Math.max(...Object.values(rows).map(({ values }) => values.length));
@@ -62,11 +62,11 @@ t.test("[D5] every row: first value, every kind of value accepted, stored, publi
   t.strictSame(
     realmOf(server).view.realm.settings,
     { new_stream_announcements_stream_id: 1 },
-    "what is as the program has it is not stored",
+    "a value equal to the default is not stored",
   );
 });
 
-t.test("[D5] what is so already tells nobody anything; nor does a request that names nothing", async (t) => {
+t.test("[D5] an unchanged value and an empty request send no event", async (t) => {
   const follower = await Follower.of(owner);
   const state = await stateOf(owner);
   const sent = Object.fromEntries(
@@ -83,7 +83,7 @@ t.test("[D5] what is so already tells nobody anything; nor does a request that n
   t.strictSame(follower.ofType("realm"), []);
 });
 
-t.test("[issue 4] all or nothing: a wrong value of any row changes nothing and tells nobody", async (t) => {
+t.test("[D114] one invalid value rejects the whole request, and no event is sent", async (t) => {
   const before = await stateOf(owner);
   const follower = await Follower.of(owner);
   for (const [name, value, expected] of wrong) {
@@ -95,7 +95,7 @@ t.test("[issue 4] all or nothing: a wrong value of any row changes nothing and t
   t.strictSame(await stateOf(owner), before);
 });
 
-t.test("[spec 4] what cannot be set is ignored and listed", async (t) => {
+t.test("[spec 4] a parameter that cannot be set is ignored and listed", async (t) => {
   const names = ["authentication_methods", "empty_topic_display_name", "plan_type", "unheard_of"];
   const params = Object.fromEntries(names.map((name) => [name, "x"]));
   t.strictSame(outcome(await owner.patch("/realm", params)), success({ ignored_parameters_unsupported: names }));
@@ -103,7 +103,7 @@ t.test("[spec 4] what cannot be set is ignored and listed", async (t) => {
 });
 
 t.test(
-  "[D5] administrators change settings, owners also those of theirs, nobody else any; before parameters",
+  "[D5] administrators change settings, and only owners those reserved for them; this is checked before the parameters",
   async (t) => {
     const bot = await botOf(server, "a bot", owner);
     const others = [
@@ -127,13 +127,13 @@ t.test(
     t.strictSame(
       outcome(await admin.patch("/realm", { invite_required: true, description: "half" })),
       ownerNeeded,
-      "also where it is so already",
+      "also for the present value",
     );
     t.equal((await stateOf(owner)).realm_description, "");
   },
 );
 
-t.test("[D5] everybody is told, guests and bots included; no other organization is", async (t) => {
+t.test("[D5] everybody receives the event, guests and bots included; other organizations do not", async (t) => {
   const clients = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
   const followers = await Promise.all(clients.map((client) => Follower.of(client)));
   await admin.patch("/realm", { description: "told", digest_weekday: 3 });
@@ -146,7 +146,7 @@ t.test("[D5] everybody is told, guests and bots included; no other organization 
   await admin.patch("/realm", { description: "", digest_weekday: 1 });
 });
 
-t.test("[D24] a channel for announcements is one that the caller may know, and none when negative", async (t) => {
+t.test("[D24] an announcement channel must be visible to the caller; a negative id means none", async (t) => {
   const open = await createChannel(owner, "open", []);
   const hidden = await createChannel(await personOf(server, "hider"), "hidden", [], { invite_only: true });
   for (const name of channelRows) {
@@ -162,7 +162,7 @@ t.test("[D24] a channel for announcements is one that the caller may know, and n
   await admin.patch("/realm", { new_stream_announcements_stream_id: 1 });
 });
 
-t.test("[behaviour 2.3] new channels are announced where the organization wants it, or nowhere", async (t) => {
+t.test("[behaviour 2.3] new channels are announced in the configured channel, or nowhere", async (t) => {
   const place = await createChannel(owner, "announcements", [owner]);
   const follower = await Follower.of(owner);
   await owner.patch("/realm", { new_stream_announcements_stream_id: place });
@@ -175,7 +175,7 @@ t.test("[behaviour 2.3] new channels are announced where the organization wants 
   await owner.patch("/realm", { new_stream_announcements_stream_id: 1 });
 });
 
-t.test("[D6] no organization opens itself to the world where the server does not allow it", async (t) => {
+t.test("[D6] spectator access cannot be enabled if the server does not allow it", async (t) => {
   const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
   t.strictSame(
     outcome(await closed.owner.patch("/realm", { enable_spectator_access: true })),
@@ -189,7 +189,7 @@ t.test("[D6] no organization opens itself to the world where the server does not
   t.equal((await stateOf(owner)).server_web_public_streams_enabled, true);
 });
 
-t.test("[OpenAPI register-queue] the section `realm` has every field, of the right type", async (t) => {
+t.test("[OpenAPI, register-queue] the section `realm` has every field with its type", async (t) => {
   const state = await stateOf(owner);
   const names = Object.keys(rows).filter((name) => name !== "name");
   t.equal(state.realm_name, "trimmed");
@@ -269,7 +269,7 @@ t.test("[OpenAPI register-queue] the section `realm` has every field, of the rig
   });
 });
 
-t.test("[M1] settings are there after a restart; [D25] a repeated request is answered as the first", async (t) => {
+t.test("[M1] settings survive a restart; [D25] a repeated request gets the first answer", async (t) => {
   const first = await startTestServer(t);
   const key = { "Idempotency-Key": "realm-1" };
   const sent = {
@@ -279,7 +279,7 @@ t.test("[M1] settings are there after a restart; [D25] a repeated request is ans
   };
   const answered = outcome(await first.owner.patch("/realm", sent, key));
   t.strictSame(answered, success());
-  t.strictSame(outcome(await first.owner.patch("/realm", sent, key)), answered, "though `old` holds no more");
+  t.strictSame(outcome(await first.owner.patch("/realm", sent, key)), answered, "although `old` no longer matches");
   const before = await stateOf(first.owner);
   const again = await restart(t, first);
   const after = await stateOf(again.as(first.owner));

@@ -1,6 +1,6 @@
 /**
- * Several organizations in one process (D4, S1, architecture idea 1): same addresses, same ids, same names, and nothing is read,
- * written or learned across. How the second one is made is in test/startup/cli.test.ts.
+ * Several organizations in one process (D4, S1): they have the same emails, ids and names, and neither can read, change
+ * or detect the other's data. test/startup/cli.test.ts tests how the second one is created.
  */
 import { join } from "node:path";
 import t from "tap";
@@ -14,7 +14,7 @@ import { Socket } from "../support/socket.ts";
 
 const dataDir = temporaryFolder(t);
 await (await startTestServer(t, { dataDir })).stop();
-// The owners have one address, so that nothing but the realm can tell them apart.
+// Both owners have the same email, so only the realm distinguishes them.
 const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "owner@localhost", "--name", "Sales");
 t.equal(made.code, 0, made.stderr);
 const salesHost = "sales.example.org";
@@ -25,7 +25,7 @@ function salesOwner(url: string): HostClient {
   return new HostClient(new Client(url, { email, key, userId: 2 }), salesHost);
 }
 
-await t.test("[D28] request limits count per organization and person", async (t) => {
+await t.test("[D28] request limits count per organization and user", async (t) => {
   const limited = await startTestServer(t, { dataDir, environment: { RATE_LIMITS: "api=2/3600" } });
   for (const status of [200, 200, 429]) t.equal((await limited.owner.get("/users/me")).status, status);
   t.equal((await salesOwner(limited.url).get("/users/me")).status, 200, "the same user id, another bucket");
@@ -38,7 +38,7 @@ const sales = salesOwner(server.url);
 
 const invalidKey = refusal("Invalid API key", "INVALID_API_KEY", 401);
 
-/** An account in the second realm, with the address that `server.person` gives in the first. */
+/** An account in the second realm, with the email that `server.person` creates in the first. */
 async function personInSales(name: string): Promise<HostClient> {
   const address = `${name.toLowerCase()}@example.com`;
   const password = `the other ${name}'s`;
@@ -48,14 +48,14 @@ async function personInSales(name: string): Promise<HostClient> {
   return new HostClient(new Client(server.url, account), salesHost);
 }
 
-t.test("[D4] the Host decides which organization answers, with or without credentials", async (t) => {
+t.test("[D4] the Host selects the organization, with or without credentials", async (t) => {
   const nameOf = async (client: Client) => (await client.get("/server_settings")).body.realm_name;
   t.equal(await nameOf(first.anonymous()), "Colloquy");
   t.equal(await nameOf(sales.anonymous()), "Sales");
   t.equal((await first.get("/users/me")).body.email, (await sales.get("/users/me")).body.email);
 });
 
-t.test("[D4] a host in upper case, with a port, or with a dot at its end reaches the same organization", async (t) => {
+t.test("[D4] a host in upper case, with a port or with a trailing dot selects the same organization", async (t) => {
   for (const host of ["SALES.example.org", `${salesHost}:9991`, `${salesHost}.`, `${salesHost}.:9991`]) {
     const { body } = await new HostClient(sales, host).get("/server_settings");
     t.equal(body.realm_name, "Sales", host);
@@ -68,7 +68,7 @@ t.test("[D4] a host in upper case, with a port, or with a dot at its end reaches
   t.equal((await new HostClient(sales, "sales.").get("/server_settings")).body.realm_name, "Colloquy", "no name");
 });
 
-t.test("[S1] a key of one organization is no key in the other, though address and user id are the same", async (t) => {
+t.test("[S1] a key of one organization is invalid in the other, even with the same email and user id", async (t) => {
   for (const path of ["/users/me", "/users", "/streams", "/users/me/subscriptions", "/messages/1"]) {
     t.strictSame(outcome(await new HostClient(first, salesHost).get(path)), invalidKey, path);
     t.strictSame(outcome(await new Client(server.url, sales.account).get(path)), invalidKey, path);
@@ -79,7 +79,7 @@ t.test("[S1] a key of one organization is no key in the other, though address an
   await t.rejects(socket.opened(), /401/);
 });
 
-t.test("[S1] passwords, too, are the organization's own", async (t) => {
+t.test("[S1] passwords belong to one organization, too", async (t) => {
   await server.person("Nina");
   const nina = await personInSales("Nina");
   const logIn = (client: Client, password: string) =>
@@ -91,7 +91,7 @@ t.test("[S1] passwords, too, are the organization's own", async (t) => {
   t.equal((await logIn(sales, "the other Nina's")).body.user_id, nina.userId);
 });
 
-t.test("[S1] people of the other organization are unknown", async (t) => {
+t.test("[S1] users of the other organization are unknown", async (t) => {
   const before = (await sales.get("/users")).body.members.length;
   const olga = await server.person("Olga");
   t.equal((await sales.get("/users")).body.members.length, before);
@@ -99,12 +99,12 @@ t.test("[S1] people of the other organization are unknown", async (t) => {
   const sent = await sales.post("/messages", { type: "direct", to: ["olga@example.com"], content: "hello?" });
   t.strictSame(outcome(sent), refusal("Invalid email 'olga@example.com'"));
   const twin = await personInSales("Olga");
-  t.equal((await olga.get("/users/me")).body.full_name, "Olga", "the address is free there");
+  t.equal((await olga.get("/users/me")).body.full_name, "Olga", "the email is free there");
   t.strictSame(outcome(await sales.delete(`/users/${twin.userId}`)), success());
-  t.equal((await olga.get("/users/me")).status, 200, "and the end of that account is not the end of this one");
+  t.equal((await olga.get("/users/me")).status, 200, "and deactivating that account does not affect this one");
 });
 
-t.test("[S1] ids of messages are each organization's own: the other one's cannot be read", async (t) => {
+t.test("[S1] message ids belong to one organization, and the other's messages cannot be read", async (t) => {
   const inFirst = await first.say("general", "secret plans", "only for the first");
   const inSales = await sales.say("general", "secret plans", "only for sales");
   const read = async (client: Client, id: number) => (await client.get(`/messages/${id}`)).body.raw_content;
@@ -124,7 +124,7 @@ t.test("[S1] ids of messages are each organization's own: the other one's cannot
 });
 
 t.test(
-  "[spec 2.9, D34] sender_realm_str: the organization's label, empty in the first one, wherever it stands",
+  "[spec 2.9, D34] sender_realm_str is the organization's label, empty for the first one, in every operation",
   async (t) => {
     for (const [client, label] of [
       [first, ""],
@@ -140,7 +140,7 @@ t.test(
   },
 );
 
-t.test("[S1] channels with one name are two channels", async (t) => {
+t.test("[S1] channels with one name in two organizations are two channels", async (t) => {
   const create = (client: Client) => client.post("/channels/create", { name: "launch", subscribers: [2] });
   t.equal((await create(first)).status, 200);
   t.equal((await create(first)).status, 409);
@@ -153,7 +153,7 @@ t.test("[S1] channels with one name are two channels", async (t) => {
   t.equal((await first.post("/streams/1/delete_topic", { topic_name: "x" })).status, 200);
 });
 
-t.test("[S1] a queue of one organization is unknown in the other, and gets none of its events", async (t) => {
+t.test("[S1] a queue of one organization is unknown in the other and receives none of its events", async (t) => {
   const mine = await Follower.of(first);
   const theirs = await Follower.of(sales);
   t.not(mine.state.queue_id.split("-")[0], theirs.state.queue_id.split("-")[0], "[E1] the epochs differ");
@@ -179,7 +179,7 @@ t.test("[S1] a queue of one organization is unknown in the other, and gets none 
   t.notMatch(JSON.stringify(await mine.settled()), /heard there/);
 });
 
-t.test("[S1] sockets belong to the organization of their Host", async (t) => {
+t.test("[S1] a socket belongs to the organization of its Host", async (t) => {
   const mine = new Socket(server.url, { as: first });
   const theirs = new Socket(server.url, { as: sales, headers: { Host: salesHost } });
   await Promise.all([mine.opened(), theirs.opened()]);
@@ -202,36 +202,40 @@ t.test("[S1] sockets belong to the organization of their Host", async (t) => {
     mine.events.map((event) => event.message.content),
     ["to the first"],
   );
-  // By its first frame, too, one enters the organization of the Host only.
-  const stranger = new Socket(server.url, { headers: { Host: salesHost } });
-  await stranger.opened();
-  stranger.send({ type: "authenticate", email: first.account?.email, api_key: first.account?.key });
-  t.equal((await stranger.closed).code, 4401);
+  // Authenticating in the first frame uses the organization of the Host, too.
+  const outsider = new Socket(server.url, { headers: { Host: salesHost } });
+  await outsider.opened();
+  outsider.send({ type: "authenticate", email: first.account?.email, api_key: first.account?.key });
+  t.equal((await outsider.closed).code, 4401);
   for (const socket of [mine, theirs, again]) socket.close();
 });
 
-t.test("[S1] presence and idempotency keys do not cross over", async (t) => {
+t.test("[S1] presence and idempotency keys are separate per organization", async (t) => {
   await first.post("/users/me/presence", { status: "active" });
   const { body } = await sales.post("/users/me/presence", { status: "idle", last_update_id: -1 });
   t.strictSame(Object.keys(body.presences), ["2"], "one's own only");
   const { date_joined: joined } = (await sales.get("/users/me")).body;
   const never = Math.floor(Date.parse(joined) / 1000);
-  t.equal(body.presences["2"].active_timestamp, never, "[behaviour 2.7] never active here, whatever happens there");
+  t.equal(
+    body.presences["2"].active_timestamp,
+    never,
+    "[behaviour 2.7] never active here, whatever happens in the other organization",
+  );
 
   const send = (client: Client, content: string) =>
     client.post("/messages", { type: "direct", to: [2], content }, { "Idempotency-Key": "shared" });
   const [mine, theirs] = [await send(first, "mine"), await send(sales, "theirs")];
-  t.strictSame([mine.status, theirs.status], [200, 200], "one person's id and one key, two requests");
+  t.strictSame([mine.status, theirs.status], [200, 200], "the same user id and key, but two requests");
   t.equal((await sales.get(`/messages/${theirs.body.id}`)).body.raw_content, "theirs");
 });
 
-t.test("[S1] a picture or an emoji is served to the host of its own organization only", async (t) => {
+t.test("[S1] a picture or an emoji is served only to the host of its own organization", async (t) => {
   const png = await picture("png", 20, 20);
   const statusOf = async (host: string, path: string) =>
     (await exchange(server.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))?.status;
   t.equal((await upload(sales, "/realm/emoji/sold", png)).status, 200);
   const { emoji } = (await sales.get("/realm/emoji")).body;
-  t.strictSame((await first.get("/realm/emoji")).body.emoji, {}, "names and ids are the organization's own");
+  t.strictSame((await first.get("/realm/emoji")).body.emoji, {}, "names and ids are per organization");
   const paths = [(await upload(sales, "/users/me/avatar", png)).body.avatar_url, emoji["1"].source_url];
   for (const path of paths) {
     t.equal(await statusOf(salesHost, path), 200);
@@ -239,7 +243,7 @@ t.test("[S1] a picture or an emoji is served to the host of its own organization
   }
 });
 
-t.test("[S1] accounts of the other organization can be neither read nor changed nor ended", async (t) => {
+t.test("[S1] accounts of the other organization cannot be read, changed or deactivated", async (t) => {
   await server.person("Local One");
   const far = await personInSales("Faraway");
   const local = await server.person("Local Two");
@@ -248,11 +252,15 @@ t.test("[S1] accounts of the other organization can be neither read nor changed 
   t.ok((await sales.get(`/users/${address}`)).body.user);
   t.strictSame(outcome(await first.get(`/users/${address}`)), noSuchUser);
   t.strictSame(outcome(await first.patch(`/users/${address}`, { full_name: "Mine" })), noSuchUser);
-  t.strictSame(outcome(await sales.get(`/users/${local.userId}`)), noSuchUser, "an id that only the other one has");
+  t.strictSame(
+    outcome(await sales.get(`/users/${local.userId}`)),
+    noSuchUser,
+    "an id that only the other organization has",
+  );
   t.strictSame(outcome(await sales.patch(`/users/${local.userId}`, { role: 600 })), noSuchUser);
   t.strictSame(outcome(await sales.delete(`/users/${local.userId}`)), noSuchUser);
   t.strictSame(outcome(await sales.post(`/users/${local.userId}/reactivate`)), noSuchUser);
   const tags = await Promise.all([first, sales].map((client) => client.get("/users")));
-  t.not(tags[0]?.headers.get("ETag"), tags[1]?.headers.get("ETag"), "and the lists have names of their own");
+  t.not(tags[0]?.headers.get("ETag"), tags[1]?.headers.get("ETag"), "and the lists have their own names");
   t.equal((await local.get("/users/me")).body.is_active, true);
 });

@@ -1,4 +1,4 @@
-/** Reminders: GET, POST and DELETE /reminders, and what the notification bot writes at their time (public API; S1, M8). */
+/** Reminders: GET, POST and DELETE /reminders, and the messages of the notification bot (public API; S1, M8). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -33,7 +33,7 @@ const missing = refusal("Reminder does not exist", "NOT_FOUND", 404);
 const noteMax = limits.reminder_note_code_points_max;
 
 let people = 0;
-async function anybody(): Promise<Client> {
+async function newUser(): Promise<Client> {
   people++;
   const person = await personOf(server, `somebody${people}x`);
   await person.post("/users/me/subscriptions", { subscriptions: [{ name: "plans" }] });
@@ -47,14 +47,14 @@ async function remind(client: Client, messageId: number, more: Params = {}): Pro
   return answer.body.reminder_id;
 }
 
-/** The newest message of the notification bot to somebody. */
+/** The newest message from the notification bot to a user. */
 async function notice(client: Client): Promise<Event> {
   const all = await newestOf(client, 100);
   return all.filter(({ sender_id, type }) => sender_id === 1 && type === "private").at(-1);
 }
 
-t.test("[public API, create-message-reminder] it is listed, told to who asked alone, and in the state", async (t) => {
-  const person = await anybody();
+t.test("[public API, create-message-reminder] a reminder is listed and sent to its owner alone", async (t) => {
+  const person = await newUser();
   const id = await member.say(channelId, "lunch", "Soup is **ready**");
   const [own, others] = [await followLists(person), await followLists(other)];
   const at = stage.in(laterS);
@@ -87,8 +87,8 @@ t.test("[public API, create-message-reminder] it is listed, told to who asked al
   t.strictSame(others.ofType("reminders"), []);
 });
 
-t.test("[public API] the notification bot quotes the message at its time, and links to it", async (t) => {
-  const person = await anybody();
+t.test("[public API] the notification bot quotes the message at the set time and links to it", async (t) => {
+  const person = await newUser();
   const id = await member.say(channelId, "[odd] `topic` *x*", "Soup @**all** is ```ready```\n```\ncode\n```");
   await remind(person, id, { note: "a spoon" });
   await member.patch(`/messages/${id}`, { content: "Soup @**all** is ```nearly ready```" });
@@ -113,9 +113,9 @@ t.test("[public API] the notification bot quotes the message at its time, and li
 });
 
 t.test(
-  "[public API] direct messages and one's own are quoted, too; a long one is cut to what there is room for",
+  "[public API] direct and own messages are quoted, too; a long one is truncated to the available space",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const sent = await member.post("/messages", { type: "direct", to: [person.userId], content: "psst" });
     await remind(person, sent.body.id);
     await pass(laterS);
@@ -135,12 +135,12 @@ t.test(
   },
 );
 
-t.test("[S1] what cannot be read any more is not quoted; the reminder comes all the same", async (t) => {
-  const person = await anybody();
+t.test("[S1] an unreadable message is not quoted, but the reminder is still sent", async (t) => {
+  const person = await newUser();
   const secret = await createChannel(owner, `secret${people}`, [owner, person], { invite_only: true });
   const [lost, deleted] = [await owner.say(secret, "t", "the password"), await owner.say(channelId, "t", "a mistake")];
   for (const id of [lost, deleted]) await remind(person, id, { note: `for ${id}` });
-  t.notMatch(JSON.stringify(await remindersOf(person)), /password|mistake/, "the list has no words of messages");
+  t.notMatch(JSON.stringify(await remindersOf(person)), /password|mistake/, "the list contains no text of messages");
   await owner.delete("/users/me/subscriptions", { subscriptions: [`secret${people}`], principals: [person.userId] });
   await owner.delete(`/messages/${deleted}`);
   await pass(laterS);
@@ -156,7 +156,7 @@ t.test("[S1] what cannot be read any more is not quoted; the reminder comes all 
   t.strictSame(await remindersOf(person), []);
 });
 
-t.test("[S1] a restricted guest is told no stranger's name, and learns of none by their own words", async (t) => {
+t.test("[S1] a restricted guest gets no hidden user's name, not even through their own note", async (t) => {
   const guest = await personOf(server, "visitor", roles.guest);
   const shared = await createChannel(owner, "shared", [owner, guest, other]);
   const written = await other.say(shared, "t", `ask @**member 0|${member.userId}** or @**somebody1x 0**`);
@@ -177,7 +177,7 @@ t.test("[S1] a restricted guest is told no stranger's name, and learns of none b
 });
 
 t.test(
-  "[public API] a message that cannot be read, a time that has passed, a note too long: nothing is written",
+  "[public API] an unreadable message, a past time and a long note are rejected, and nothing is written",
   async (t) => {
     const secret = await createChannel(owner, "hidden", [owner], { invite_only: true });
     const hidden = await owner.say(secret, "t", "x");
@@ -210,8 +210,8 @@ t.test(
   },
 );
 
-t.test("[public API, delete-reminder] it goes once, and is somebody else's for nobody", async (t) => {
-  const person = await anybody();
+t.test("[public API, delete-reminder] a reminder is deleted once; another user's does not exist", async (t) => {
+  const person = await newUser();
   const id = await remind(person, await member.say(channelId, "t", "x"));
   const timers = realmOf(server).environment.count("timers");
   const follower = await followLists(person);
@@ -225,8 +225,8 @@ t.test("[public API, delete-reminder] it goes once, and is somebody else's for n
   t.notMatch((await notice(person))?.content ?? "", /reminded/);
 });
 
-t.test("[S3] reminders_per_user_max: one more is refused; [D25] a repeated key asks once", async (t) => {
-  const person = await anybody();
+t.test("[S3] reminders_per_user_max: one more is rejected; [D25] a repeated key creates one reminder", async (t) => {
+  const person = await newUser();
   const message = await member.say(channelId, "t", "x");
   const first = await remind(person, message);
   const row = realmOf(server).environment.get("reminders", [person.userId, first]);
@@ -247,9 +247,9 @@ t.test("[S3] reminders_per_user_max: one more is refused; [D25] a repeated key a
 });
 
 t.test(
-  "[architecture] state before + events = fresh state; who is deactivated has failed reminders when they return",
+  "[D83] state before + events = fresh state; a deactivated user finds failed reminders after reactivation",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const message = await member.say(channelId, "t", "x");
     const [due, dropped] = [
       await remind(person, message, { scheduled_delivery_timestamp: stage.in(60) }),

@@ -1,11 +1,11 @@
 /**
- * Notices of resolved topics (spec 2.3, resolved_topic_notice_auto_read_policy): for whom they are read from the beginning, in every
- * view of what is unread.
+ * Notices of resolved topics (spec 2.3, resolved_topic_notice_auto_read_policy): the users for whom they are read at
+ * once, in every view of unread messages.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, crowd, Follower, personOf, realmOf, setUserSettings } from "../support/conversation.ts";
+import { addUsers, createChannel, Follower, personOf, realmOf, setUserSettings } from "../support/conversation.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -51,7 +51,7 @@ async function unreadByNarrow(client: Client, channelId: number): Promise<number
   return body.messages.map(({ id }: { id: number }) => id);
 }
 
-t.test("[spec 2.3] the notice is read at once for whom the policy says, wherever one looks", async (t) => {
+t.test("[spec 2.3] the notice is read at once for users whose policy says so, in every view", async (t) => {
   const rows = await everybody();
   const id = await createChannel(owner, "policies", [owner, ...rows.map(({ client }) => client)]);
   const first = await owner.say(id, "question", "what?");
@@ -63,7 +63,7 @@ t.test("[spec 2.3] the notice is read at once for whom the policy says, wherever
     ["question", "unresolved"],
   ] as const) {
     const notices: number[] = [];
-    // A word in between: else the second notice would take the first one away.
+    // A message in between, so that the second notice does not delete the first one.
     await owner.say(id, word === "resolved" ? "question" : "✔ question", "well");
     for (const { client } of rows) await client.post("/mark_stream_as_read", { stream_id: id });
     await rename(owner, first, topic);
@@ -86,7 +86,7 @@ t.test("[spec 2.3] the notice is read at once for whom the policy says, wherever
   }
 });
 
-t.test("[spec 2.3] a later change of the setting changes no notice of before; marking by hand does", async (t) => {
+t.test("[spec 2.3] a later change of the setting does not affect earlier notices, but marking does", async (t) => {
   const client = await person("except_followed");
   const id = await createChannel(owner, "later", [owner, client]);
   const first = await owner.say(id, "question", "what?");
@@ -103,25 +103,25 @@ t.test("[spec 2.3] a later change of the setting changes no notice of before; ma
   t.strictSame(await unreadOf(client, id), []);
 });
 
-t.test("[M2] a notice that is deleted leaves no row", async (t) => {
+t.test("[M2] no row is left of a deleted notice", async (t) => {
   const id = await createChannel(owner, "gone", [owner]);
   const first = await owner.say(id, "question", "what?");
   await rename(owner, first, "✔ question");
   const notice = realmOf(server).view.counter("message");
   t.ok(realmOf(server).environment.has("resolveNotices", notice));
   await rename(owner, first, "question");
-  t.notOk(realmOf(server).environment.has("resolveNotices", notice), "taken away by whoever changed their mind");
+  t.notOk(realmOf(server).environment.has("resolveNotices", notice), "deleted by unresolving at once");
 });
 
 t.test(
-  "[S3] resolve_notice_readers_max: so many are named; of one more, the notice is unread for everybody",
+  "[S3] resolve_notice_readers_max: beyond this number of readers the notice is unread for everybody",
   async (t) => {
     const max = limits.resolve_notice_readers_max;
     const always = await person("always");
     const follower = await person("except_followed");
     const id = await createChannel(owner, "many", [owner, always, follower]);
-    // People of before, whose rows stayed; and the owner, who starts the topic and so follows it.
-    const strangers = await crowd(server, "stranger", 1);
+    // Former users whose rows remain, and the owner, who follows the topic by starting it.
+    const strangers = await addUsers(server, "outsider", 1);
     const ids = Array.from({ length: max - 2 }, (_, index) => 100_000 + index).concat(strangers);
     writeMany(
       server,

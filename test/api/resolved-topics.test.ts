@@ -1,4 +1,4 @@
-/** Topics that are resolved where names are long or taken (spec 2.9; public API: update-message). */
+/** Resolving topics with long or existing names (spec 2.9; public API: update-message). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
@@ -11,13 +11,13 @@ const member = await personOf(server, "member");
 const id = await createChannel(server.owner, "questions", [member]);
 const mention = `@_**member 0|${member.userId}**`;
 
-/** As clients do it: with their notices as they are by default. */
+/** Renames like a client, with the default notices. */
 const rename = (by: Client, messageId: number, topic: string, more = {}) =>
   by.patch(`/messages/${messageId}`, { topic, propagate_mode: "change_all", ...more });
 const textsOf = async (topic: string) => (await topicOf(member, id, topic)).map(([, content]) => content);
 
 t.test(
-  "[spec 2.9] last_moved_timestamp is absent if only resolved, also where the mark makes the name too long",
+  "[spec 2.9] last_moved_timestamp is absent if a topic was only resolved, also if the mark shortens its name",
   async (t) => {
     const name = "n".repeat(limits.topic_code_points_max);
     const message = await member.say(id, name, "why?");
@@ -25,16 +25,16 @@ t.test(
     const resolved = await read(member, message);
     t.equal(resolved.subject, `✔ ${"n".repeat(limits.topic_code_points_max - 5)}...`);
     t.notOk("last_moved_timestamp" in resolved);
-    t.equal(resolved.edit_history.length, 1, "its history tells it");
+    t.equal(resolved.edit_history.length, 1, "the history has the entry");
     t.strictSame(outcome(await rename(member, message, resolved.subject.slice(2))), moved);
     t.notOk("last_moved_timestamp" in (await read(member, message)), "nor if it was unresolved again");
     await rename(member, message, "another question");
-    t.ok("last_moved_timestamp" in (await read(member, message)), "a move is one");
+    t.ok("last_moved_timestamp" in (await read(member, message)), "a move sets it");
   },
 );
 
 t.test(
-  "[openapi update-message] a move that just resolves gives no other notice, also into a resolved topic",
+  "[OpenAPI, update-message] a move that only resolves posts no move notice, also into an existing resolved topic",
   async (t) => {
     const first = await member.say(id, "taken", "one");
     await rename(member, first, "✔ taken");
@@ -52,7 +52,7 @@ t.test(
   },
 );
 
-t.test("[openapi update-message] what is more than resolving is told as a move", async (t) => {
+t.test("[OpenAPI, update-message] resolving with another change posts the notice of a move", async (t) => {
   const [first, second] = [await member.say(id, "parts", "one"), await member.say(id, "parts", "two")];
   await rename(member, first, "✔ parts", { propagate_mode: "change_one" });
   t.match((await textsOf("✔ parts")).at(-1), /^\[A message\].* was moved here from /, "a part of the topic");

@@ -1,4 +1,4 @@
-/** What belongs to a message goes with it when it is too old (spec 2.4): the sweep knows of it by the message's traits. */
+/** Retention deletes the rows that belong to a message (spec 2.4); the sweep finds them by the message's traits. */
 import t from "tap";
 import type { TableName } from "../../schemas/records.ts";
 import { createChannel, personOf, realmOf } from "../support/conversation.ts";
@@ -9,11 +9,11 @@ const tables = [
   "messages",
   "messageEdits",
   "reactions",
-  "messageAttention",
+  "messageAlerts",
   "messageFlags",
 ] as const satisfies TableName[];
 
-t.test("[spec 2.4] with a message that is too old go its reactions, its earlier forms and whom it calls", async (t) => {
+t.test("[spec 2.4] an expired message is deleted with its reactions, earlier versions and mentions", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const member = await personOf(server, "member");

@@ -4,11 +4,11 @@ import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
 import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const member = await personOf(server, "member");
@@ -20,7 +20,7 @@ const missing = refusal("Saved snippet does not exist.", "NOT_FOUND", 404);
 const titleMax = limits.saved_snippet_title_code_points_max;
 const contentMax = limits.message_code_points_max;
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 async function snippetsOf(client: Client): Promise<Event[]> {
   return (await client.get("/saved_snippets")).body.saved_snippets;
@@ -31,7 +31,7 @@ async function save(client: Client, params: Params = hello): Promise<number> {
   return body.saved_snippet_id;
 }
 
-t.test("[spec 4.19] a snippet is saved, listed, told to its owner alone, and in the state", async (t) => {
+t.test("[spec 4.19] a new snippet is in the list, in the state and in an event to its owner alone", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const [person, neighbour] = [await personOf(clocked, "person"), await personOf(clocked, "neighbour")];
   const [own, other] = [await Follower.of(person, wanted), await Follower.of(neighbour, wanted)];
@@ -49,47 +49,50 @@ t.test("[spec 4.19] a snippet is saved, listed, told to its owner alone, and in 
   t.strictSame(state["saved_snippets"], all);
   t.strictSame(await snippetsOf(neighbour), []);
   await own.settled();
-  const told = all.map((one) => ({ type: "saved_snippets", op: "add", saved_snippet: one }));
-  t.strictSame(own.ofType("saved_snippets"), told);
+  const received = all.map((one) => ({ type: "saved_snippets", op: "add", saved_snippet: one }));
+  t.strictSame(own.ofType("saved_snippets"), received);
   await other.settled();
   t.strictSame(other.ofType("saved_snippets"), []);
 });
 
-t.test("[spec 7] [D12] empty, too long, missing: each has its text, in POST and PATCH; nothing changes", async (t) => {
-  const person = await anybody();
-  const id = await save(person);
-  const changes = await watchChanges(person);
-  const cases: readonly (readonly [Params, object])[] = [
-    [{ title: "" }, blank],
-    [{ title: " \n" }, blank],
-    [{ content: "" }, blank],
-    [{ content: "  " }, blank],
-    [{ title: "t".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
-    [{ title: "🙂".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
-    [{ content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
-    [{ title: "", content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
-  ];
-  for (const [params, expected] of cases) {
-    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, ...params })), expected);
-    t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), expected);
-  }
-  for (const name of ["title", "content"]) {
-    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, [name]: undefined })), expected);
-  }
-  t.strictSame(await changes(), []);
-  t.match(await snippetsOf(person), [hello]);
-});
+t.test(
+  "[spec 7] [D12] empty, long and missing values are rejected with their error messages in POST and PATCH",
+  async (t) => {
+    const person = await newUser();
+    const id = await save(person);
+    const changes = await watchChanges(person);
+    const cases: readonly (readonly [Params, object])[] = [
+      [{ title: "" }, blank],
+      [{ title: " \n" }, blank],
+      [{ content: "" }, blank],
+      [{ content: "  " }, blank],
+      [{ title: "t".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
+      [{ title: "🙂".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
+      [{ content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
+      [{ title: "", content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
+    ];
+    for (const [params, expected] of cases) {
+      t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, ...params })), expected);
+      t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), expected);
+    }
+    for (const name of ["title", "content"]) {
+      const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+      t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, [name]: undefined })), expected);
+    }
+    t.strictSame(await changes(), []);
+    t.match(await snippetsOf(person), [hello]);
+  },
+);
 
-t.test("[behaviour 1.8] title and content at their bounds, counted in code points, trimmed before", async (t) => {
-  const person = await anybody();
+t.test("[behaviour 1.8] title and content are accepted at their limits, in code points after trimming", async (t) => {
+  const person = await newUser();
   const longest = { title: "🙂".repeat(titleMax), content: "🙂".repeat(contentMax) };
   await save(person, { title: ` ${longest.title} `, content: `\n${longest.content} ` });
   t.match(await snippetsOf(person), [longest]);
 });
 
-t.test("[S3] saved_snippets_per_user_max: one more is refused, until one is deleted", async (t) => {
-  const person = await anybody();
+t.test("[S3] saved_snippets_per_user_max: one more is rejected until one is deleted", async (t) => {
+  const person = await newUser();
   const countMax = limits.saved_snippets_per_user_max;
   const rows = Array.from({ length: countMax - 1 }, (_, index) => {
     const id = 1_000_000 + index;
@@ -104,9 +107,9 @@ t.test("[S3] saved_snippets_per_user_max: one more is refused, until one is dele
 });
 
 t.test(
-  "[public API, edit-saved-snippet] what is passed changes; the event has the whole, and only if it differs",
+  "[public API, edit-saved-snippet] only values sent change; the event has the whole snippet, and only after a change",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const id = await save(person);
     const [{ date_created: created }] = await snippetsOf(person);
     const follower = await Follower.of(person, wanted);
@@ -123,7 +126,7 @@ t.test(
       t.strictSame(
         outcome(await person.patch(`/saved_snippets/${id}`, params)),
         success(),
-        "once more changes nothing",
+        "repeating it changes nothing",
       );
       t.strictSame(await snippetsOf(person), [{ id, ...expected, date_created: created }]);
     }
@@ -140,8 +143,8 @@ t.test(
   },
 );
 
-t.test("[public API, delete-saved-snippet] it goes once, and its owner is told", async (t) => {
-  const person = await anybody();
+t.test("[public API, delete-saved-snippet] a snippet is deleted once, with an event to its owner", async (t) => {
+  const person = await newUser();
   const id = await save(person);
   const follower = await Follower.of(person, wanted);
   t.strictSame(outcome(await person.delete(`/saved_snippets/${id}`)), success());
@@ -153,8 +156,8 @@ t.test("[public API, delete-saved-snippet] it goes once, and its owner is told",
   t.ok((await save(person)) > id, "no id is used twice");
 });
 
-t.test("[S1] somebody else's snippet is as one that does not exist", async (t) => {
-  const person = await anybody();
+t.test("[S1] another user's snippet gets the answer for a missing one", async (t) => {
+  const person = await newUser();
   const id = await save(person);
   const changes = await watchChanges(person);
   for (const where of [id, 0, 999_999_999_999]) {
@@ -166,7 +169,7 @@ t.test("[S1] somebody else's snippet is as one that does not exist", async (t) =
   t.strictSame(await changes(), []);
 });
 
-t.test("[behaviour 2.19] everybody saves snippets: guests and bots, too", async (t) => {
+t.test("[behaviour 2.19] every user can save snippets, guests and bots included", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const id = await save(client);
     t.strictSame(outcome(await client.patch(`/saved_snippets/${id}`, { title: "x" })), success(), `${client.userId}`);
@@ -175,7 +178,7 @@ t.test("[behaviour 2.19] everybody saves snippets: guests and bots, too", async 
   }
 });
 
-t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   const ids = [await save(person), await save(person), await save(person)];

@@ -1,6 +1,6 @@
 /**
- * Scheduled messages: GET, POST, PATCH and DELETE /scheduled_messages (public API; behaviour 4.1, 5.1). What becomes of them when
- * they are due is in scheduled-delivery.test.ts.
+ * Scheduled messages: GET, POST, PATCH and DELETE /scheduled_messages (public API; behaviour 4.1, 5.1). Delivery is
+ * tested in scheduled-delivery.test.ts.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -18,7 +18,6 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import {
   followLists,
@@ -29,6 +28,7 @@ import {
   scheduledOf,
   scheduledStage,
 } from "../support/scheduled.ts";
+import { newUsers } from "../support/server-with-users.ts";
 
 const stage = await scheduledStage(t);
 const { server, owner, member, other } = stage;
@@ -36,7 +36,7 @@ const channelId = await createChannel(owner, "plans", [owner, member, other]);
 const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
 const notInFuture = refusal("Scheduled delivery time must be in the future.");
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 function toChannel(more: Params = {}): Params {
   const when = { scheduled_delivery_timestamp: stage.in(laterS) };
@@ -47,8 +47,8 @@ function timers(): number {
   return realmOf(server).environment.count("timers");
 }
 
-t.test("[public API, create-scheduled-message] it is listed, told to its writer alone, and in the state", async (t) => {
-  const person = await anybody();
+t.test("[public API, create-scheduled-message] a message is listed and sent to its author alone", async (t) => {
+  const person = await newUser();
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "plans" }], principals: [person.userId] });
   const [own, others] = [await followLists(person), await followLists(other)];
   const made = await person.post("/scheduled_messages", toChannel({ content: "Soup is **ready** \n" }));
@@ -84,15 +84,15 @@ t.test("[public API, create-scheduled-message] it is listed, told to its writer 
   const state = await person.register({ fetch_event_types: ["scheduled_messages"] });
   t.strictSame(state["scheduled_messages"], all.scheduled_messages);
   await own.settled();
-  const told = (record: object) => ({ type: "scheduled_messages", op: "add", scheduled_messages: [record] });
-  t.strictSame(own.ofType("scheduled_messages"), [told(first), told(second)]);
+  const received = (record: object) => ({ type: "scheduled_messages", op: "add", scheduled_messages: [record] });
+  t.strictSame(own.ofType("scheduled_messages"), [received(first), received(second)]);
   await others.settled();
   t.strictSame(others.ofType("scheduled_messages"), []);
   t.strictSame(await scheduledOf(other), []);
 });
 
-t.test("[public API] both words for each type; one person, one channel; a note to oneself", async (t) => {
-  const person = await anybody();
+t.test("[public API] both names of each type work, for a user, a channel and a note to oneself", async (t) => {
+  const person = await newUser();
   const at = { content: "x", scheduled_delivery_timestamp: stage.in(laterS) };
   const cases: readonly (readonly [Params, object])[] = [
     [
@@ -133,13 +133,13 @@ t.test("[public API] both words for each type; one person, one channel; a note t
   }
 });
 
-t.test("[behaviour 5.1] what could not be sent now cannot be scheduled; nothing is written", async (t) => {
+t.test("[behaviour 5.1] a message that could not be sent now cannot be scheduled", async (t) => {
   const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
   const closed = await createChannel(owner, "announcements", [owner, member], {
     can_send_message_group: systemGroup(server, "role:administrators"),
   });
   const named = await createChannel(owner, "named", [owner, member], { topics_policy: "disable_empty_topic" });
-  const gone = await anybody();
+  const gone = await newUser();
   await owner.delete(`/users/${gone.userId}`);
   const changes = await watchChanges(member);
   const noChannel = (id: number) =>
@@ -191,10 +191,10 @@ t.test("[behaviour 5.1] what could not be sent now cannot be scheduled; nothing 
 });
 
 t.test(
-  "[behaviour 5.1] mentions need permission when they are scheduled; long texts are cut, as in messages",
+  "[behaviour 5.1] mentions require permission when they are scheduled, and long texts are truncated as in messages",
   async (t) => {
-    const person = await anybody();
-    const crowd = await Promise.all(Array.from({ length: 16 }, () => anybody()));
+    const person = await newUser();
+    const crowd = await Promise.all(Array.from({ length: 16 }, () => newUser()));
     const large = await createChannel(owner, "large", [owner, person, ...crowd]);
     const wildcard = await person.post("/scheduled_messages", toChannel({ to: large, content: "@**all** lunch" }));
     t.match(wildcard.body, { code: "STREAM_WILDCARD_MENTION_NOT_ALLOWED" });
@@ -207,44 +207,47 @@ t.test(
   },
 );
 
-t.test("[public API, update-scheduled-message] what is passed changes; the event has the whole", async (t) => {
-  const person = await anybody();
-  const id = await schedule(person, toChannel());
-  const [before] = await scheduledOf(person);
-  const follower = await followLists(person);
-  const steps: readonly (readonly [Params, object])[] = [
-    [{ content: " New\n" }, { ...before, content: " New", rendered_content: "<p>New</p>" }],
-    [{ topic: "dinner" }, { topic: "dinner" }],
-    [{ scheduled_delivery_timestamp: stage.in(60) }, { scheduled_delivery_timestamp: stage.in(60) }],
-    [
-      { type: "direct", to: [other.userId], topic: "ignored" },
-      { type: "private", to: [other.userId], topic: undefined },
-    ],
-    [
-      { topic: "ignored, too", content: "x" },
-      { content: "x", rendered_content: "<p>x</p>" },
-    ],
-    [{ to: [member.userId, other.userId] }, { to: [member.userId, other.userId] }],
-    [
-      { type: "stream", to: channelId, topic: "back" },
-      { type: "stream", to: channelId, topic: "back" },
-    ],
-  ];
-  let expected = before;
-  const told: object[] = [];
-  for (const [params, change] of steps) {
-    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
-    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
-    expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
-    t.same(await scheduledOf(person), [expected]);
-    told.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
-  }
-  await follower.settled();
-  t.same(follower.ofType("scheduled_messages"), told);
-});
+t.test(
+  "[public API, update-scheduled-message] only values sent change, and the event has the whole message",
+  async (t) => {
+    const person = await newUser();
+    const id = await schedule(person, toChannel());
+    const [before] = await scheduledOf(person);
+    const follower = await followLists(person);
+    const steps: readonly (readonly [Params, object])[] = [
+      [{ content: " New\n" }, { ...before, content: " New", rendered_content: "<p>New</p>" }],
+      [{ topic: "dinner" }, { topic: "dinner" }],
+      [{ scheduled_delivery_timestamp: stage.in(60) }, { scheduled_delivery_timestamp: stage.in(60) }],
+      [
+        { type: "direct", to: [other.userId], topic: "ignored" },
+        { type: "private", to: [other.userId], topic: undefined },
+      ],
+      [
+        { topic: "ignored, too", content: "x" },
+        { content: "x", rendered_content: "<p>x</p>" },
+      ],
+      [{ to: [member.userId, other.userId] }, { to: [member.userId, other.userId] }],
+      [
+        { type: "stream", to: channelId, topic: "back" },
+        { type: "stream", to: channelId, topic: "back" },
+      ],
+    ];
+    let expected = before;
+    const received: object[] = [];
+    for (const [params, change] of steps) {
+      t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
+      t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
+      expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
+      t.same(await scheduledOf(person), [expected]);
+      received.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
+    }
+    await follower.settled();
+    t.same(follower.ofType("scheduled_messages"), received);
+  },
+);
 
-t.test("[public API, update-scheduled-message] each rule has its text, and nothing changes", async (t) => {
-  const person = await anybody();
+t.test("[public API, update-scheduled-message] each invalid change is rejected with its error message", async (t) => {
+  const person = await newUser();
   const id = await schedule(person, toChannel());
   const before = await scheduledOf(person);
   const changes = await watchChanges(person);
@@ -264,8 +267,8 @@ t.test("[public API, update-scheduled-message] each rule has its text, and nothi
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, delete-scheduled-message] it goes once, its writer is told, and it is not sent", async (t) => {
-  const person = await anybody();
+t.test("[public API, delete-scheduled-message] a deleted message is not sent; its author gets an event", async (t) => {
+  const person = await newUser();
   const id = await schedule(person, toChannel());
   const follower = await followLists(person);
   t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
@@ -279,8 +282,8 @@ t.test("[public API, delete-scheduled-message] it goes once, its writer is told,
   t.ok((await schedule(person, toChannel())) > id, "no id is used twice");
 });
 
-t.test("[S1] somebody else's scheduled message is as one that does not exist", async (t) => {
-  const id = await schedule(await anybody(), toChannel());
+t.test("[S1] another user's scheduled message gets the answer for a missing one", async (t) => {
+  const id = await schedule(await newUser(), toChannel());
   const changes = await watchChanges(member);
   for (const client of [member, owner]) {
     for (const where of [id, 0, 999_999_999_999]) {
@@ -291,7 +294,7 @@ t.test("[S1] somebody else's scheduled message is as one that does not exist", a
   t.strictSame(await changes(), []);
 });
 
-t.test("[S1] a restricted guest's own words come back as they were typed, whoever is called so", async (t) => {
+t.test("[S1] a restricted guest gets their own text as typed, even with a hidden user's name", async (t) => {
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   const guest = await personOf(server, "guest", roles.guest);
   const content = "@**member 0** and @**nobody at all**";
@@ -302,13 +305,13 @@ t.test("[S1] a restricted guest's own words come back as they were typed, whoeve
   t.match(await scheduledOf(guest), [record]);
   await follower.settled();
   t.match(follower.ofType("scheduled_messages"), [{ scheduled_messages: [record] }]);
-  const stranger = await guest.post("/scheduled_messages", { ...params, to: [member.userId] });
-  t.strictSame(outcome(stranger), refusal("You do not have permission to access some of the recipients."));
+  const outsider = await guest.post("/scheduled_messages", { ...params, to: [member.userId] });
+  t.strictSame(outcome(outsider), refusal("You do not have permission to access some of the recipients."));
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[S3] scheduled_messages_per_user_max: one more is refused, until one is deleted", async (t) => {
-  const person = await anybody();
+t.test("[S3] scheduled_messages_per_user_max: one more is rejected until one is deleted", async (t) => {
+  const person = await newUser();
   const first = await schedule(person, toChannel());
   const row = realmOf(server).environment.get("scheduledMessages", [person.userId, first]);
   if (row === undefined) throw new Error("no row");
@@ -325,16 +328,16 @@ t.test("[S3] scheduled_messages_per_user_max: one more is refused, until one is 
   t.equal((await person.post("/scheduled_messages", toChannel())).status, 200);
 });
 
-t.test("[S3] delivery_timestamp_s_max: the last time that there is", async (t) => {
-  const person = await anybody();
+t.test("[S3] delivery_timestamp_s_max: a later time is rejected", async (t) => {
+  const person = await newUser();
   const last = { scheduled_delivery_timestamp: limits.delivery_timestamp_s_max };
   const id = await schedule(person, toChannel(last));
   t.match(await scheduledOf(person), [last]);
   t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
 });
 
-t.test("[S3] however often the time changes, there is one timer; with the message it goes", async (t) => {
-  const person = await anybody();
+t.test("[S3] a message has one timer, however often its time changes, and none after it was deleted", async (t) => {
+  const person = await newUser();
   const before = timers();
   const id = await schedule(person, toChannel());
   for (let minutes = 1; minutes <= 20; minutes++) {
@@ -346,7 +349,7 @@ t.test("[S3] however often the time changes, there is one timer; with the messag
 });
 
 t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", async (t) => {
-  const person = await anybody();
+  const person = await newUser();
   const key = (name: string) => ({ "Idempotency-Key": name });
   const first = await person.post("/scheduled_messages", toChannel(), key("a"));
   t.strictSame(outcome(await person.post("/scheduled_messages", toChannel(), key("a"))), outcome(first));
@@ -360,7 +363,7 @@ t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", a
   t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
 });
 
-t.test("[public API] guests and bots schedule, too; nobody else does", async (t) => {
+t.test("[public API] guests and bots can schedule messages, anonymous callers cannot", async (t) => {
   const everybody = [owner, await personOf(server, "visitor", roles.guest), await botOf(server, "helper", member)];
   for (const client of everybody) {
     const to = [client.userId];
@@ -371,7 +374,7 @@ t.test("[public API] guests and bots schedule, too; nobody else does", async (t)
 });
 
 t.test("[architecture] state before + events = fresh state", async (t) => {
-  const person = await anybody();
+  const person = await newUser();
   const kept = await schedule(person, toChannel());
   const dropped = await schedule(person, toChannel());
   const follower = await followLists(person);

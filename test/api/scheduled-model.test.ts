@@ -1,6 +1,7 @@
 /**
- * Random days of scheduled messages and reminders against a naive model (M3, M7, M8): what is scheduled, changed, deleted and due in
- * whatever order, with restarts between, is posted once, as it was last, at its time; and the lists that events make are the fresh ones.
+ * Random days of scheduled messages and reminders, compared with a naive model (M3, M7, M8): messages created, changed,
+ * deleted and due in any order, with restarts in between, are posted once, in their last form and at their time, and
+ * events lead to the same lists as a fresh fetch.
  */
 import fc from "fast-check";
 import t, { type Test } from "tap";
@@ -37,28 +38,28 @@ interface Waiting {
   readonly dueS: number;
   readonly isDirect: boolean;
   readonly hasFailed: boolean;
-  /** Counts up with each change of any of them. */
+  /** Increases with each change of any message; orders messages by their last change. */
   readonly changedAs: number;
 }
 
-/** As lists have it. */
+/** The order of lists. */
 function inOrder(a: Waiting, b: Waiting): number {
   return a.dueS - b.dueS || a.id - b.id;
 }
 
-/** As they are posted: of those for the same second, first what was not changed for longest. */
+/** The order of posting: within a second, the one changed least recently first. */
 function inTurn(a: Waiting, b: Waiting): number {
   return a.dueS - b.dueS || a.changedAs - b.changedAs;
 }
 
-/** What should be: in seconds, without actors, rows and timers. */
+/** The expected state, in seconds, without actors, rows and timers. */
 class Model {
   readonly waiting: Waiting[] = [];
   readonly posted: string[] = [];
   reminders: number[] = [];
   isArchived = false;
 
-  /** Everything that is due by now happens, in order of time. */
+  /** Posts everything that is due up to then, in order of time. */
   passTo(nowS: number): void {
     this.reminders = this.reminders.filter((dueS) => dueS > nowS);
     const due = this.waiting.filter((one) => one.dueS <= nowS && !one.hasFailed);
@@ -84,7 +85,7 @@ class Model {
   }
 }
 
-/** A server, one person at it, and the model of what they do. */
+/** A server, one user, and the model of their actions. */
 class Day {
   readonly #t: Test;
   readonly #dataDir: string;
@@ -147,7 +148,7 @@ class Day {
     return this.#model.waiting[pick % Math.max(1, this.#model.waiting.length)];
   }
 
-  /** Without a text, the time changes; one that failed needs a new time in any case. */
+  /** Without a text, the time changes. A failed message always needs a new time. */
   async #change(pick: number, inS: number, text: { readonly content?: string }): Promise<void> {
     const one = this.#picked(pick);
     if (one === undefined || (this.#model.isArchived && !one.isDirect)) return;
@@ -185,7 +186,7 @@ class Day {
     this.#model.isArchived = true;
   }
 
-  /** What falls due meanwhile is late. */
+  /** Messages due meanwhile are late. */
   async #restart(): Promise<void> {
     const startedAt = this.#running.clock.now() + 7000;
     await this.#running.server.stop();
@@ -215,7 +216,7 @@ class Day {
     );
   }
 
-  /** Nothing waits any more, and no timer is left behind. */
+  /** Checks that nothing is pending and no timer is left. */
   async end(): Promise<void> {
     await this.pass(3600);
     const { environment } = realmOf(this.#running.server);
@@ -225,7 +226,7 @@ class Day {
   }
 }
 
-t.test("[M3, M7, M8] what is scheduled is posted once, as it was last; state + events = fresh state", async (t) => {
+t.test("[M3, M7, M8] a scheduled message is posted once in its last form; state + events = fresh state", async (t) => {
   const seed = seedOf(t);
   const days = fc.array(step, { minLength: 10, maxLength: 30 });
   const property = fc.asyncProperty(days, async (steps) => {

@@ -1,16 +1,16 @@
 /**
- * Searching (spec 4.9; behaviour 2.9, 5.3, 12.19): the search operator of GET /messages with its marks, GET /messages/matches_narrow,
- * and that nothing is found which may not be read (S1). How words are compared is in test/domain/search.test.ts, the index in
- * test/runtime/search-index.test.ts.
+ * Searching (spec 4.9; behaviour 2.9, 5.3, 12.19): the search operator of GET /messages with its highlights, GET
+ * /messages/matches_narrow, and that no unreadable message is found (S1). Comparing words is tested in
+ * test/domain/search.test.ts, the index in test/runtime/search-index.test.ts.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, outcome, refusal, success } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
-const { server, owner, anna, bert, guest } = await startPeopledServer(t, ["anna", "bert", "guest"]);
+const { server, owner, anna, bert, guest } = await startServerWithUsers(t, ["anna", "bert", "guest"]);
 const kitchenId = await createChannel(owner, "kitchen", [owner, anna, guest]);
 await createChannel(owner, "cellar", [owner, anna], { invite_only: true });
 
@@ -41,7 +41,7 @@ async function found(by: Client, narrow: readonly unknown[]): Promise<string[]> 
   return body.messages.map(({ id }: { id: number }) => labels.get(id));
 }
 
-t.test("[behaviour 5.3] search finds words in contents and topics, all of them, with every other term", async (t) => {
+t.test("[behaviour 5.3] search finds messages with all words in content or topic, and other terms", async (t) => {
   const cases: [narrow: readonly unknown[], expected: string[]][] = [
     [[search("bread")], ["bread", "rye", "wine", "direct"]],
     [[search("BREAD butter")], ["bread"]],
@@ -73,34 +73,31 @@ t.test("[behaviour 5.3] search finds words in contents and topics, all of them, 
   t.strictSame(others, ["cake"]);
 });
 
-t.test("[S1] nobody finds what they may not read, nor public history without naming its channel", async (t) => {
+t.test("[S1] a search finds no unreadable message, and public history only in a named channel", async (t) => {
   t.strictSame(await found(bert, [search("bread")]), []);
   t.strictSame(await found(guest, [search("bread")]), ["bread", "rye"]);
   t.strictSame(await found(bert, [search("bread"), { operator: "channel", operand: "kitchen" }]), ["bread", "rye"]);
   t.strictSame(await found(bert, [search("bread"), { operator: "channels", operand: "public" }]), ["bread", "rye"]);
 });
 
-t.test(
-  "[behaviour 5.3] what was found is marked in match_content and match_subject, which only searches have",
-  async (t) => {
-    const { body } = await fetch(anna, [search("bread"), { operator: "channel", operand: "kitchen" }]);
-    const matches = body.messages.map((message: Params) => [message["match_content"], message["match_subject"]]);
-    t.strictSame(matches, [
-      ['<p>Fresh <strong><span class="highlight">Bread</span></strong> &amp; butter</p>', "baking"],
-      ["<p>it is in the oven</p>", 'Rye &lt;<span class="highlight">bread</span>&gt;'],
-    ]);
-    t.equal(body.messages[0].content, "<p>Fresh <strong>Bread</strong> &amp; butter</p>");
-    const raw = await fetch(anna, [search("butter")], { apply_markdown: false });
-    t.match(raw.body.messages[0], {
-      content: "Fresh **Bread** & butter",
-      match_content: /<span class="highlight">butter</,
-    });
-    const { body: plain } = await fetch(anna, [{ operator: "channel", operand: "kitchen" }]);
-    t.notOk(plain.messages.some((message: Params) => "match_content" in message || "match_subject" in message));
-  },
-);
+t.test("[behaviour 5.3] only searches have match_content and match_subject, with matches highlighted", async (t) => {
+  const { body } = await fetch(anna, [search("bread"), { operator: "channel", operand: "kitchen" }]);
+  const matches = body.messages.map((message: Params) => [message["match_content"], message["match_subject"]]);
+  t.strictSame(matches, [
+    ['<p>Fresh <strong><span class="highlight">Bread</span></strong> &amp; butter</p>', "baking"],
+    ["<p>it is in the oven</p>", 'Rye &lt;<span class="highlight">bread</span>&gt;'],
+  ]);
+  t.equal(body.messages[0].content, "<p>Fresh <strong>Bread</strong> &amp; butter</p>");
+  const raw = await fetch(anna, [search("butter")], { apply_markdown: false });
+  t.match(raw.body.messages[0], {
+    content: "Fresh **Bread** & butter",
+    match_content: /<span class="highlight">butter</,
+  });
+  const { body: plain } = await fetch(anna, [{ operator: "channel", operand: "kitchen" }]);
+  t.notOk(plain.messages.some((message: Params) => "match_content" in message || "match_subject" in message));
+});
 
-t.test("[spec 4.9] matches_narrow tells which messages match, in the format of search results", async (t) => {
+t.test("[spec 4.9] matches_narrow returns the messages that match, in the format of search results", async (t) => {
   const ids = [...labels.keys()];
   const narrow = [search("butter")];
   t.strictSame(
@@ -120,7 +117,7 @@ t.test("[spec 4.9] matches_narrow tells which messages match, in the format of s
   t.strictSame(body.messages[bread], { match_content, match_subject });
 });
 
-t.test("[behaviour 2.9] without a search nothing is marked; the topic is escaped", async (t) => {
+t.test("[behaviour 2.9] without a search nothing is highlighted, and the topic is escaped", async (t) => {
   const rye = [...labels].find(([, label]) => label === "rye")?.[0] ?? 0;
   const { body } = await anna.get("/messages/matches_narrow", {
     msg_ids: [rye, direct.body.id],
@@ -132,7 +129,7 @@ t.test("[behaviour 2.9] without a search nothing is marked; the topic is escaped
   });
 });
 
-t.test("[spec 4.9, 2.9] match_subject of the empty topic is its display name, for who does not know it", async (t) => {
+t.test("[spec 4.9, 2.9] match_subject of the empty topic is its display name for older clients", async (t) => {
   const id = await owner.say("kitchen", "", "nameless nutmeg");
   const narrow = [search("nutmeg")];
   const { body } = await anna.get("/messages/matches_narrow", { msg_ids: [id], narrow });
@@ -148,79 +145,76 @@ t.test("[spec 4.9, 2.9] match_subject of the empty topic is its display name, fo
   await owner.delete(`/messages/${id}`);
 });
 
-t.test("[behaviour 12.19] matches_narrow knows only what was received; the rest is silently left out", async (t) => {
+t.test("[behaviour 12.19] matches_narrow considers only received messages and silently omits the rest", async (t) => {
   const ids = [...labels.keys(), 999_999];
   const ask = async (by: Client, narrow: readonly unknown[]) => {
     const { body } = await by.get("/messages/matches_narrow", { msg_ids: ids, narrow });
     return Object.keys(body.messages).map((id) => labels.get(Number(id)));
   };
   t.strictSame(await ask(bert, []), []);
-  t.strictSame(await ask(bert, [{ operator: "channel", operand: "kitchen" }]), [], "public, and not received");
+  t.strictSame(await ask(bert, [{ operator: "channel", operand: "kitchen" }]), [], "public, but not received");
   t.strictSame(await ask(bert, [{ operator: "channels", operand: "public" }]), []);
   t.strictSame(await ask(guest, []), ["bread", "rye", "cake"]);
   t.strictSame(await ask(anna, [{ operator: "topic", operand: "baking" }]), ["bread", "wine", "cake"]);
 });
 
-t.test(
-  "[spec 4.9] narrow is a list of terms: each with operator and operand, all joined, as in GET /messages",
-  async (t) => {
-    const ids = [...labels.keys()];
-    const narrows: Params[][] = [
-      [],
-      [{ operator: "channel", operand: "kitchen" }],
-      [{ operator: "topic", operand: "BAKING" }],
-      [{ operator: "sender", operand: owner.userId }],
-      [{ operator: "is", operand: "dm" }],
-      [{ operator: "dm", operand: [owner.userId] }],
-      [{ operator: "has", operand: "link" }],
-      [{ operator: "id", operand: bread }],
-      [search("bread")],
-      [search("bread"), { operator: "topic", operand: "baking" }],
-      [{ operator: "topic", operand: "baking", negated: true }],
-      [{ operator: "is", operand: "dm", negated: true }, search("bread")],
-      [
-        { operator: "id", operand: bread },
-        { operator: "is", operand: "dm" },
-      ],
-    ];
-    for (const narrow of narrows) {
-      const { body } = await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow });
-      const listed = (await fetch(anna, narrow)).body.messages.map(({ id }: { id: number }) => id);
-      const title = JSON.stringify(narrow);
-      t.strictSame(
-        Object.keys(body.messages)
-          .map(Number)
-          .sort((a, b) => a - b),
-        listed.filter((id: number) => ids.includes(id)),
+t.test("[spec 4.9] a narrow is a list of terms with operator and operand, joined as in GET /messages", async (t) => {
+  const ids = [...labels.keys()];
+  const narrows: Params[][] = [
+    [],
+    [{ operator: "channel", operand: "kitchen" }],
+    [{ operator: "topic", operand: "BAKING" }],
+    [{ operator: "sender", operand: owner.userId }],
+    [{ operator: "is", operand: "dm" }],
+    [{ operator: "dm", operand: [owner.userId] }],
+    [{ operator: "has", operand: "link" }],
+    [{ operator: "id", operand: bread }],
+    [search("bread")],
+    [search("bread"), { operator: "topic", operand: "baking" }],
+    [{ operator: "topic", operand: "baking", negated: true }],
+    [{ operator: "is", operand: "dm", negated: true }, search("bread")],
+    [
+      { operator: "id", operand: bread },
+      { operator: "is", operand: "dm" },
+    ],
+  ];
+  for (const narrow of narrows) {
+    const { body } = await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow });
+    const listed = (await fetch(anna, narrow)).body.messages.map(({ id }: { id: number }) => id);
+    const title = JSON.stringify(narrow);
+    t.strictSame(
+      Object.keys(body.messages)
+        .map(Number)
+        .sort((a, b) => a - b),
+      listed.filter((id: number) => ids.includes(id)),
+      title,
+    );
+    for (const match of Object.values<Params>(body.messages)) {
+      t.strictSame(Object.keys(match).sort(), ["match_content", "match_subject"], title);
+      t.ok(
+        Object.values(match).every((value) => typeof value === "string"),
         title,
       );
-      for (const match of Object.values<Params>(body.messages)) {
-        t.strictSame(Object.keys(match).sort(), ["match_content", "match_subject"], title);
-        t.ok(
-          Object.values(match).every((value) => typeof value === "string"),
-          title,
-        );
-      }
     }
-  },
-);
+  }
+});
 
-t.test("[spec 4.9] msg_ids: those alone are looked at, each once, and none is nothing", async (t) => {
+t.test("[spec 4.9] only msg_ids are checked, each once, and an empty list matches nothing", async (t) => {
   const keys = async (msg_ids: readonly number[]) =>
     Object.keys((await anna.get("/messages/matches_narrow", { msg_ids, narrow: [search("bread")] })).body.messages);
   t.strictSame(await keys([]), []);
   t.strictSame(await keys([bread, bread]), [String(bread)]);
-  t.strictSame(await keys([direct.body.id]), [String(direct.body.id)], "not the others that match");
+  t.strictSame(await keys([direct.body.id]), [String(direct.body.id)], "not the other matches");
 });
 
-t.test("[spec 4.9] a term without operator or operand is refused", async (t) => {
+t.test("[spec 4.9] a term without operator or operand is rejected", async (t) => {
   for (const narrow of [[{ operand: "kitchen" }], [{ operator: "channel" }], [{}], ["x"]]) {
     const answer = await anna.get("/messages/matches_narrow", { msg_ids: [bread], narrow });
     t.match(answer, { status: 400, body: { result: "error", messages: undefined } }, JSON.stringify(narrow));
   }
 });
 
-t.test("[spec 4.9] a negated term leaves out what it would find, and that alone", async (t) => {
+t.test("[spec 4.9] a negated term excludes exactly what it would find", async (t) => {
   const ids = [...labels.keys()];
   const found = async (negated: boolean) => {
     const narrow = [{ operator: "topic", operand: "baking", negated }, search("bread")];
@@ -232,7 +226,7 @@ t.test("[spec 4.9] a negated term leaves out what it would find, and that alone"
   t.strictSame([...within, ...without].sort(), Object.keys(body.messages).sort());
 });
 
-t.test("[spec 4.9] matches_narrow refuses what it cannot read", async (t) => {
+t.test("[spec 4.9] matches_narrow rejects invalid parameters", async (t) => {
   const path = "/messages/matches_narrow";
   const cases: [Params, ReturnType<typeof refusal>][] = [
     [{ narrow: [] }, refusal("Missing 'msg_ids' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "msg_ids" })],
@@ -249,7 +243,7 @@ function badNarrow(desc: string) {
   return refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc });
 }
 
-t.test("[behaviour 5.3] an empty search is refused", async (t) => {
+t.test("[behaviour 5.3] an empty search is rejected", async (t) => {
   for (const operand of ["", "  "]) {
     t.strictSame(outcome(await fetch(anna, [search(operand)])), badNarrow("search operand cannot be blank"));
   }
@@ -270,7 +264,7 @@ t.test("[S3] at most 5,000 messages are matched at once", async (t) => {
   socket.close();
 });
 
-t.test("[architecture, Search] what is edited, renamed and deleted is found as it is now", async (t) => {
+t.test("[architecture] edited, renamed and deleted messages are found in their present form only", async (t) => {
   const id = await owner.say("kitchen", "soups", "minestrone");
   const other = await owner.say("kitchen", "soups", "gazpacho");
   labels.set(id, "soup").set(other, "other");

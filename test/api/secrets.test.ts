@@ -1,7 +1,6 @@
 /**
- * Secrets in every way that they travel (S2; issue "Proof that nothing is lost", Security): keys, passwords, links and tokens are
- * neither in the log, at any level, nor in what the process prints, nor readable in the data folder; and the pages that secret links
- * lead to guard them.
+ * Secrets on every path (S2): keys, passwords, links and tokens appear neither in the log, at any level, nor in the
+ * output, nor in clear text in the data directory. Pages behind secret links have protective headers.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +14,7 @@ import { startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
-/** Bytes of every file of the realms and the root; mails that wait in the outbox are letters, and hold links by their nature. */
+/** The bytes of all files of the realms and the root, except emails in the outbox, which must contain links. */
 function storeOf(dataDir: string): string {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name === "data.mdb")
@@ -23,9 +22,9 @@ function storeOf(dataDir: string): string {
     .join("");
 }
 
-t.test("[S2] no secret is logged, printed or stored in clear, whichever way it travels", async (t) => {
+t.test("[S2] no secret is logged, printed or stored in clear text on any path", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
-  // Words that every encoding leaves as they are.
+  // Words that every encoding leaves unchanged.
   const ownerPassword = "theOwnersOwnPassword";
   const { program, url, owner } = await startProgram(t, dataDir, {
     LOG_LEVEL: "trace",
@@ -67,7 +66,7 @@ t.test("[S2] no secret is logged, printed or stored in clear, whichever way it t
   socket.terminate();
   const { code, stdout, stderr } = await program.end("SIGTERM");
   t.equal(code, 0);
-  t.match(stderr, /stopping/, "the log is where it is looked for");
+  t.match(stderr, /stopping/, "the log is where the test reads it");
   const passwords = { ownerPassword, oldPassword, newPassword, wrongPassword, joinPassword };
   const keys = {
     first,
@@ -80,16 +79,16 @@ t.test("[S2] no secret is logged, printed or stored in clear, whichever way it t
   };
   const linkKey = link.split("/").filter(Boolean).at(-1) ?? "";
   const store = storeOf(dataDir);
-  t.match(store, /vera@example\.com/, "the look is at the right bytes");
+  t.match(store, /vera@example\.com/, "the search covers the right bytes");
   for (const [name, secret] of Object.entries({ ...passwords, ...keys, linkKey, wrongKey: "aKeyThatIsNoneAtAll" })) {
     t.ok(secret.length > 8, name);
     t.notOk((stdout + stderr).includes(secret), `${name} is not logged`);
-    // A link is shown again in the list of invitations: its key is kept, and opens one thing only.
+    // The list of invitations shows a link again, so its key is stored. It grants nothing but an invitation.
     if (name !== "linkKey") t.notOk(store.includes(secret), `${name} is not stored`);
   }
 });
 
-t.test("[issue, Security] every page says that nothing in it runs, is guessed, framed or told on", async (t) => {
+t.test("[S2] every page has headers against scripts, sniffing, framing and referrers", async (t) => {
   const server = await startTestServer(t);
   const link = await inviteLink(server.owner);
   const { owner, url } = server;

@@ -1,4 +1,7 @@
-/** PATCH /realm/user_settings_defaults (spec 2.3, 4.2; behaviour 2.2): for new people only, by administrators only. */
+/**
+ * PATCH /realm/user_settings_defaults (spec 2.3, 4.2; behaviour 2.2) affects new users only and is restricted to
+ * administrators.
+ */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { Client } from "../support/client.ts";
@@ -30,7 +33,7 @@ const { timezone: _noDefault, ...firstDefaults } = programDefaults;
 const accepted = Object.entries(rows).flatMap(([name, { D }]) => (D === null ? [] : [[name, D] as const]));
 const refusedNames = Object.keys(rows).filter((name) => rows[name]?.D === null);
 
-t.test("[spec 2.3] every allowed value of every row with D = Y is accepted, stored and read back", async (t) => {
+t.test("[spec 2.3] every allowed value of every row with D = Y is accepted, stored and returned", async (t) => {
   t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
   let expected: Record<string, unknown> = firstDefaults;
   for (let pass = 0; pass < Math.max(...accepted.map(([, values]) => values.length)); pass++) {
@@ -42,11 +45,11 @@ t.test("[spec 2.3] every allowed value of every row with D = Y is accepted, stor
   }
   const back = Object.fromEntries(accepted.map(([name]) => [name, programDefaults[name]]));
   t.strictSame(outcome(await owner.patch(path, back)), success());
-  t.strictSame(realmOf(server).view.realm.userDefaults, {}, "what is as the program has it is not stored");
+  t.strictSame(realmOf(server).view.realm.userDefaults, {}, "a value equal to the default is not stored");
 });
 
 t.test(
-  "[behaviour 1.3, 2.2] wrong values of every row are refused in the public words, and change nothing",
+  "[behaviour 1.3, 2.2] invalid values of every row are rejected with the public server's error messages and change nothing",
   async (t) => {
     const changes = await watchSettings(owner);
     for (const [name, values] of accepted) {
@@ -59,7 +62,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.2] what is only a person's own is ignored and listed", async (t) => {
+t.test("[behaviour 2.2] a setting without an organization default is ignored and listed", async (t) => {
   t.strictSame(refusedNames.sort(), [
     "allow_private_data_export",
     "default_language",
@@ -77,7 +80,7 @@ t.test("[behaviour 2.2] what is only a person's own is ignored and listed", asyn
 });
 
 t.test(
-  "[spec 4.2] administrators and owners only, bots of theirs included; before the parameters are read",
+  "[spec 4.2] only administrators, owners and their bots may change defaults; this is checked before the parameters",
   async (t) => {
     const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
     for (const [name, role] of Object.entries(roles)) {
@@ -96,7 +99,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.2] everybody is told of each default that changed, and of no other", async (t) => {
+t.test("[behaviour 2.2] everybody receives an event for each changed default and no other", async (t) => {
   const people = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
   const followers = await Promise.all(people.map((client) => Follower.of(client)));
   await owner.patch(path, { color_scheme: 2, enable_sounds: true, web_home_view: "all_messages" });
@@ -124,7 +127,7 @@ t.test("[behaviour 2.2] everybody is told of each default that changed, and of n
   await owner.patch(path, { color_scheme: 1, web_home_view: "inbox" });
 });
 
-t.test("[spec 4.2] new people get the defaults; who is there keeps what they have, set or never set", async (t) => {
+t.test("[spec 4.2] new users get the defaults; existing users keep their values, set or not", async (t) => {
   const [untouched, own] = [await personOf(server, "untouched"), await personOf(server, "own")];
   await own.patch("/settings", { color_scheme: 3, enable_sounds: false });
   const before = [await settingsOf(untouched), await settingsOf(own)];
@@ -145,12 +148,16 @@ t.test("[spec 4.2] new people get the defaults; who is there keeps what they hav
   const { body } = await untouched.get("/users", { user_ids: [byRequest.userId] });
   t.match(body.members[0], { email: `user${byRequest.userId}@colloquy.invalid`, delivery_email: null });
   await owner.patch(path, { color_scheme: 1, enable_sounds: true, email_address_visibility: 1 });
-  t.match(await settingsOf(byRequest), chosen, "a copy of their own: taking a default back takes it from nobody");
+  t.match(
+    await settingsOf(byRequest),
+    chosen,
+    "new users have their own copy, so reverting a default does not affect them",
+  );
   await byRequest.patch("/settings", { color_scheme: 1 });
-  t.equal((await settingsOf(byRequest)).color_scheme, 1, "they may go back to what the program has");
+  t.equal((await settingsOf(byRequest)).color_scheme, 1, "they may return to the built-in value");
 });
 
-t.test("[M1] defaults are there after a restart, for those who come then", async (t) => {
+t.test("[M1] defaults survive a restart and apply to later users", async (t) => {
   const first = await startTestServer(t);
   await first.owner.patch(path, { web_home_view: "recent_topics", enable_digest_emails: false });
   const before = await defaultsOf(first.owner);

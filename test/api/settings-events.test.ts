@@ -1,9 +1,9 @@
 /**
- * What a change of settings tells whom (behaviour 2.1, 4.3): the person's own queues, each in the form it knows, others only
- * of what they may see; nothing where nothing changed; the same when it is repeated, and after a restart.
+ * Events of changed settings (behaviour 2.1, 4.3): the user's own queues receive them in the form that they support,
+ * others only what they may see. No event without a change; the same on replay and after a restart.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { Client } from "../support/client.ts";
@@ -13,7 +13,7 @@ import { connect, readNow } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { rows, settingsOf } from "../support/settings.ts";
 
-/** The second of coalescing, and the ticks of the timer wheel. */
+/** The coalescing interval of one second plus the resolution of the volatile timers. */
 const publishedMs = limits.presence_coalesce_ms + 200;
 
 const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
@@ -24,8 +24,8 @@ const watcher = await personOf(server, "watcher");
 const modern = { client_capabilities: { notification_settings_null: true, user_settings_object: true } };
 const settingsTypes = ["user_settings", "update_display_settings", "update_global_notifications"];
 
-/** What came since the last look, all of it or of some types; the messages are only there to wait by. */
-async function told(follower: Follower, ...types: string[]): Promise<Event[]> {
+/** Events since the last call, all or of some types. Messages only mark the end and are left out. */
+async function receivedEvents(follower: Follower, ...types: string[]): Promise<Event[]> {
   await follower.settled();
   const isWanted = ({ type }: Event) => (types.length === 0 ? type !== "message" : types.includes(type));
   const events = follower.events.filter(isWanted);
@@ -35,34 +35,31 @@ async function told(follower: Follower, ...types: string[]): Promise<Event[]> {
 
 const update = (property: string, value: unknown) => ({ type: "user_settings", op: "update", property, value });
 
-t.test(
-  "[behaviour 2.1] the person's own queues are told, each in the form that it knows; nobody else is",
-  async (t) => {
-    const person = await personOf(server, "teller");
-    const newer = await Follower.of(person, modern);
-    const older = await Follower.of(person);
-    const displayOnly = await Follower.of(person, { event_types: ["update_display_settings", "message"] });
-    const other = await Follower.of(watcher);
-    await person.patch("/settings", { high_contrast_mode: true, enable_sounds: false, user_list_style: 1 });
-    const user = person.account?.email;
-    const display = { type: "update_display_settings", user, setting_name: "high_contrast_mode", setting: true };
-    const notification = {
-      type: "update_global_notifications",
-      user,
-      notification_name: "enable_sounds",
-      setting: false,
-    };
-    const [contrast, sounds, style] = [
-      update("high_contrast_mode", true),
-      update("enable_sounds", false),
-      update("user_list_style", 1),
-    ];
-    t.strictSame(await told(newer), [contrast, sounds, style]);
-    t.strictSame(await told(older), [contrast, display, sounds, notification, style]);
-    t.strictSame(await told(displayOnly), [display]);
-    t.strictSame(await told(other), []);
-  },
-);
+t.test("[behaviour 2.1] only the user's own queues receive the event, in the form that they support", async (t) => {
+  const person = await personOf(server, "teller");
+  const newer = await Follower.of(person, modern);
+  const older = await Follower.of(person);
+  const displayOnly = await Follower.of(person, { event_types: ["update_display_settings", "message"] });
+  const other = await Follower.of(watcher);
+  await person.patch("/settings", { high_contrast_mode: true, enable_sounds: false, user_list_style: 1 });
+  const user = person.account?.email;
+  const display = { type: "update_display_settings", user, setting_name: "high_contrast_mode", setting: true };
+  const notification = {
+    type: "update_global_notifications",
+    user,
+    notification_name: "enable_sounds",
+    setting: false,
+  };
+  const [contrast, sounds, style] = [
+    update("high_contrast_mode", true),
+    update("enable_sounds", false),
+    update("user_list_style", 1),
+  ];
+  t.strictSame(await receivedEvents(newer), [contrast, sounds, style]);
+  t.strictSame(await receivedEvents(older), [contrast, display, sounds, notification, style]);
+  t.strictSame(await receivedEvents(displayOnly), [display]);
+  t.strictSame(await receivedEvents(other), []);
+});
 
 const displaySettings =
   `color_scheme default_language demote_inactive_streams emojiset enable_drafts_synchronization enter_sends
@@ -76,14 +73,14 @@ const notificationSettings =
   message_content_in_email_notifications notification_sound pm_content_in_desktop_notifications presence_enabled
   realm_name_in_email_notifications_policy wildcard_mentions_notify`.split(/\s+/);
 
-t.test("[OpenAPI register] every row: its event, and the older one of its kind", async (t) => {
+t.test("[OpenAPI, register] each setting has its event and the older event of its kind", async (t) => {
   const person = await personOf(server, "every");
   const follower = await Follower.of(person, { event_types: [...settingsTypes, "message"] });
   const before = await settingsOf(person);
   for (const [name, { S }] of Object.entries(rows)) {
     const value = S.find((candidate) => candidate !== before[name]);
     await person.patch("/settings", { [name]: value });
-    const [event, ...olderEvents] = await told(follower);
+    const [event, ...olderEvents] = await receivedEvents(follower);
     t.match(event, update(name, value));
     const kinds = olderEvents.map(({ type, setting, ...rest }) => {
       t.equal(setting, value);
@@ -97,22 +94,22 @@ t.test("[OpenAPI register] every row: its event, and the older one of its kind",
   }
 });
 
-t.test("[behaviour 2.1] what is so already tells nobody anything", async (t) => {
+t.test("[behaviour 2.1] an unchanged value sends no event", async (t) => {
   const person = await personOf(server, "constant");
   await person.patch("/settings", { color_scheme: 2, timezone: "Asia/Kolkata", full_name: "Constant" });
   const [own, other] = [await Follower.of(person), await Follower.of(watcher)];
   const same = { color_scheme: 2, enable_sounds: true, timezone: "Asia/Calcutta", full_name: " Constant " };
   await person.patch("/settings", { ...same, presence_enabled: true, email_address_visibility: 1 });
-  t.strictSame([await told(own), await told(other)], [[], []]);
+  t.strictSame([await receivedEvents(own), await receivedEvents(other)], [[], []]);
   await person.patch("/settings", { ...same, color_scheme: 3 });
-  t.strictSame((await told(own, "user_settings")).length, 1, "of several, only what changed");
+  t.strictSame((await receivedEvents(own, "user_settings")).length, 1, "of several settings, only the changed ones");
 });
 
-t.test("[behaviour 2.1] default_language is told with the language's name, in both forms", async (t) => {
+t.test("[behaviour 2.1] the event of default_language has the name of the language, in both forms", async (t) => {
   const person = await personOf(server, "linguist");
   const follower = await Follower.of(person);
   await person.patch("/settings", { default_language: "de" });
-  t.strictSame(await told(follower), [
+  t.strictSame(await receivedEvents(follower), [
     { ...update("default_language", "de"), language_name: "German" },
     {
       type: "update_display_settings",
@@ -125,11 +122,11 @@ t.test("[behaviour 2.1] default_language is told with the language's name, in bo
 });
 
 t.test(
-  "[behaviour 2.1] full_name and timezone are told to who may know the person, the setting only to oneself",
+  "[behaviour 2.1] users who may see the user receive full_name and timezone; only the user receives the setting",
   async (t) => {
     const person = await personOf(server, "public");
     const guest = await personOf(server, "guest", roles.guest);
-    const [own, other, stranger] = [
+    const [own, other, outsider] = [
       await Follower.of(person, modern),
       await Follower.of(watcher),
       await Follower.of(guest),
@@ -142,14 +139,14 @@ t.test(
       op: "update",
       person: { user_id: person.userId, email: person.account?.email, timezone: "Asia/Kolkata" },
     };
-    t.strictSame(await told(own), [named, update("timezone", "Asia/Kolkata"), zone]);
-    t.strictSame(await told(other), [named, zone]);
-    t.strictSame(await told(stranger), [], "[S1] a guest who may not know everybody learns nothing");
+    t.strictSame(await receivedEvents(own), [named, update("timezone", "Asia/Kolkata"), zone]);
+    t.strictSame(await receivedEvents(other), [named, zone]);
+    t.strictSame(await receivedEvents(outsider), [], "[S1] a guest who may not see the user receives nothing");
     setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
   },
 );
 
-t.test("[S1] a repeated event of a time zone does not bring back an address that was hidden meanwhile", async (t) => {
+t.test("[S1] a replayed time zone event does not reveal an email that was hidden meanwhile", async (t) => {
   const person = await personOf(server, "shy");
   const queue = await watcher.register({ event_types: ["realm_user"], fetch_event_types: [] });
   await person.patch("/settings", { timezone: "Europe/Berlin" });
@@ -159,24 +156,29 @@ t.test("[S1] a repeated event of a time zone does not bring back an address that
   t.notOk(JSON.stringify(events).includes(person.account?.email ?? "?"));
 });
 
-t.test("[behaviour 2.1] email_address_visibility: each viewer learns what appeared or went", async (t) => {
-  const person = await personOf(server, "veiled");
-  const admin = await personOf(server, "admin", roles.administrator);
-  const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
-  await person.patch("/settings", { email_address_visibility: 3 });
-  const [others, admins, own] = await Promise.all(followers.map((follower) => told(follower, "realm_user")));
-  const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
-  const api = [
-    ["new_email", "user_id"],
-    ["avatar_source", "avatar_url", "avatar_url_medium", "avatar_version", "user_id"],
-  ];
-  t.strictSame(fields(others), [["delivery_email", "user_id"], ...api]);
-  t.equal(others?.[0].person.delivery_email, null);
-  t.strictSame([fields(admins), fields(own)], [api, api]);
-});
+t.test(
+  "[behaviour 2.1] email_address_visibility: viewers receive an event when the email becomes visible or hidden",
+  async (t) => {
+    const person = await personOf(server, "veiled");
+    const admin = await personOf(server, "admin", roles.administrator);
+    const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
+    await person.patch("/settings", { email_address_visibility: 3 });
+    const [others, admins, own] = await Promise.all(
+      followers.map((follower) => receivedEvents(follower, "realm_user")),
+    );
+    const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
+    const api = [
+      ["new_email", "user_id"],
+      ["avatar_source", "avatar_url", "avatar_url_medium", "avatar_version", "user_id"],
+    ];
+    t.strictSame(fields(others), [["delivery_email", "user_id"], ...api]);
+    t.equal(others?.[0].person.delivery_email, null);
+    t.strictSame([fields(admins), fields(own)], [api, api]);
+  },
+);
 
 t.test(
-  "[behaviour 2.1] presence_enabled: off, the person looks offline at once; on, active now; both are told",
+  "[behaviour 2.1] turning presence_enabled off makes the user offline at once, turning it on active; both send events",
   async (t) => {
     const person = await personOf(server, "visible");
     const newer = await Follower.of(watcher, { client_capabilities: { simplified_presence_events: true } });
@@ -185,7 +187,8 @@ t.test(
       const { body } = await watcher.post("/users/me/presence", { status: "idle", slim_presence: true });
       return body.presences[person.userId];
     };
-    const seen = async () => (await told(newer, "presence")).flatMap(({ presences }) => presences[person.userId] ?? []);
+    const seen = async () =>
+      (await receivedEvents(newer, "presence")).flatMap(({ presences }) => presences[person.userId] ?? []);
     const share = async (isShared: boolean) => {
       await person.patch("/settings", { presence_enabled: isShared });
       clock.advance(publishedMs);
@@ -213,7 +216,7 @@ t.test(
   },
 );
 
-t.test("[M7] a report that was on its way when sharing was switched off is not recorded", async (t) => {
+t.test("[M7] a report in flight when sharing is switched off is not recorded", async (t) => {
   const person = await personOf(server, "racing");
   const { dispatcher, view } = realmOf(server);
   const { userId } = person;
@@ -224,7 +227,7 @@ t.test("[M7] a report that was on its way when sharing was switched off is not r
   t.ok((view.presence(userId)?.connectedAt ?? 0) < offlineSince);
 });
 
-t.test("[E2] sockets and long-polls of one person see the same, live and repeated", async (t) => {
+t.test("[E2] sockets and long polls of a user get the same events, live and replayed", async (t) => {
   const person = await personOf(server, "twice");
   const sockets = [await connect(person), await connect(person)];
   for (const socket of sockets) await socket.ask({ type: "register", event_types: ["user_settings"], ...modern });
@@ -258,11 +261,11 @@ t.test("[E2] state before + events = fresh state, for random changes", async (t)
     const names = Object.keys(rows).filter((_, index) => (index + round) % 3 === 0);
     await person.patch("/settings", Object.fromEntries(names.map((name) => [name, rows[name]?.S.at(round % 2)])));
   }
-  for (const { property, value } of await told(follower, "user_settings")) state[property] = value;
+  for (const { property, value } of await receivedEvents(follower, "user_settings")) state[property] = value;
   t.strictSame(state, await settingsOf(person));
 });
 
-t.test("[M1] what was changed is there after a restart, and its events can be repeated", async (t) => {
+t.test("[M1] changed settings survive a restart, and their events can be replayed", async (t) => {
   const first = await startTestServer(t);
   const person = await personOf(first, "lasting");
   const queue = await person.register({ event_types: settingsTypes, fetch_event_types: [] });

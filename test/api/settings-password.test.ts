@@ -1,6 +1,9 @@
-/** new_password of PATCH /settings (spec 2.3; behaviour 2.1; S2): verified, strong enough, tries limited, never overwritten. */
+/**
+ * new_password of PATCH /settings (spec 2.3; behaviour 2.1; S2): verified, strong enough, rate limited, safe against
+ * concurrent changes.
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
 import { outcome, realmOf, refusal, success } from "../support/conversation.ts";
@@ -9,7 +12,7 @@ import { startTestServer } from "../support/server.ts";
 import { settingsOf } from "../support/settings.ts";
 
 const server = await startTestServer(t);
-/** What `server.person` gives everybody. */
+/** The password that `server.person` sets. */
 const first = "correct horse battery";
 const wrong = refusal("Wrong password!");
 
@@ -17,28 +20,24 @@ function change(client: Client, oldPassword: string | undefined, newPassword: st
   return client.patch("/settings", { old_password: oldPassword, new_password: newPassword, ...more });
 }
 
-/** Whether somebody can log in with it. */
+/** Whether the user can log in with the password. */
 async function opens(client: Client, password: string): Promise<boolean> {
   const { status } = await client.anonymous().post("/fetch_api_key", { username: client.account?.email, password });
   return status === 200;
 }
 
-t.test("[spec 2.3] the former password is verified; the new one opens, the former does not; keys stay", async (t) => {
+t.test("[spec 2.3] the former password is verified and replaced by the new one; keys stay valid", async (t) => {
   const person = await server.person("Changer");
   for (const old of [undefined, "", "wrong", `${first} `])
     t.strictSame(outcome(await change(person, old, "a new password")), wrong);
   t.ok(await opens(person, first));
   t.strictSame(outcome(await change(person, first, "a new password", { color_scheme: 2 })), success());
   t.strictSame([await opens(person, first), await opens(person, "a new password")], [false, true]);
-  t.equal(
-    (await settingsOf(person)).color_scheme,
-    2,
-    "the key of before still works, and the rest was changed with it",
-  );
-  t.strictSame(outcome(await change(person, first, "another password")), wrong, "the former one is void");
+  t.equal((await settingsOf(person)).color_scheme, 2, "the existing key still works, and the other settings changed");
+  t.strictSame(outcome(await change(person, first, "another password")), wrong, "the former one is invalid");
 });
 
-t.test("[behaviour 2.1] an old_password alone does nothing, right or wrong", async (t) => {
+t.test("[behaviour 2.1] old_password alone does nothing, right or wrong", async (t) => {
   const person = await server.person("Half");
   for (const old of [first, "wrong"]) {
     t.strictSame(outcome(await person.patch("/settings", { old_password: old })), success());
@@ -47,7 +46,7 @@ t.test("[behaviour 2.1] an old_password alone does nothing, right or wrong", asy
 });
 
 t.test(
-  "[behaviour 2.1] too weak is told only to who knows the password; in code points, at the bound and below",
+  "[behaviour 2.1] a weak new password is reported only if the old one is right; its length is counted in code points",
   async (t) => {
     const person = await server.person("Weak");
     const shortest = "🔑".repeat(limits.password_code_points_min);
@@ -66,16 +65,16 @@ t.test(
   },
 );
 
-t.test("[spec 4.1] a wrong password is told before a wrong name or address, and nothing is changed", async (t) => {
+t.test("[spec 4.1] a wrong password is reported before an invalid name or email, and nothing changes", async (t) => {
   const person = await server.person("Ordered");
   const more = { full_name: "", email: "no address" };
   t.strictSame(outcome(await change(person, "wrong", "a new password", more)), wrong);
   t.strictSame(outcome(await change(person, first, "a new password", { full_name: "" })), refusal("Name too short!"));
-  t.ok(await opens(person, first), "a name that is refused takes the password with it");
+  t.ok(await opens(person, first), "an invalid name rejects the password, too");
 });
 
 t.test(
-  "[M7] of two changes that were verified against one password, the later does not undo the earlier",
+  "[M7] of two changes verified against the same password, the later one does not overwrite the earlier one",
   async (t) => {
     const person = await server.person("Raced");
     const answers = await Promise.all(
@@ -94,7 +93,7 @@ t.test(
   },
 );
 
-t.test("[D25] repeating a change of password under its Idempotency-Key is answered as the first time", async (t) => {
+t.test("[D25] a repeated change of password under its Idempotency-Key gets the first answer", async (t) => {
   const person = await server.person("Repeater");
   const send = () =>
     person.patch("/settings", { old_password: first, new_password: "a new password" }, { "Idempotency-Key": "once" });
@@ -102,7 +101,7 @@ t.test("[D25] repeating a change of password under its Idempotency-Key is answer
   t.ok(await opens(person, "a new password"));
 });
 
-t.test("[behaviour 2.1] wrong tries are limited per person, and told so with the time to wait", async (t) => {
+t.test("[D138] wrong passwords are limited per user, and the answer has the time to wait", async (t) => {
   const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
   const strict = await startTestServer(t, {
     clock,
@@ -110,19 +109,23 @@ t.test("[behaviour 2.1] wrong tries are limited per person, and told so with the
   });
   t.teardown(() => clock.release());
   const [person, other] = [await strict.person("Guesser"), await strict.person("Other")];
-  t.strictSame(outcome(await change(person, first, "a new password")), success(), "right ones do not count");
+  t.strictSame(outcome(await change(person, first, "a new password")), success(), "correct ones do not count");
   for (let guess = 0; guess < 2; guess++)
     t.strictSame(outcome(await change(person, "wrong", "yet another one")), wrong);
   const limited = refusal("You're making too many attempts! Try again in 30 seconds.");
   t.strictSame(outcome(await change(person, "wrong", "yet another one")), limited);
-  t.strictSame(outcome(await change(person, "a new password", "yet another one")), limited, "the right one waits, too");
+  t.strictSame(
+    outcome(await change(person, "a new password", "yet another one")),
+    limited,
+    "a correct one has to wait, too",
+  );
   t.strictSame(outcome(await person.patch("/settings", { color_scheme: 2 })), success(), "other settings do not");
-  t.strictSame(outcome(await change(other, first, "a new password")), success(), "nor do other people");
+  t.strictSame(outcome(await change(other, first, "a new password")), success(), "nor do other users");
   clock.advance(30_000);
   t.strictSame(outcome(await change(person, "a new password", "yet another one")), success());
 });
 
-t.test("[S2] no password stands in the store, in events or in what is kept for repetition", async (t) => {
+t.test("[S2] no password is in the store, in events or in answers stored for repeats", async (t) => {
   const person = await server.person("Secretive");
   const secrets = [first, "my very secret password"];
   const queue = await person.register({ fetch_event_types: [] });

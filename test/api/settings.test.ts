@@ -1,4 +1,7 @@
-/** PATCH /settings and its two older paths (spec 2.3, 4.1; behaviour 2.1): every row, names, time zones, all or nothing. */
+/**
+ * PATCH /settings and its two older paths (spec 2.3, 4.1; behaviour 2.1): every row, names, time zones, and atomic
+ * requests.
+ */
 import t from "tap";
 import { languages } from "../../schemas/languages.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -33,11 +36,11 @@ async function nameOf(client: Client): Promise<string> {
   return (await client.get("/users/me")).body.full_name;
 }
 
-t.test("[spec 2.3] a new person has the public server's defaults, and /register gives every row", async (t) => {
+t.test("[spec 2.3] a new user has the public server's defaults, and /register returns every row", async (t) => {
   t.strictSame(await settingsOf(await personOf(server, "newcomer")), { ...programDefaults, ...choices });
 });
 
-t.test("[spec 2.3] every allowed value of every row with S = Y is accepted, stored and read back", async (t) => {
+t.test("[spec 2.3] every allowed value of every row with S = Y is accepted, stored and returned", async (t) => {
   const person = await personOf(server, "collector");
   let expected: Params = {};
   for (let pass = 0; pass < Math.max(...Object.values(rows).map(({ S }) => S.length)); pass++) {
@@ -50,11 +53,15 @@ t.test("[spec 2.3] every allowed value of every row with S = Y is accepted, stor
   const { status } = await person.patch("/settings", programDefaults);
   t.equal(status, 200);
   t.strictSame(await settingsOf(person), { ...programDefaults, ...choices });
-  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "what is as for everybody is not stored");
+  t.strictSame(
+    realmOf(server).view.users.get(person.userId)?.settings,
+    {},
+    "a value equal to the default is not stored",
+  );
 });
 
 t.test(
-  "[behaviour 1.3, 2.1] wrong values of every row are refused in the public words, and change nothing",
+  "[behaviour 1.3, 2.1] invalid values of every row are rejected with the public server's error messages and change nothing",
   async (t) => {
     const changes = await watchSettings(member);
     const before = await settingsOf(member);
@@ -68,14 +75,14 @@ t.test(
   },
 );
 
-t.test("[D10] web_channel_default_view: 3 is for organizations only", async (t) => {
+t.test("[D10] web_channel_default_view=3 is allowed as an organization default only", async (t) => {
   t.strictSame(
     outcome(await member.patch("/settings", { web_channel_default_view: 3 })),
     refusal("Invalid web_channel_default_view"),
   );
 });
 
-t.test("[spec 4.1] everybody may change their own settings, whatever their role; bots may not", async (t) => {
+t.test("[spec 4.1] users of every role may change their own settings; bots may not", async (t) => {
   const people = Object.entries(roles).map(([name, role]) => personOf(server, `every ${name}`.replace(" ", "."), role));
   for (const person of await Promise.all(people)) {
     t.strictSame(outcome(await person.patch("/settings", { color_scheme: 2, full_name: "Someone" })), success());
@@ -88,7 +95,7 @@ t.test("[spec 4.1] everybody may change their own settings, whatever their role;
   t.equal((await owner.anonymous().patch("/settings", { color_scheme: 2 })).status, 401);
 });
 
-t.test("[issue 3] the deprecated paths /settings/display and /settings/notifications do the same", async (t) => {
+t.test("[behaviour 2.1] the deprecated paths /settings/display and /settings/notifications do the same", async (t) => {
   const person = await personOf(server, "traditional");
   for (const [path, color] of [
     ["/settings/display", 2],
@@ -103,18 +110,18 @@ t.test("[issue 3] the deprecated paths /settings/display and /settings/notificat
   }
 });
 
-t.test("[spec 2.1] names that are no settings are ignored and listed, with what is not asked for here", async (t) => {
+t.test("[spec 2.1] parameters that are no settings are ignored and listed", async (t) => {
   const params = { zebra: "1", dense_mode: true, color_scheme: 1, role: 100, is_admin: true, timezone_name: "x" };
   t.strictSame(
     outcome(await member.patch("/settings", params)),
     success({ ignored_parameters_unsupported: ["dense_mode", "is_admin", "role", "timezone_name", "zebra"] }),
   );
-  t.strictSame(outcome(await member.patch("/settings", {})), success(), "nothing is asked for, nothing is done");
+  t.strictSame(outcome(await member.patch("/settings", {})), success(), "an empty request does nothing");
   const dangerous = await member.patch("/settings", { constructor: "x", toString: "x" });
   t.strictSame(outcome(dangerous), success({ ignored_parameters_unsupported: ["constructor", "toString"] }));
 });
 
-t.test("[spec 4.1] one request is changed as a whole or not at all, whatever is wrong with it", async (t) => {
+t.test("[spec 4.1] one invalid value rejects the whole request", async (t) => {
   const person = await personOf(server, "whole");
   const before = { settings: await settingsOf(person), name: await nameOf(person) };
   const changes = await watchSettings(person);
@@ -135,7 +142,7 @@ t.test("[spec 4.1] one request is changed as a whole or not at all, whatever is 
   t.strictSame(await changes(), []);
 });
 
-t.test("[behaviour 2.1] full_name: trimmed, up to 100 code points, without what names may not hold", async (t) => {
+t.test("[behaviour 2.1] full_name is trimmed, has at most 100 code points and no forbidden characters", async (t) => {
   const person = await personOf(server, "named");
   const longest = "🍎".repeat(limits.full_name_code_points_max);
   for (const name of ["  Ada Lovelace ", longest, "O'Brien-Śmith 3rd", "name|x"]) {
@@ -157,7 +164,7 @@ t.test("[behaviour 2.1] full_name: trimmed, up to 100 code points, without what 
   t.equal(await nameOf(person), "name|x");
 });
 
-t.test("[behaviour 2.1] two people may have one name; who is renamed is found by the new one", async (t) => {
+t.test("[behaviour 2.1] two users may have the same name; a renamed user is found by the new one", async (t) => {
   const [first, second] = [await personOf(server, "twin"), await personOf(server, "other")];
   t.strictSame(outcome(await second.patch("/settings", { full_name: await nameOf(first) })), success());
   const unique = "The Renamed";
@@ -167,7 +174,7 @@ t.test("[behaviour 2.1] two people may have one name; who is renamed is found by
   t.match(body.message.content, `data-user-id="${second.userId}"`);
 });
 
-t.test("[behaviour 2.1] timezone: IANA names, stored in one form; others see it in the profile", async (t) => {
+t.test("[behaviour 2.1] timezone takes IANA names, stored in one form; others see it in the profile", async (t) => {
   const person = await personOf(server, "traveller");
   const forms: readonly (readonly [string, string])[] = [
     ["Asia/Kolkata", "Asia/Kolkata"],
@@ -185,7 +192,7 @@ t.test("[behaviour 2.1] timezone: IANA names, stored in one form; others see it 
   }
 });
 
-t.test("[spec 2.3] email: one's own address asks for nothing", async (t) => {
+t.test("[spec 2.3] email: requesting the present email changes nothing", async (t) => {
   const address = member.account?.email ?? "";
   for (const email of [address, ` ${address} `]) {
     t.strictSame(outcome(await member.patch("/settings", { email })), success());
@@ -197,9 +204,9 @@ t.test("[spec 2.3] email: one's own address asks for nothing", async (t) => {
   );
 });
 
-t.test("[spec 2.3] enable_drafts_synchronization=false deletes the drafts on the server, nobody else's", async (t) => {
+t.test("[spec 2.3] enable_drafts_synchronization=false deletes the user's drafts and nobody else's", async (t) => {
   const [person, other] = [await personOf(server, "drafter"), await personOf(server, "keeper")];
-  const draft = { type: "", to: [], topic: "", content: "unfinished", changedAt: 1 };
+  const draft = { type: "", to: [], topic: "", content: "unfinished", changedAt: 1 } as const;
   for (const [id, client] of [person, person, other].entries()) {
     write(server, "drafts", [client.userId, id + 1], { ...draft, id: id + 1, userId: client.userId });
   }
@@ -211,34 +218,31 @@ t.test("[spec 2.3] enable_drafts_synchronization=false deletes the drafts on the
   await person.patch("/settings", { enable_drafts_synchronization: false });
   t.strictSame([countOf(person), countOf(other)], [0, 1]);
   const types = (await follower.settled()).map((event) => event.type);
-  t.strictSame([...new Set(types)].sort(), ["update_display_settings", "user_settings"], "no events of drafts");
+  t.strictSame([...new Set(types)].sort(), ["update_display_settings", "user_settings"], "no events about drafts");
+});
+
+t.test("[D31] settings that the server implements take effect: typing, emoticons, notification fields", async (t) => {
+  const [writer, reader] = [await personOf(server, "writer"), await personOf(server, "reader")];
+  await writer.patch("/settings", { translate_emoticons: true });
+  const id = await writer.say("general", "smile", "hello :)");
+  t.match((await owner.get(`/messages/${id}`)).body.message.content, /class="emoji/);
+  const typing = () => writer.post("/typing", { op: "start", to: [reader.userId] });
+  await writer.patch("/settings", { send_private_typing_notifications: false });
+  t.strictSame(outcome(await typing()).status, 400);
+  const follower = await Follower.of(reader, { event_types: ["typing", "message"] });
+  await writer.patch("/settings", { send_private_typing_notifications: true });
+  await reader.patch("/settings", { receives_typing_notifications: false });
+  await typing();
+  await follower.settled();
+  t.strictSame(follower.ofType("typing"), []);
+  await reader.patch("/settings", { enable_stream_desktop_notifications: true, wildcard_mentions_notify: false });
+  const state = await reader.register({ fetch_event_types: ["subscription"] });
+  const [subscription] = state["subscriptions"] as Record<string, unknown>[];
+  t.match(subscription, { desktop_notifications: true, push_notifications: false, wildcard_mentions_notify: false });
 });
 
 t.test(
-  "[D31] settings whose effect is the server's are followed: typing, emoticons, notification fields",
-  async (t) => {
-    const [writer, reader] = [await personOf(server, "writer"), await personOf(server, "reader")];
-    await writer.patch("/settings", { translate_emoticons: true });
-    const id = await writer.say("general", "smile", "hello :)");
-    t.match((await owner.get(`/messages/${id}`)).body.message.content, /class="emoji/);
-    const typing = () => writer.post("/typing", { op: "start", to: [reader.userId] });
-    await writer.patch("/settings", { send_private_typing_notifications: false });
-    t.strictSame(outcome(await typing()).status, 400);
-    const follower = await Follower.of(reader, { event_types: ["typing", "message"] });
-    await writer.patch("/settings", { send_private_typing_notifications: true });
-    await reader.patch("/settings", { receives_typing_notifications: false });
-    await typing();
-    await follower.settled();
-    t.strictSame(follower.ofType("typing"), []);
-    await reader.patch("/settings", { enable_stream_desktop_notifications: true, wildcard_mentions_notify: false });
-    const state = await reader.register({ fetch_event_types: ["subscription"] });
-    const [subscription] = state["subscriptions"] as Record<string, unknown>[];
-    t.match(subscription, { desktop_notifications: true, push_notifications: false, wildcard_mentions_notify: false });
-  },
-);
-
-t.test(
-  "[behaviour 4.1] older clients find display and notification settings at the top level, newer ones do not",
+  "[behaviour 4.1] older clients get display and notification settings at the top level, newer ones do not",
   async (t) => {
     const person = await personOf(server, "older");
     await person.patch("/settings", { color_scheme: 3, enable_sounds: false, timezone: "Europe/Berlin" });
@@ -254,7 +258,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.1] every language has a name, and none is told twice", (t) => {
+t.test("[behaviour 2.1] every language has its own name", (t) => {
   t.ok(Object.keys(languages).length > 40);
   t.equal(new Set(Object.values(languages)).size, Object.keys(languages).length);
   t.end();

@@ -1,7 +1,7 @@
 /**
- * Clients that hold a connection and say next to nothing (issue "Proof", Security): heads and bodies that come a few bytes at a time
- * are ended by uWebSockets.js, which wants 16 KiB a second over ten seconds of whoever is in the middle of a request. The test waits
- * for the end of each connection: how long that takes is the library's.
+ * Clients that keep a connection open and send only a few bytes at a time. uWebSockets.js closes a connection whose
+ * request in progress is slower than 16 KiB/s over ten seconds. The tests wait for these closes, so the library
+ * determines their duration.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -16,11 +16,11 @@ const form = "Content-Type: application/x-www-form-urlencoded\r\n";
 const fileStart = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n';
 const upload = `POST /api/v1/user_uploads HTTP/1.1\r\n${known}Content-Type: multipart/form-data; boundary=b\r\n`;
 
-/** How a request begins, and what comes of it again and again. */
+/** The beginning of a request, and the bytes that are sent repeatedly. */
 const slow: Readonly<Record<string, readonly [beginning: string, more: string]>> = {
-  "says nothing at all": ["", ""],
+  "sends nothing at all": ["", ""],
   "sends a header's value byte by byte": ["GET /api/v1/users/me HTTP/1.1\r\nHost: localhost\r\nX-Long: ", "y"],
-  "sends one header after the other": ["GET /api/v1/users/me HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
+  "sends one header after another": ["GET /api/v1/users/me HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
   "never ends the head of an upgrade": [
     "GET /api/v1/events/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n",
     "X",
@@ -41,7 +41,7 @@ const slow: Readonly<Record<string, readonly [beginning: string, more: string]>>
   ],
 };
 
-t.test("[issue, Security] slow loris: whoever sends a head, a body or a file in drops is hung up on", async (t) => {
+t.test("[S3] slow loris: a client that sends a head, a body or a file in small pieces is disconnected", async (t) => {
   const connections = Object.entries(slow).map(([what, [beginning, more]]) => {
     const connection = new RawConnection(url);
     void connection.write(beginning);
@@ -56,9 +56,9 @@ t.test("[issue, Security] slow loris: whoever sends a head, a body or a file in 
   t.equal((await owner.get("/users/me")).status, 200, "others are served meanwhile");
   for (const { what, connection, closed } of connections) {
     await closed;
-    t.equal(connection.rest, "", `who ${what} gets no answer`);
+    t.equal(connection.rest, "", `a client that ${what} gets no answer`);
   }
-  // What they held of the bounds on uploads is free again: as many as one person may have at a time.
+  // Their upload slots are free again: as many as one user may have at a time.
   const files = Array.from({ length: limits.uploads_per_user_max }, (_, index) => sendFile(owner, `file ${index}`));
   for (const { status } of await Promise.all(files)) t.equal(status, 200);
 });

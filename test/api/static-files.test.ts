@@ -1,4 +1,7 @@
-/** Files that are the same for everybody: the emoji that clients know and the picture that messages name (OpenAPI, server_emoji_data_url). */
+/**
+ * Static files: the emoji list that clients load, and the image that messages refer to (OpenAPI,
+ * server_emoji_data_url).
+ */
 import t from "tap";
 import { emojiCodes } from "../../src/domain/emoji/emoji-table.ts";
 import { createChannel } from "../support/conversation.ts";
@@ -9,7 +12,7 @@ const server = await startTestServer(t);
 const { owner, url } = server;
 
 t.test(
-  "[OpenAPI, server_emoji_data_url] /register names an absolute address of all emoji and their names",
+  "[OpenAPI, server_emoji_data_url] /register has an absolute URL of a file with all emoji and their names",
   async (t) => {
     const { server_emoji_data_url: address } = await owner.register({ fetch_event_types: ["realm"] });
     t.ok(String(address).startsWith(`${url}/static/`), String(address));
@@ -33,11 +36,11 @@ t.test(
   },
 );
 
-t.test("[OpenAPI, server_emoji_data_url] a client that asks for no realm section gets no address", async (t) => {
+t.test("[OpenAPI, server_emoji_data_url] a client that does not request the realm section gets no URL", async (t) => {
   t.notOk("server_emoji_data_url" in (await owner.register({ fetch_event_types: ["message"] })));
 });
 
-t.test("[behaviour 5.8] the picture of the extra emoji is where messages say", async (t) => {
+t.test("[behaviour 5.8] the picture of the extra emoji is at the URL in messages", async (t) => {
   const channelId = await createChannel(owner, "static", [owner]);
   const id = await owner.say(channelId, "t", ":zulip:");
   const { content } = (await owner.get(`/messages/${id}`, { apply_markdown: true })).body.message;
@@ -48,7 +51,7 @@ t.test("[behaviour 5.8] the picture of the extra emoji is where messages say", a
   t.match(await lookAt(page.bytes), { format: "png", width: 64, height: 64 });
 });
 
-t.test("[D1] anything else under /static/ is not there, and nothing can be sent to it", async (t) => {
+t.test("[D1] every other path under /static/ is 404, and other methods are rejected", async (t) => {
   for (const path of ["", "x", "../etc/passwd", "generated/emoji/", "generated/emoji/emoji_api.json"]) {
     t.equal((await fetchPage(url, `/static/${path}`)).status, 404, path);
   }

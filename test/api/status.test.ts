@@ -1,4 +1,6 @@
-/** Status: POST /users/me/status, POST and GET /users/{user_id}/status (spec 2.7, 4.11, 4.12, 7; behaviour 2.11, 2.12). */
+/**
+ * Status: POST /users/me/status, POST and GET /users/{user_id}/status (spec 2.7, 4.11, 4.12, 7; behaviour 2.11, 2.12).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
@@ -16,12 +18,12 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { everyRole, newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { readNow } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { everyRole, newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const bot = await botOf(server, "helper", member);
 const former = await personOf(server, "former");
 await owner.delete(`/users/${former.userId}`);
@@ -38,16 +40,16 @@ async function stateOf(viewer: Client): Promise<Event> {
   return (await viewer.register({ fetch_event_types: ["user_status"] }))["user_status"];
 }
 
-/** Somebody new, so that tests share no status. */
-const anybody = newcomers(server);
+/** A new user, so that tests share no status. */
+const newUser = newUsers(server);
 
 const realmEmoji = { authorId: 2, isActive: true, file: "x.png", stillFile: null, createdAt: 0 };
 write(server, "realmEmoji", 1, { ...realmEmoji, id: 1, name: "party" });
 write(server, "realmEmoji", 2, { ...realmEmoji, id: 2, name: "gone", isActive: false });
 write(server, "realmEmoji", 3, { ...realmEmoji, id: 3, name: "smile" });
 
-t.test("[spec 4.12] a status is set, seen by others, told to everybody, and in the state of /register", async (t) => {
-  const person = await anybody();
+t.test("[spec 4.12] a status is returned to others, sent to everybody, and in the state of /register", async (t) => {
+  const person = await newUser();
   const follower = await Follower.of(member, wanted);
   t.strictSame(outcome(await person.post("/users/me/status", { status_text: "  on vacation ", ...car })), success());
   const set = { status_text: "on vacation", ...car };
@@ -58,14 +60,14 @@ t.test("[spec 4.12] a status is set, seen by others, told to everybody, and in t
   t.strictSame(follower.ofType("user_status"), [{ type: "user_status", user_id: person.userId, ...set }]);
 });
 
-t.test("[public API, get-user-status] who has set nothing has an empty status and is not in the state", async (t) => {
-  const person = await anybody();
+t.test("[public API, get-user-status] a user without a status has an empty one and is not in the state", async (t) => {
+  const person = await newUser();
   t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: {} }));
   t.notOk(String(person.userId) in (await stateOf(member)));
 });
 
-t.test("[spec 4.12] only the parameters that are passed change; each clears by an empty string", async (t) => {
-  const person = await anybody();
+t.test("[spec 4.12] only the parameters sent change; an empty string clears each", async (t) => {
+  const person = await newUser();
   const follower = await Follower.of(member, wanted);
   const id = { type: "user_status", user_id: person.userId };
   const none = { emoji_name: "", emoji_code: "", reaction_type: "unicode_emoji" };
@@ -78,18 +80,18 @@ t.test("[spec 4.12] only the parameters that are passed change; each clears by a
     [{ status_text: "", emoji_name: "", emoji_code: "", reaction_type: "" }, {}, { status_text: "", ...none }],
     [{ emoji_name: "", emoji_code: "1f697", reaction_type: "realm_emoji" }, {}, none],
   ];
-  for (const [params, expected, told] of steps) {
+  for (const [params, expected, received] of steps) {
     t.strictSame(outcome(await person.post("/users/me/status", params)), success(), JSON.stringify(params));
     t.strictSame(await statusOf(person), expected, JSON.stringify(params));
     await follower.settled();
-    t.strictSame(follower.ofType("user_status").at(-1), { ...id, ...told });
+    t.strictSame(follower.ofType("user_status").at(-1), { ...id, ...received });
   }
   t.equal(follower.ofType("user_status").length, steps.length);
-  t.equal(realmOf(server).view.row("statuses", person.userId), undefined, "a status with nothing set is no row");
+  t.equal(realmOf(server).view.row("statuses", person.userId), undefined, "an empty status has no row");
 });
 
-t.test("[behaviour 2.12] the event comes even if nothing really changed", async (t) => {
-  const person = await anybody();
+t.test("[behaviour 2.12] an event is sent even if nothing changed", async (t) => {
+  const person = await newUser();
   const follower = await Follower.of(member, wanted);
   await person.post("/users/me/status", { status_text: "same" });
   await person.post("/users/me/status", { status_text: "same" });
@@ -97,8 +99,8 @@ t.test("[behaviour 2.12] the event comes even if nothing really changed", async 
   t.equal(follower.ofType("user_status").length, 2);
 });
 
-t.test("[spec 8] status_text has at most 60 characters: characters, not UTF-16 units, after trimming", async (t) => {
-  const person = await anybody();
+t.test("[spec 8] status_text has at most 60 code points after trimming", async (t) => {
+  const person = await newUser();
   for (const text of ["x".repeat(textMax), "🚗".repeat(textMax), ` ${"ß".repeat(textMax)} `]) {
     t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), success());
     t.equal((await statusOf(person)).status_text, text.trim());
@@ -108,7 +110,7 @@ t.test("[spec 8] status_text has at most 60 characters: characters, not UTF-16 u
     t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), tooLong);
     t.strictSame(outcome(await owner.post(`/users/${person.userId}/status`, { status_text: text })), tooLong);
   }
-  t.equal((await statusOf(person)).status_text, "ß".repeat(textMax), "a refusal changes nothing");
+  t.equal((await statusOf(person)).status_text, "ß".repeat(textMax), "a rejected request changes nothing");
 });
 
 const refusals: readonly (readonly [Params, string])[] = [
@@ -145,10 +147,10 @@ const refusals: readonly (readonly [Params, string])[] = [
 ];
 
 t.test(
-  "[spec 7] every way to get a status wrong has its text, for oneself and for others; nothing changes",
+  "[spec 7] each invalid status is rejected with its error message, for oneself and for others, and nothing changes",
   async (t) => {
     t.equal(limits.emoji_name_or_code_code_points_max, 200);
-    const person = await anybody();
+    const person = await newUser();
     await person.post("/users/me/status", { status_text: "before", ...car });
     const follower = await Follower.of(member, wanted);
     for (const [params, msg] of refusals) {
@@ -165,8 +167,8 @@ t.test(
   },
 );
 
-t.test("[spec 2.7] names lead to codes in three namespaces, the realm's own emoji first; aliases stay", async (t) => {
-  const person = await anybody();
+t.test("[spec 2.7] emoji names are looked up in three namespaces, the realm's first; aliases are kept", async (t) => {
+  const person = await newUser();
   const cases: readonly (readonly [Params, object])[] = [
     [{ emoji_name: "car" }, car],
     [{ emoji_name: "+1" }, { emoji_name: "+1", emoji_code: "1f44d", reaction_type: "unicode_emoji" }],
@@ -188,14 +190,14 @@ t.test("[spec 2.7] names lead to codes in three namespaces, the realm's own emoj
   }
 });
 
-t.test("[spec 4.12] away is the inverse of presence_enabled: the setting changes, too", async (t) => {
-  const person = await anybody();
+t.test("[spec 4.12] away is the inverse of presence_enabled, which changes with it", async (t) => {
+  const person = await newUser();
   const own = await Follower.of(person, wanted);
   const other = await Follower.of(member, wanted);
   const settingOf = async () =>
     (await person.register({ fetch_event_types: ["user_settings"] }))["user_settings"] as Event;
   const setting = (value: boolean) => ({ type: "user_settings", op: "update", property: "presence_enabled", value });
-  const told = (rest: object) => ({ type: "user_status", user_id: person.userId, ...rest });
+  const received = (rest: object) => ({ type: "user_status", user_id: person.userId, ...rest });
 
   t.strictSame(outcome(await person.post("/users/me/status", { away: true, status_text: "out" })), success());
   t.equal((await settingOf()).presence_enabled, false);
@@ -205,22 +207,22 @@ t.test("[spec 4.12] away is the inverse of presence_enabled: the setting changes
   t.strictSame(outcome(await person.post("/users/me/status", { away: false })), success());
   t.equal((await settingOf()).presence_enabled, true);
   t.strictSame(await statusOf(person), { status_text: "out" });
-  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "only what differs is stored");
+  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "only values that differ are stored");
 
   await own.settled();
   t.strictSame(
     own.ofType("user_settings"),
     [setting(false), setting(true)],
-    "told once each, not when it was so already",
+    "one event each, and none without a change",
   );
   await other.settled();
-  const events = [told({ away: true, status_text: "out" }), told({ away: true }), told({ away: false })];
+  const events = [received({ away: true, status_text: "out" }), received({ away: true }), received({ away: false })];
   t.strictSame(other.ofType("user_status"), events);
-  t.strictSame(other.ofType("user_settings"), [], "settings are one's own");
+  t.strictSame(other.ofType("user_settings"), [], "settings are private to the user");
 });
 
-t.test("[spec 4.11] administrators change the status of others: role x operation", async (t) => {
-  const person = await anybody();
+t.test("[spec 4.11] only administrators change the status of others, for every role", async (t) => {
+  const person = await newUser();
   const path = `/users/${person.userId}/status`;
   const denied = refusal("Insufficient permission");
   const matrix = [
@@ -238,11 +240,11 @@ t.test("[spec 4.11] administrators change the status of others: role x operation
     t.strictSame(await statusOf(person), changed);
     t.equal((await client.get(path)).status, 200, "everybody may read it");
   }
-  t.strictSame(outcome(await member.post(path, {})), denied, "the right is looked at before the values");
+  t.strictSame(outcome(await member.post(path, {})), denied, "the permission is checked before the values");
   t.strictSame(outcome(await member.post(`/users/${member.userId}/status`, { status_text: "x" })), denied);
 });
 
-t.test("[spec 4.12] everybody but bots has a status of their own", async (t) => {
+t.test("[spec 4.12] every user but bots has a status", async (t) => {
   for (const client of [owner, administrator, moderator, member, guest]) {
     t.strictSame(outcome(await client.post("/users/me/status", { status_text: "mine" })), success());
     t.strictSame(await statusOf(client), { status_text: "mine" });
@@ -252,20 +254,20 @@ t.test("[spec 4.12] everybody but bots has a status of their own", async (t) => 
 });
 
 t.test(
-  "[spec 4.11] an administrator's change is told as the person's own; away is not a parameter of it",
+  "[spec 4.11] an administrator's change sends the same event as the user's own; away is not a parameter",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const follower = await Follower.of(guest, wanted);
     const answer = await administrator.post(`/users/${person.userId}/status`, { status_text: "ill", away: true });
     t.strictSame(outcome(answer), success({ ignored_parameters_unsupported: ["away"] }));
     await follower.settled();
-    const told = { type: "user_status", user_id: person.userId, status_text: "ill" };
-    t.strictSame(follower.ofType("user_status"), [told]);
+    const received = { type: "user_status", user_id: person.userId, status_text: "ill" };
+    t.strictSame(follower.ofType("user_status"), [received]);
     t.strictSame(await statusOf(person), { status_text: "ill" });
   },
 );
 
-t.test("[behaviour 2.11] who has no status: unknown people, bots, deactivated people", async (t) => {
+t.test("[behaviour 2.11] unknown users, bots and deactivated users have no status", async (t) => {
   const missing = refusal("No such user");
   const gone = refusal("User is deactivated");
   const cases = [
@@ -285,17 +287,17 @@ t.test("[behaviour 2.11] who has no status: unknown people, bots, deactivated pe
   t.equal((await owner.get("/users/me/status")).status, 405);
 });
 
-t.test("[S1] a guest who may not know somebody learns nothing of their status", async (t) => {
-  const person = await anybody();
+t.test("[S1] a guest who may not see a user receives nothing about their status", async (t) => {
+  const person = await newUser();
   const follower = await Follower.of(guest, wanted);
   const queue = await guest.register({ event_types: ["user_status"], fetch_event_types: [] });
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   await person.post("/users/me/status", { status_text: "secret", away: true });
   await guest.post("/users/me/status", { status_text: "own" });
   await follower.settled();
-  const told = [{ type: "user_status", user_id: guest.userId, status_text: "own" }];
-  t.strictSame(follower.ofType("user_status"), told);
-  t.equal((await readNow(guest, queue)).length, 1, "nor afterwards, from the log");
+  const received = [{ type: "user_status", user_id: guest.userId, status_text: "own" }];
+  t.strictSame(follower.ofType("user_status"), received);
+  t.equal((await readNow(guest, queue)).length, 1, "nor later from the log");
   t.strictSame(Object.keys(await stateOf(guest)), [String(guest.userId)]);
   const missing = refusal("No such user");
   t.strictSame(outcome(await guest.get(`/users/${person.userId}/status`)), missing);
@@ -304,8 +306,8 @@ t.test("[S1] a guest who may not know somebody learns nothing of their status", 
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] whom a guest comes to know, it knows with the status that was set before", async (t) => {
-  const [met, written, plain] = [await anybody(), await anybody(), await anybody()];
+t.test("[architecture] a guest to whom a user becomes visible receives the status that was set before", async (t) => {
+  const [met, written, plain] = [await newUser(), await newUser(), await newUser()];
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   await met.post("/users/me/status", { status_text: "in a channel", away: true });
   await written.post("/users/me/status", { emoji_name: "car" });
@@ -315,26 +317,26 @@ t.test("[architecture] whom a guest comes to know, it knows with the status that
   await written.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
   await follower.settled();
   const events = follower.ofType("user_status");
-  t.equal(events.length, 2, "nobody else's, and nothing of who has set nothing");
+  t.equal(events.length, 2, "no other user's, and nothing of users without a status");
   const fresh = await stateOf(guest);
   t.strictSame(applied(before, events), fresh);
   t.strictSame(fresh[met.userId], { away: true, status_text: "in a channel" });
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] who joins where presence is not shared by default is away from the beginning", async (t) => {
+t.test("[architecture] a user who joins while presence sharing is off by default is away from the start", async (t) => {
   const follower = await Follower.of(member, wanted);
   await owner.patch("/realm/user_settings_defaults", { presence_enabled: false });
-  const newcomer = await anybody();
+  const newcomer = await newUser();
   await owner.patch("/realm/user_settings_defaults", { presence_enabled: true });
-  await anybody();
+  await newUser();
   await follower.settled();
   const away = { type: "user_status", user_id: newcomer.userId, away: true };
   t.strictSame(follower.ofType("user_status"), [away]);
   t.strictSame((await stateOf(member))[newcomer.userId], { away: true });
 });
 
-/** Behaviour 4.5: empty texts and false remove keys, a person without keys goes. */
+/** Behaviour 4.5: empty texts and false remove keys; a user without keys is removed. */
 function applied(state: Event, events: readonly Event[]): Event {
   const next = structuredClone(state);
   for (const { type: _type, user_id: id, ...parts } of events) {
@@ -348,7 +350,7 @@ function applied(state: Event, events: readonly Event[]): Event {
 }
 
 t.test("[architecture] state before + events = fresh state", async (t) => {
-  const [first, second] = [await anybody(), await anybody()];
+  const [first, second] = [await newUser(), await newUser()];
   await first.post("/users/me/status", { status_text: "before", emoji_name: "car" });
   const follower = await Follower.of(member, wanted);
   const before = await stateOf(member);
@@ -356,7 +358,7 @@ t.test("[architecture] state before + events = fresh state", async (t) => {
   await second.post("/users/me/status", { status_text: "new", away: true });
   await owner.post(`/users/${second.userId}/status`, { emoji_name: "party" });
   await second.post("/users/me/status", { away: false, status_text: "" });
-  // The setting is the inverse of `away`: whoever changes it changes what others know.
+  // The setting is the inverse of `away`, so changing it changes the status that others see.
   await first.patch("/settings", { presence_enabled: false, full_name: "First" });
   await second.patch("/settings", { presence_enabled: false });
   await second.patch("/settings", { presence_enabled: true });

@@ -1,4 +1,7 @@
-/** GET /streams and the events of a new channel: who may know of it (behaviour 3.8, 2.3; S1), and that nobody is told twice. */
+/**
+ * GET /streams and the events of a new channel: which users may see it (behaviour 3.8, 2.3; S1), and that no user
+ * receives an event twice.
+ */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { named } from "../support/channels.ts";
@@ -14,9 +17,9 @@ import {
   setRealmSettings,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member, guest } = await startPeopledServer(t, [
+const { server, owner, administrator, member, guest } = await startServerWithUsers(t, [
   "administrator",
   "member",
   "guest",
@@ -33,7 +36,7 @@ const archivedId = await createChannel(owner, "archived", []);
 const archived = realmOf(server).view.channels.get(archivedId);
 if (archived !== undefined) write(server, "channels", archivedId, { ...archived, isArchived: true });
 
-/** Names only of this file's first channels: other tests add theirs. */
+/** Names of this file's first channels only; other tests add theirs. */
 async function names(client: Client, params: Params = {}): Promise<string[]> {
   const { body } = await client.get("/streams", params);
   return body.streams
@@ -43,7 +46,7 @@ async function names(client: Client, params: Params = {}): Promise<string[]> {
 
 const none = { include_public: false, include_subscribed: false };
 
-t.test("[behaviour 3.8] a member sees public channels and the private ones joined, by name", async (t) => {
+t.test("[behaviour 3.8] a member gets public channels and their own private ones, by name", async (t) => {
   t.strictSame(await names(member), ["general", "private joined", "public", "web"]);
   t.strictSame(await names(member, { include_public: false }), ["general", "private joined"]);
   t.strictSame(await names(member, { include_subscribed: false }), ["general", "public", "web"]);
@@ -51,7 +54,7 @@ t.test("[behaviour 3.8] a member sees public channels and the private ones joine
   t.strictSame(await names(member, { ...none, include_web_public: true }), ["web"]);
 });
 
-t.test("[behaviour 3.8] content and metadata access are asked for by name", async (t) => {
+t.test("[behaviour 3.8] parameters request channels with content access or metadata access", async (t) => {
   t.strictSame(await names(member, { ...none, include_can_access_content: true }), [
     "general",
     "private joined",
@@ -69,7 +72,7 @@ t.test("[behaviour 3.8] content and metadata access are asked for by name", asyn
   ]);
 });
 
-t.test("[S1] a guest sees what it has joined and what is web-public, whatever it asks for", async (t) => {
+t.test("[S1] a guest gets their own and web-public channels, whatever they request", async (t) => {
   t.strictSame(await names(guest, { include_public: false }), ["private joined"]);
   t.strictSame(await names(guest, { include_all: true, include_can_access_content: true, include_web_public: true }), [
     "private joined",
@@ -77,14 +80,14 @@ t.test("[S1] a guest sees what it has joined and what is web-public, whatever it
   ]);
 });
 
-t.test("[behaviour 3.8] an administrator may know of every channel, and asks for it", async (t) => {
+t.test("[behaviour 3.8] an administrator gets every channel on request", async (t) => {
   t.strictSame(await names(administrator), ["general", "public", "web"]);
   const all = ["general", "private foreign", "private joined", "private open", "private run", "public", "web"];
   t.strictSame(await names(administrator, { include_all: true }), all);
   t.strictSame(await names(administrator, { ...none, include_can_access_content: true }), ["general", "public", "web"]);
 });
 
-t.test("[openapi get-streams] archived channels are given on request", async (t) => {
+t.test("[OpenAPI, get-streams] archived channels are returned on request", async (t) => {
   t.strictSame(await names(member, { ...none, include_public: true, exclude_archived: false }), [
     "archived",
     "general",
@@ -93,7 +96,7 @@ t.test("[openapi get-streams] archived channels are given on request", async (t)
   ]);
 });
 
-t.test("[behaviour 2.3] is_default is in the record when asked for, and only then", async (t) => {
+t.test("[behaviour 2.3] is_default is in the record only on request", async (t) => {
   const { body } = await member.get("/streams", { include_default: true });
   const flags = body.streams.map(({ name, is_default }: { name: string; is_default: boolean }) => [name, is_default]);
   t.strictSame(
@@ -117,15 +120,15 @@ t.test("[behaviour 2.3] the list is in the order of code points", async (t) => {
   );
 });
 
-t.test("[spec 2.1] a parameter of a wrong type is refused", async (t) => {
+t.test("[spec 2.1] a parameter of a wrong type is rejected", async (t) => {
   t.strictSame(
     outcome(await member.get("/streams", { include_public: "yes" })),
     refusal("include_public is not valid JSON"),
   );
 });
 
-/** What a queue was told of one channel, in order: `create`, `add`, and so on. */
-function told(follower: Follower, channelId: number): string[] {
+/** The events of a queue about one channel, in order: `create`, `add`, and so on. */
+function receivedEvents(follower: Follower, channelId: number): string[] {
   return follower.events.flatMap((event) => {
     if (event.type === "stream" && event.op === "create") {
       return event.streams.some((stream: { stream_id: number }) => stream.stream_id === channelId) ? ["create"] : [];
@@ -141,11 +144,11 @@ async function followAll(people: Readonly<Record<string, Client>>) {
   const followers = new Map<string, Follower>();
   for (const [name, client] of Object.entries(people)) followers.set(name, await Follower.of(client));
   return {
-    async told(channelId: number) {
+    async received(channelId: number) {
       const all: Record<string, string[]> = {};
       for (const [name, follower] of followers) {
         await follower.settled();
-        all[name] = told(follower, channelId);
+        all[name] = receivedEvents(follower, channelId);
       }
       return all;
     },
@@ -154,13 +157,13 @@ async function followAll(people: Readonly<Record<string, Client>>) {
 }
 
 t.test(
-  "[behaviour 2.3] a public channel: everybody but guests hears of it once, who is in it by a subscription",
+  "[behaviour 2.3] a public channel is announced once to everybody except guests, and its subscribers receive a subscription event",
   async (t) => {
     const joining = await personOf(server, "joining");
     const guestIn = await personOf(server, "guestin", roles.guest);
     const watch = await followAll({ owner, member, joining, guest, guestIn });
     const id = await createChannel(member, "event public", [joining, guestIn]);
-    t.strictSame(await watch.told(id), {
+    t.strictSame(await watch.received(id), {
       owner: ["create", "peer_add"],
       member: ["create", "peer_add"],
       joining: ["create", "add"],
@@ -176,7 +179,7 @@ t.test(
 );
 
 t.test(
-  "[behaviour 2.3, S1] a private channel: its people, administrators and who holds it hear of it, once",
+  "[behaviour 2.3, S1] a private channel is announced once to its subscribers, administrators and permission holders",
   async (t) => {
     const joining = await personOf(server, "joining2");
     const holder = await personOf(server, "holder");
@@ -186,7 +189,7 @@ t.test(
       invite_only: true,
       can_subscribe_group: named(holder),
     });
-    t.strictSame(await watch.told(id), {
+    t.strictSame(await watch.received(id), {
       member: ["create", "add"],
       joining: ["create", "add"],
       holder: ["create", "add"],
@@ -197,22 +200,25 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.3] who joins an existing private channel hears of it first; administrators knew", async (t) => {
-  const late = await personOf(server, "late");
-  const watch = await followAll({ late, administrator, owner });
-  await owner.post("/users/me/subscriptions", {
-    subscriptions: [{ name: "private foreign" }],
-    principals: [late.userId, administrator.userId],
-  });
-  const id = realmOf(server).view.channels.byName("private foreign")?.id ?? 0;
-  t.strictSame(await watch.told(id), {
-    late: ["create", "add"],
-    administrator: ["add"],
-    owner: ["peer_add"],
-  });
-});
+t.test(
+  "[behaviour 2.3] a new subscriber of a private channel receives the channel first; administrators could see it before",
+  async (t) => {
+    const late = await personOf(server, "late");
+    const watch = await followAll({ late, administrator, owner });
+    await owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: "private foreign" }],
+      principals: [late.userId, administrator.userId],
+    });
+    const id = realmOf(server).view.channels.byName("private foreign")?.id ?? 0;
+    t.strictSame(await watch.received(id), {
+      late: ["create", "add"],
+      administrator: ["add"],
+      owner: ["peer_add"],
+    });
+  },
+);
 
-t.test("[S1] who leaves a private channel and may not know it any more is told that it is gone", async (t) => {
+t.test("[S1] a user who leaves a private channel and may no longer see it receives its deletion", async (t) => {
   const leaver = await personOf(server, "leaver");
   const holder = await personOf(server, "holder2");
   const secret = await createChannel(owner, "event secret", [owner, leaver, holder, administrator], {
@@ -225,13 +231,13 @@ t.test("[S1] who leaves a private channel and may not know it any more is told t
     await client.delete("/users/me/subscriptions", { subscriptions: ["event secret"] });
   }
   await leaver.delete("/users/me/subscriptions", { subscriptions: ["event open"] });
-  t.strictSame(await watch.told(secret), {
+  t.strictSame(await watch.received(secret), {
     leaver: ["remove", "delete"],
     holder: ["peer_remove", "remove", "peer_remove"],
     administrator: ["peer_remove", "peer_remove", "remove"],
     owner: ["peer_remove", "peer_remove", "peer_remove"],
   });
-  t.strictSame(await watch.told(open), {
+  t.strictSame(await watch.received(open), {
     leaver: ["remove"],
     holder: ["peer_remove"],
     administrator: ["peer_remove"],

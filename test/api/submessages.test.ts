@@ -17,13 +17,13 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { MessageMirror, pictureOf } from "../support/message-mirror.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
 import { readNow } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const channelId = await createChannel(owner, "polls", [owner, member, other]);
 
 const vote = { type: "vote", key: "canned,0", vote: 1 };
@@ -38,7 +38,7 @@ async function submessagesOf(by: Client, id: number): Promise<Event[]> {
   return (await by.get(`/messages/${id}`)).body.message.submessages;
 }
 
-/** What the first submessage of a message says. */
+/** The content of the first submessage of a message. */
 async function widgetOf(content: string): Promise<unknown> {
   const id = await member.say(channelId, "t", content);
   const [first] = await submessagesOf(member, id);
@@ -81,7 +81,7 @@ t.test("[public API, submessage] a message that begins with /poll or /todo is a 
   for (const [content, widget] of cases) t.strictSame(await widgetOf(content), widget, content);
 });
 
-t.test("[public API, submessage] votes, options and questions are kept, oldest first, and told", async (t) => {
+t.test("[public API, submessage] votes, options and questions are stored in order and sent to readers", async (t) => {
   const follower = await Follower.of(other, { event_types: ["submessage", "message"] });
   const id = await member.say(channelId, "t", "/poll Lunch?\nSoup");
   const steps: readonly (readonly [Client, Params])[] = [
@@ -115,7 +115,7 @@ t.test("[public API, submessage] votes, options and questions are kept, oldest f
   );
 });
 
-t.test("[public API, submessage] steps of a poll and a to-do list are checked as on the public server", async (t) => {
+t.test("[public API, submessage] steps of polls and to-do lists are validated as on the public server", async (t) => {
   const pollId = await member.say(channelId, "t", "/poll Lunch?");
   const todoId = await member.say(channelId, "t", "/todo Party");
   const task = { type: "new_task", key: 1, task: "cake", desc: "", completed: false };
@@ -154,7 +154,7 @@ t.test("[public API, submessage] steps of a poll and a to-do list are checked as
 });
 
 t.test(
-  "[public API, submessage] the first one must come from the message's sender, who may say anything",
+  "[public API, submessage] the first one must come from the message's sender, who may send any data",
   async (t) => {
     const id = await member.say(channelId, "t", "plain");
     t.strictSame(outcome(await attach(other, id, vote)), noWidget);
@@ -174,7 +174,7 @@ t.test(
   },
 );
 
-t.test("[S1] a message that the caller cannot read, or that is not there, takes no submessage", async (t) => {
+t.test("[S1] a message that is missing or unreadable accepts no submessage", async (t) => {
   const secret = await createChannel(owner, "secret polls", [owner], { invite_only: true });
   const id = await owner.say(secret, "t", "/poll Lunch?");
   const invalid = refusal("Invalid message(s)");
@@ -187,11 +187,11 @@ t.test("[S1] a message that the caller cannot read, or that is not there, takes 
   const gone = await member.say(channelId, "t", "/poll Lunch?");
   await owner.delete(`/messages/${gone}`);
   t.strictSame(outcome(await attach(member, gone, vote)), invalid);
-  t.equal(realmOf(server).view.row("widgets", gone), undefined, "its widget ends with it");
+  t.equal(realmOf(server).view.row("widgets", gone), undefined, "the widget is removed with it");
   t.strictSame(realmOf(server).view.keys("submessages", { start: [gone], end: [gone + 1], limit: 1 }), []);
 });
 
-t.test("[S1] a restricted guest is not told the names of strangers by a poll", async (t) => {
+t.test("[S1] a poll does not reveal the names of hidden users to a restricted guest", async (t) => {
   const guest = await personOf(server, "guest", roles.guest);
   const bob = await personOf(server, "bob");
   const shared = await createChannel(owner, "with a guest", [owner, guest]);
@@ -207,7 +207,7 @@ t.test("[S1] a restricted guest is not told the names of strangers by a poll", a
   t.match(JSON.stringify(await submessagesOf(owner, id)), /bob 0/);
 });
 
-t.test("[public API, update-message] a widget cannot be edited, but moved", async (t) => {
+t.test("[public API, update-message] a widget can be moved, but not edited", async (t) => {
   const id = await member.say(channelId, "movable", "/poll Lunch?");
   t.strictSame(outcome(await member.patch(`/messages/${id}`, { content: "x" })), refusal("Widgets cannot be edited."));
   t.equal((await member.patch(`/messages/${id}`, { topic: "moved" })).status, 200);
@@ -215,7 +215,7 @@ t.test("[public API, update-message] a widget cannot be edited, but moved", asyn
   t.strictSame(outcome(await attach(other, id, vote)), success());
 });
 
-t.test("[S3] contents, types, their number and their sum are bounded", async (t) => {
+t.test("[S3] contents, types, number and total size of submessages are limited", async (t) => {
   const id = await member.say(channelId, "t", "plain");
   const longest = JSON.stringify("x".repeat(limits.submessage_code_points_max - 2));
   const tooLong = refusal(`content is too long (limit: ${limits.submessage_code_points_max} characters)`);
@@ -236,9 +236,9 @@ t.test("[S3] contents, types, their number and their sum are bounded", async (t)
   t.strictSame(outcome(await attach(other, id, "1")), success());
 });
 
-t.test("[S3] submessages count for what one answer holds", async (t) => {
+t.test("[S3] submessages count for the size of an answer", async (t) => {
   const ids = [await member.say(channelId, "t", "/poll 1"), await member.say(channelId, "t", "/poll 2")];
-  const half = limits.fetch_characters_max / limits.submessage_characters_beside / 2;
+  const half = limits.fetch_characters_max / limits.submessage_overhead_characters / 2;
   const fetched = async () => (await member.get("/messages", { message_ids: ids })).status;
   for (const id of ids) write(server, "widgets", id, { widgetType: "poll", count: half - 1, characters: 0 });
   t.equal(await fetched(), 200);
@@ -269,14 +269,14 @@ t.test("[E2] state before + events = fresh fetch, live and resumed after a resta
   const second = await person.say("general", "t", "/todo Party\ncake");
   await attach(before.owner, second, { type: "strike", key: "canned,0" });
   await follower.until((event) => event.type === "submessage" && event.message_id === second);
-  const fresh = pictureOf(await fetched(person));
+  const fresh = snapshotOf(await fetched(person));
   t.match(fresh, [{ submessages: { length: 3 } }, { submessages: { length: 2 } }]);
   const after = await restart(t, before);
   const repeated = await readNow(after.as(person), queue as never);
   for (const events of [follower.events, repeated]) {
     const mirror = new MessageMirror(start);
     mirror.apply(events);
-    t.strictSame(mirror.picture(), fresh);
+    t.strictSame(mirror.snapshot(), fresh);
   }
-  t.strictSame(pictureOf(await fetched(after.as(person))), fresh);
+  t.strictSame(snapshotOf(await fetched(after.as(person))), fresh);
 });

@@ -1,4 +1,7 @@
-/** POST /users/me/subscriptions/properties (public API: update-subscription-settings; behaviour 4.4). */
+/**
+ * Subscription settings: POST /users/me/subscriptions/properties (public API: update-subscription-settings; behaviour
+ * 4.4).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -15,11 +18,11 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
+const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
 const bot = await botOf(server, "helper", member);
 const everybody = [owner, member, other, guest, bot];
 const open = await createChannel(owner, "open", everybody);
@@ -53,7 +56,7 @@ const notifications = [
   "wildcard_mentions_notify",
 ];
 
-t.test("[public API, update-subscription-settings] every setting is stored and told to its person alone", async (t) => {
+t.test("[public API, update-subscription-settings] every setting is stored and sent to its user alone", async (t) => {
   const [own, others] = [await Follower.of(member), await Follower.of(other)];
   const changes = [
     to(open, "color", "#f00f00"),
@@ -75,7 +78,7 @@ t.test("[public API, update-subscription-settings] every setting is stored and t
   t.strictSame(others.ofType("subscription"), []);
 });
 
-t.test("[behaviour 4.4] muting is told twice, first as in_home_view, whichever name was used", async (t) => {
+t.test("[behaviour 4.4] muting sends two events, first in_home_view, whichever name the request used", async (t) => {
   for (const [property, value, isMuted] of [
     ["is_muted", true, true],
     ["in_home_view", true, false],
@@ -94,7 +97,7 @@ t.test("[behaviour 4.4] muting is told twice, first as in_home_view, whichever n
   }
 });
 
-t.test("[house] what is so already is no event; of two values for one setting the last stays", async (t) => {
+t.test("[behaviour 4.4] an unchanged value sends no event; of two values for a setting the last counts", async (t) => {
   const { color } = await settingsOf(member, second);
   const changes = await watchChanges(member);
   const same = [to(second, "color", color), to(second, "pin_to_top", false), to(second, "in_home_view", true)];
@@ -107,36 +110,42 @@ t.test("[house] what is so already is no event; of two values for one setting th
   t.equal((await changes()).length, 3);
 });
 
-t.test("[public API, update-subscription-settings] what is refused, with its text; nothing changes", async (t) => {
-  const changes = await watchChanges(member);
-  const before = await settingsOf(member, open);
-  const good = to(open, "pin_to_top", false);
-  for (const [bad, msg] of [
-    [to(open, "colour", "#fff"), "Unknown subscription property: colour"],
-    [to(open, "__proto__", true), "Unknown subscription property: __proto__"],
-    [to(open, "is_muted", "true"), "is_muted is not a boolean"],
-    [to(open, "in_home_view", "yes"), "in_home_view is not a boolean"],
-    [to(open, "color", true), "color is not a string"],
-    [to(open, "color", "red"), "color is not a valid hex color code"],
-    [to(open, "color", "#ff"), "color is not a valid hex color code"],
-    [to(open, "color", "#fffffff"), "color is not a valid hex color code"],
-    [to(open, "color", "#ggg"), "color is not a valid hex color code"],
-    [to(unjoined, "is_muted", true), `Not subscribed to channel ID ${unjoined}`],
-    [to(sealed, "is_muted", true), "Invalid channel ID"],
-    [to(gone, "is_muted", true), "Invalid channel ID"],
-    [to(9999, "is_muted", true), "Invalid channel ID"],
-    [{ stream_id: open, property: "color" }, 'subscription_data[1]["value"] field is missing'],
-    [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
-    [1, "subscription_data[1] is not a dict"],
-  ] as const) {
-    t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
-  }
-  t.strictSame(outcome(await member.post(path, { subscription_data: {} })), refusal("subscription_data is not a list"));
-  t.strictSame(await changes(), []);
-  t.strictSame(await settingsOf(member, open), before, "not the good one either");
-});
+t.test(
+  "[public API, update-subscription-settings] each invalid change is rejected with its error message",
+  async (t) => {
+    const changes = await watchChanges(member);
+    const before = await settingsOf(member, open);
+    const good = to(open, "pin_to_top", false);
+    for (const [bad, msg] of [
+      [to(open, "colour", "#fff"), "Unknown subscription property: colour"],
+      [to(open, "__proto__", true), "Unknown subscription property: __proto__"],
+      [to(open, "is_muted", "true"), "is_muted is not a boolean"],
+      [to(open, "in_home_view", "yes"), "in_home_view is not a boolean"],
+      [to(open, "color", true), "color is not a string"],
+      [to(open, "color", "red"), "color is not a valid hex color code"],
+      [to(open, "color", "#ff"), "color is not a valid hex color code"],
+      [to(open, "color", "#fffffff"), "color is not a valid hex color code"],
+      [to(open, "color", "#ggg"), "color is not a valid hex color code"],
+      [to(unjoined, "is_muted", true), `Not subscribed to channel ID ${unjoined}`],
+      [to(sealed, "is_muted", true), "Invalid channel ID"],
+      [to(gone, "is_muted", true), "Invalid channel ID"],
+      [to(9999, "is_muted", true), "Invalid channel ID"],
+      [{ stream_id: open, property: "color" }, 'subscription_data[1]["value"] field is missing'],
+      [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
+      [1, "subscription_data[1] is not a dict"],
+    ] as const) {
+      t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
+    }
+    t.strictSame(
+      outcome(await member.post(path, { subscription_data: {} })),
+      refusal("subscription_data is not a list"),
+    );
+    t.strictSame(await changes(), []);
+    t.strictSame(await settingsOf(member, open), before, "the valid change is not applied either");
+  },
+);
 
-t.test("[S3] channels_per_request_max changes in one request, and not one more", async (t) => {
+t.test("[S3] channels_per_request_max: one more change in a request is rejected", async (t) => {
   const countMax = limits.channels_per_request_max;
   const changes = Array.from({ length: countMax }, (_, index) => to(open, "pin_to_top", index % 2 === 0));
   t.strictSame(outcome(await change(member, changes)), success());
@@ -144,27 +153,24 @@ t.test("[S3] channels_per_request_max changes in one request, and not one more",
   t.match((await change(member, [...changes, to(open, "pin_to_top", true)])).body, { result: "error" }, msg);
 });
 
-t.test(
-  "[public API, update-subscription-settings] everybody who is subscribed has settings of their own",
-  async (t) => {
-    const administrator = await personOf(server, "administrator", roles.administrator);
-    const moderator = await personOf(server, "moderator", roles.moderator);
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: "open" }],
-      principals: [administrator.userId, moderator.userId],
-    });
-    for (const client of [...everybody, administrator, moderator]) {
-      t.strictSame(outcome(await change(client, [to(open, "email_notifications", true)])), success());
-      t.equal((await settingsOf(client, open))["email_notifications"], true);
-      t.strictSame(
-        outcome(await change(client, [to(sealed, "pin_to_top", true)])),
-        client === owner ? success() : refusal("Invalid channel ID"),
-      );
-    }
-  },
-);
+t.test("[public API, update-subscription-settings] every subscriber has their own settings", async (t) => {
+  const administrator = await personOf(server, "administrator", roles.administrator);
+  const moderator = await personOf(server, "moderator", roles.moderator);
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "open" }],
+    principals: [administrator.userId, moderator.userId],
+  });
+  for (const client of [...everybody, administrator, moderator]) {
+    t.strictSame(outcome(await change(client, [to(open, "email_notifications", true)])), success());
+    t.equal((await settingsOf(client, open))["email_notifications"], true);
+    t.strictSame(
+      outcome(await change(client, [to(sealed, "pin_to_top", true)])),
+      client === owner ? success() : refusal("Invalid channel ID"),
+    );
+  }
+});
 
-t.test("[behaviour 4.4] settings come back with a person who leaves and joins again", async (t) => {
+t.test("[behaviour 4.4] settings are kept while a user unsubscribes and subscribes again", async (t) => {
   await change(other, [to(second, "color", "#0000ff"), to(second, "push_notifications", false)]);
   const subscriptions = ["second"];
   await other.delete("/users/me/subscriptions", { subscriptions });
@@ -176,7 +182,7 @@ t.test("[behaviour 4.4] settings come back with a person who leaves and joins ag
   t.match(await settingsOf(other, second), { color: "#0000ff", push_notifications: false });
 });
 
-t.test("[M1] settings stay over a restart", async (t) => {
+t.test("[M1] settings survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   await change(before.owner, [to(1, "is_muted", true), to(1, "color", "#00f")]);
   const after = await restart(t, before);

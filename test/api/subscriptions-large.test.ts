@@ -1,14 +1,15 @@
 /**
- * Subscribing many people (architecture, The path of a write 6; S3): the command splits itself through the mailbox into slices of
- * `subscribers_per_command_max`, others get in between, and the answer comes after the last slice, with everybody in.
+ * Subscribing many users (architecture, The path of a write; S3): the command splits itself into slices of
+ * `subscribers_per_command_max` users through the mailbox. Other commands run in between, and the request is answered
+ * after the last slice.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import {
+  addUsers,
   channelSeenBy,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -22,10 +23,10 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const people = await crowd(server, "one", 1200);
+const people = await addUsers(server, "one", 1200);
 const size = limits.subscribers_per_command_max;
 
-/** Ids that a follower was told of as having joined (or left) a channel, piece by piece. */
+/** User ids in the events about joining (or leaving) a channel, one list per event. */
 function piecesOf(follower: Follower, channelId: number, op = "peer_add"): number[][] {
   return follower
     .ofType("subscription")
@@ -33,7 +34,7 @@ function piecesOf(follower: Follower, channelId: number, op = "peer_add"): numbe
     .map((event) => event.user_ids);
 }
 
-t.test("[M3] a channel is created with 1,200 subscribers, and all are in when the answer comes", async (t) => {
+t.test("[M3] a channel is created with 1,200 subscribers, all subscribed when the answer arrives", async (t) => {
   const follower = await Follower.of(owner);
   const made = await owner.post("/channels/create", { name: "crowded", subscribers: people });
   t.strictSame(outcome(made), success({ id: made.body.id }));
@@ -49,7 +50,7 @@ t.test("[M3] a channel is created with 1,200 subscribers, and all are in when th
 });
 
 t.test(
-  "[behaviour 2.3 e] a channel that is created with 1,200 subscribers is told of in it to the last one",
+  "[behaviour 2.3 e] the notice of a channel created with 1,200 subscribers reaches the last of them",
   async (t) => {
     setRealmSettings(server, { send_channel_events_messages: true });
     const [early, late] = [await personOf(server, "early"), await personOf(server, "late")];
@@ -71,7 +72,7 @@ t.test(
   },
 );
 
-t.test("[M3] 1,200 people join two existing channels, and the answer names all of them", async (t) => {
+t.test("[M3] 1,200 users join two existing channels, and the answer names all of them", async (t) => {
   const first = await createChannel(owner, "first", []);
   const second = await createChannel(owner, "second", []);
   const joined = await owner.post("/users/me/subscriptions", {
@@ -89,7 +90,7 @@ t.test("[M3] 1,200 people join two existing channels, and the answer names all o
   t.equal(Object.keys(again.body.already_subscribed).length, people.length);
 });
 
-t.test("[M3] 1,200 people leave two channels, told of once each, and are out when the answer comes", async (t) => {
+t.test("[M3] 1,200 users leave two channels, with one event per channel, before the answer arrives", async (t) => {
   const names = ["leaving one", "leaving two"];
   const ids: number[] = [];
   for (const name of names) {
@@ -110,7 +111,7 @@ t.test("[M3] 1,200 people leave two channels, told of once each, and are out whe
   }
 });
 
-t.test("[behaviour 2.3] who makes a large private channel hears of it before being subscribed", async (t) => {
+t.test("[behaviour 2.3] the creator of a large private channel receives it before being subscribed", async (t) => {
   const creator = await personOf(server, "creator");
   const follower = await Follower.of(creator);
   const made = await creator.post("/channels/create", {
@@ -127,7 +128,7 @@ t.test("[behaviour 2.3] who makes a large private channel hears of it before bei
   );
 });
 
-t.test("[S3] people times channels are bounded in one request", async (t) => {
+t.test("[S3] subscribers_per_request_max limits users times channels in a request", async (t) => {
   const names = Array.from({ length: limits.channels_per_request_max }, (_, index) => `no such ${index}`);
   const most = limits.subscribers_per_request_max / names.length;
   const tooMany = refusal(`Too many subscriptions in one request (maximum ${limits.subscribers_per_request_max})`);
@@ -149,7 +150,7 @@ t.test("[S3] people times channels are bounded in one request", async (t) => {
 });
 
 t.test(
-  "[S3] up to subscribers_per_command_max one command does it all; one more, and others get in between",
+  "[S3] subscribers_per_command_max: one command subscribes that many users; with one more, other commands run in between",
   async (t) => {
     for (const [count, expected] of [
       [size, ["creation", "other"]],
@@ -181,7 +182,7 @@ t.test(
 );
 
 t.test(
-  "[M7, behaviour 2.20] who is deactivated between two slices does not join, and receives nothing meanwhile",
+  "[M7, behaviour 2.20] a user who is deactivated between two slices does not join and receives nothing meanwhile",
   async (t) => {
     const { dispatcher, view } = realmOf(server);
     const left = people.slice(0, size + 1);

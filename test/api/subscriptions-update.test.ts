@@ -1,5 +1,5 @@
 /**
- * PATCH /users/me/subscriptions, lists of subscribers, and the message for who was subscribed by somebody else (public API:
+ * PATCH /users/me/subscriptions, subscriber lists, and the message to a user whom somebody else subscribed (public API:
  * update-subscriptions, get-subscribers, get-subscription-status, get-subscriptions, subscribe).
  */
 import t from "tap";
@@ -7,9 +7,9 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -22,10 +22,11 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { opOf } from "../support/logged-events.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest, former } = await startPeopledServer(t, [
+const { server, owner, member, other, guest, former } = await startServerWithUsers(t, [
   "member",
   "other",
   "guest",
@@ -43,7 +44,7 @@ async function channelsOf(client: Client): Promise<string[]> {
   return body.subscriptions.map(({ name }: { name: string }) => name);
 }
 
-t.test("[public API, update-subscriptions] joins and leaves in one request, and says what was new", async (t) => {
+t.test("[public API, update-subscriptions] one request adds and removes, and lists the changes", async (t) => {
   const person = await personOf(server, "both");
   await createChannel(owner, "left", [person]);
   await createChannel(owner, "joined", []);
@@ -82,7 +83,7 @@ t.test("[public API, update-subscriptions] joins and leaves in one request, and 
   );
 });
 
-t.test("[public API, update-subscriptions] only the one, only the other, both for one channel, neither", async (t) => {
+t.test("[public API, update-subscriptions] add alone, delete alone, both for one channel, and neither", async (t) => {
   const person = await personOf(server, "some");
   await createChannel(owner, "here", [person]);
   await createChannel(owner, "there", []);
@@ -106,7 +107,7 @@ t.test("[public API, update-subscriptions] only the one, only the other, both fo
   t.ok(realmOf(server).view.channels.byName("fleeting") !== undefined);
 });
 
-t.test("[public API, update-subscriptions] the rules of subscribing hold", async (t) => {
+t.test("[public API, update-subscriptions] the rules of POST /users/me/subscriptions apply", async (t) => {
   for (const [client, params, refused] of [
     [member, { add: named("sealed") }, refusal("Unable to access channel (sealed).")],
     [guest, { add: named("new by a guest") }, refusal("Not allowed for guest users")],
@@ -123,7 +124,7 @@ t.test("[public API, update-subscriptions] the rules of subscribing hold", async
   );
 });
 
-t.test("[public API, get-subscribers] everybody who is in, ascending, for who may know the channel", async (t) => {
+t.test("[public API, get-subscribers] users who may see the channel get its subscribers, ascending", async (t) => {
   const administrator = await personOf(server, "administrator", roles.administrator);
   const id = await createChannel(owner, "listed", [other, member, owner]);
   const guests = await createChannel(owner, "with a guest", [guest]);
@@ -144,29 +145,32 @@ t.test("[public API, get-subscribers] everybody who is in, ascending, for who ma
   t.equal((await list(member, "x")).status, 404);
 });
 
-t.test("[public API, get-subscription-status] whether somebody is in, for who may know both", async (t) => {
-  const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
-  t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
-  t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
-  t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
-  t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
-  t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
-  t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
-  t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
-  const id = await createChannel(owner, "guests' own", [guest]);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-});
+t.test(
+  "[public API, get-subscription-status] the caller must be able to see both the user and the channel",
+  async (t) => {
+    const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
+    t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
+    t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
+    t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
+    t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
+    t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
+    t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
+    t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
+    const id = await createChannel(owner, "guests' own", [guest]);
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  },
+);
 
-t.test("[public API, get-subscriptions] partial: large channels list bots and who was here lately", async (t) => {
+t.test("[public API, get-subscriptions] partial: large channels list bots and recently active users", async (t) => {
   const large = await startTestServer(t);
   const person = await personOf(large, "person");
   const bot = await botOf(large, "helper", person);
   const countMax = limits.whole_subscriber_list_max;
-  const small = await crowd(large, "small", countMax - 4);
-  const [last = 0] = await crowd(large, "last", 1);
-  // Everybody else came long ago.
+  const small = await addUsers(large, "small", countMax - 4);
+  const [last = 0] = await addUsers(large, "last", 1);
+  // All others were last active long ago.
   for (const id of [...small, last, bot.userId]) {
     const user = realmOf(large).view.users.get(id);
     if (user !== undefined) write(large, "users", id, { ...user, joinedAt: 0 });
@@ -179,7 +183,7 @@ t.test("[public API, get-subscriptions] partial: large channels list bots and wh
     t.strictSame(listed?.["partial_subscribers"], body.subscriptions[0].partial_subscribers);
     return body.subscriptions[0];
   };
-  // The owner, the person, the bot, and all of these but one.
+  // The owner, the user, the bot, and all of these but one.
   await large.owner.delete(path, { subscriptions: ["general"], principals: [last] });
   const whole = await own("partial");
   t.equal(whole.subscribers.length, countMax - 1);
@@ -193,8 +197,8 @@ t.test("[public API, get-subscriptions] partial: large channels list bots and wh
   t.strictSame([neither.subscribers, neither.partial_subscribers], [undefined, undefined]);
 });
 
-/** What the notification bot says to somebody directly. */
-async function told(client: Client): Promise<string[]> {
+/** Direct messages of the notification bot to a user. */
+async function receivedEvents(client: Client): Promise<string[]> {
   const { body } = await client.get("/messages", {
     anchor: "newest",
     num_before: 100,
@@ -204,7 +208,7 @@ async function told(client: Client): Promise<string[]> {
   return body.messages.map(({ content }: { content: string }) => content);
 }
 
-t.test("[public API, subscribe] who is subscribed by somebody else is told once, with all channels", async (t) => {
+t.test("[public API, subscribe] a user whom somebody else subscribed gets one message with all channels", async (t) => {
   const [one, two, bot] = [
     await personOf(server, "one"),
     await personOf(server, "two"),
@@ -219,19 +223,19 @@ t.test("[public API, subscribe] who is subscribed by somebody else is told once,
   await realmOf(server).dispatcher.idle();
   const id = realmOf(server).view.channels.byName("alpha")?.id;
   const name = realmOf(server).view.users.get(owner.userId)?.fullName;
-  const [list, ...more] = await told(one);
+  const [list, ...more] = await receivedEvents(one);
   t.match(list, new RegExp(`data-user-id="${owner.userId}">${name}</span> subscribed you to the following channels:`));
   t.match(list, new RegExp(`data-stream-id="${id}".*>#alpha</a>[^]*>#beta</a>`), "a private channel has a link, too");
   t.notMatch(list, /made now/);
   t.strictSame(more, []);
-  const [single, ...rest] = await told(two);
+  const [single, ...rest] = await receivedEvents(two);
   t.match(single, /subscribed you to <a class="stream" data-stream-id="\d+" href="[^"]+">#alpha<\/a>\.</);
   t.strictSame(rest, []);
-  t.strictSame([await told(owner), await told(bot)], [[], []]);
+  t.strictSame([await receivedEvents(owner), await receivedEvents(bot)], [[], []]);
 });
 
 t.test(
-  "[public API, subscribe] nobody is told who is in already, or where that is not wanted, or by themselves",
+  "[public API, subscribe] no message to existing subscribers, with messages disabled, or for subscribing oneself",
   async (t) => {
     const person = await personOf(server, "spared");
     await createChannel(owner, "quiet", []);
@@ -248,14 +252,14 @@ t.test(
     });
     await person.post(path, { subscriptions: named("listed") });
     await realmOf(server).dispatcher.idle();
-    t.strictSame(await told(person), []);
+    t.strictSame(await receivedEvents(person), []);
   },
 );
 
-t.test("[S3] new_subscription_messages_max people are told; with one more, nobody is", async (t) => {
+t.test("[S3] new_subscription_messages_max: with one user more, nobody gets a message", async (t) => {
   const large = await startTestServer(t);
   const countMax = limits.new_subscription_messages_max;
-  const ids = await crowd(large, "crowd", countMax + 1);
+  const ids = await addUsers(large, "crowd", countMax + 1);
   await createChannel(large.owner, "first", []);
   await createChannel(large.owner, "second", []);
   const sent = async () => {
@@ -273,9 +277,9 @@ t.test("[S3] new_subscription_messages_max people are told; with one more, nobod
   t.equal(state["max_bulk_new_subscription_messages"], countMax);
 });
 
-t.test("[architecture] a large change tells people when it is done", async (t) => {
+t.test("[architecture] a large change sends these messages when it is complete", async (t) => {
   const large = await startTestServer(t);
-  const ids = await crowd(large, "crowd", limits.new_subscription_messages_max);
+  const ids = await addUsers(large, "crowd", limits.new_subscription_messages_max);
   const count = Math.floor(limits.subscribers_per_command_max / ids.length) + 1;
   const names = Array.from({ length: count }, (_, index) => `channel ${index}`);
   for (const name of names) await createChannel(large.owner, name, []);
@@ -287,11 +291,11 @@ t.test("[architecture] a large change tells people when it is done", async (t) =
     ids.every((id) => names.every((name) => view.subscriptions.isSubscribed(id, view.channels.byName(name)?.id ?? 0))),
   );
   const joined = view.rows("events", { limit: 10_000 }).map(({ row }) => row);
-  const lastAdd = joined.findLastIndex(({ type, body: { op } }) => type === "subscription" && op === "peer_add");
+  const lastAdd = joined.findLastIndex((event) => event.type === "subscription" && opOf(event) === "peer_add");
   t.ok(joined.findIndex(({ type }) => type === "message") > lastAdd);
 });
 
-t.test("[S1] a hidden address names nobody, the dummy address does", async (t) => {
+t.test("[S1] a hidden email identifies no user, the dummy email does", async (t) => {
   const hidden = await personOf(server, "hidden");
   setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
   await createChannel(owner, "addressed", []);
@@ -301,7 +305,7 @@ t.test("[S1] a hidden address names nobody, the dummy address does", async (t) =
   t.match((await by(body.user.email)).body, { subscribed: { [hidden.userId]: ["addressed"] } });
 });
 
-t.test("[public API, level 362] archived channels are joined and left like others", async (t) => {
+t.test("[public API, level 362] users can subscribe to archived channels and unsubscribe from them", async (t) => {
   const id = await createChannel(owner, "past", [other]);
   const channel = realmOf(server).view.channels.get(id);
   if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
@@ -312,7 +316,7 @@ t.test("[public API, level 362] archived channels are joined and left like other
 });
 
 t.test(
-  "[public API, unsubscribe] a private channel that its last subscriber left stays, for who administers it",
+  "[public API, unsubscribe] a private channel without subscribers is kept for users who administer it",
   async (t) => {
     const id = await createChannel(member, "deserted", [member], { invite_only: true });
     await member.delete(path, { subscriptions: ["deserted"] });

@@ -1,6 +1,6 @@
 /**
- * GET, POST and DELETE /users/me/subscriptions (public API; spec 4.4 on who may add and remove whom; D18, D24, S1), and large
- * requests that split themselves through the mailbox (architecture, The path of a write 6).
+ * GET, POST and DELETE /users/me/subscriptions (public API; spec 4.4 for the permissions to add and remove users; D18,
+ * D24, S1), and large requests that split themselves through the mailbox (architecture, The path of a write).
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -18,10 +18,10 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
+const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
 
 const path = "/users/me/subscriptions";
 
@@ -33,7 +33,7 @@ function unsubscribe(by: Client, subscriptions: readonly string[], params: Param
   return by.delete(path, { subscriptions, ...params });
 }
 
-/** Answered to who subscribes: whoever was subscribed by somebody else is told, unless that is not wanted. */
+/** The answer of a subscription. Users whom somebody else subscribed get a message unless the request disables it. */
 const joined = (fields: Params) => success({ new_subscription_messages_sent: true, ...fields });
 
 async function channelsOf(client: Client): Promise<string[]> {
@@ -45,7 +45,7 @@ const unknown = (name: string) =>
   refusal(`Channel '${name}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream: name });
 
 t.test(
-  "[openapi get-subscriptions] a subscription is the channel's record and the person's own settings",
+  "[OpenAPI, get-subscriptions] a subscription is the channel's record with the user's own settings",
   async (t) => {
     const reader = await personOf(server, "reader");
     const { status, body } = await reader.get(path);
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test("[openapi get-subscriptions] subscribers are given when asked for, ascending", async (t) => {
+t.test("[OpenAPI, get-subscriptions] subscribers are returned on request, ascending", async (t) => {
   const id = await createChannel(owner, "listed", [other, member]);
   for (const form of ["true", "partial"]) {
     const { body } = await member.get(path, { include_subscribers: form });
@@ -87,7 +87,7 @@ t.test("[openapi get-subscriptions] subscribers are given when asked for, ascend
 });
 
 t.test(
-  "[openapi subscribe] the answer says what was new and what was not, by user id and the channel's name",
+  "[OpenAPI, subscribe] the answer lists new and existing subscriptions by user id and channel name",
   async (t) => {
     await createChannel(owner, "Tea", []);
     const first = await subscribe(member, ["tea", "TEA"]);
@@ -101,7 +101,7 @@ t.test(
   },
 );
 
-t.test("[openapi subscribe] a channel that does not exist is created with the request's settings", async (t) => {
+t.test("[OpenAPI, subscribe] a channel that does not exist is created with the request's settings", async (t) => {
   const made = await member.post(path, {
     subscriptions: [{ name: "  new one ", description: "first\nsecond" }, { name: "new two" }],
     invite_only: true,
@@ -131,7 +131,7 @@ t.test("[openapi subscribe] a channel that does not exist is created with the re
   t.not(records[0].stream_id, records[1].stream_id);
 });
 
-t.test("[spec 4.3] a channel made by subscribing keeps the rules of creation, all or nothing", async (t) => {
+t.test("[spec 4.3] subscribing to a new name follows the rules of creation, all or nothing", async (t) => {
   const refused: [Params, string][] = [
     [
       { subscriptions: [{ name: "kept out" }, { name: "x".repeat(61) }] },
@@ -157,7 +157,7 @@ t.test("[spec 4.3] a channel made by subscribing keeps the rules of creation, al
   t.strictSame(outcome(await subscribe(guest, ["by a guest"])), refusal("Not allowed for guest users"));
 });
 
-t.test("[M7] of two who subscribe to a new name at once, one creates it and both are in", async (t) => {
+t.test("[M7] of two concurrent subscriptions to a new name, one creates the channel; both subscribe", async (t) => {
   const answers = await Promise.all([subscribe(member, ["At once"]), subscribe(other, ["at once"])]);
   t.strictSame(
     answers.map(({ status }) => status),
@@ -171,7 +171,7 @@ t.test("[M7] of two who subscribe to a new name at once, one creates it and both
   );
 });
 
-t.test("[openapi subscribe] announce tells of channels that this call creates", async (t) => {
+t.test("[OpenAPI, subscribe] announce posts a notice for each channel that this request creates", async (t) => {
   const follower = await Follower.of(owner);
   await subscribe(member, ["told of", "general"], { announce: true });
   await follower.settled();
@@ -185,7 +185,7 @@ t.test("[openapi subscribe] announce tells of channels that this call creates", 
   ]);
 });
 
-t.test("[openapi subscribe] others are named by id or by address", async (t) => {
+t.test("[OpenAPI, subscribe] others are named by id or by email", async (t) => {
   await createChannel(owner, "named", []);
   const address = other.account?.email.toUpperCase();
   const byAddress = await subscribe(member, ["named"], { principals: [address, member.account?.email] });
@@ -204,7 +204,7 @@ t.test("[openapi subscribe] others are named by id or by address", async (t) => 
   t.ok((await channelsOf(guest)).includes("named"));
 });
 
-t.test("[openapi subscribe] people who do not exist or are deactivated: 400, and nobody is subscribed", async (t) => {
+t.test("[OpenAPI, subscribe] an unknown or deactivated user is a 400, and nobody is subscribed", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const id = await createChannel(owner, "untouched", []);
@@ -220,7 +220,7 @@ t.test("[openapi subscribe] people who do not exist or are deactivated: 400, and
   t.equal((await channelSeenBy(owner, id)).subscriber_count, 0);
 });
 
-t.test("[spec 4.4] others are added to a public channel by who administers it or has the realm's leave", async (t) => {
+t.test("[spec 4.4] a channel's administrators and holders of the realm's permission can add others", async (t) => {
   const strict = await startTestServer(t);
   setRealmSettings(strict, { can_add_subscribers_group: systemGroup(strict, "role:administrators") });
   const creator = await personOf(strict, "creator");
@@ -229,7 +229,7 @@ t.test("[spec 4.4] others are added to a public channel by who administers it or
   await createChannel(creator, "run", []);
   const principals = [third.userId];
   t.strictSame(outcome(await subscribe(plain, ["run"], { principals })), refusal("Insufficient permission"));
-  t.equal((await subscribe(plain, ["run"])).status, 200, "oneself needs no leave");
+  t.equal((await subscribe(plain, ["run"])).status, 200, "subscribing oneself needs no permission");
   t.strictSame(
     outcome(await subscribe(creator, ["run"], { principals })),
     joined({ subscribed: { [third.userId]: ["run"] }, already_subscribed: {} }),
@@ -239,34 +239,41 @@ t.test("[spec 4.4] others are added to a public channel by who administers it or
   t.equal((await subscribe(strict.owner, ["held"], { principals: [creator.userId] })).status, 200, "administrators");
 });
 
-t.test("[D18, S1] a private channel is joined by nobody who cannot read it, administrators included", async (t) => {
+t.test("[D18, S1] nobody subscribes to a private channel they cannot read, not even administrators", async (t) => {
   const id = await createChannel(member, "Sealed", [member], { invite_only: true });
   for (const by of [other, owner]) {
     for (const params of [{}, { principals: [guest.userId] }]) {
       t.strictSame(
         outcome(await subscribe(by, ["sealed"], params)),
         refusal("Unable to access channel (sealed)."),
-        "the name is the caller's own",
+        "the name comes from the request",
       );
     }
   }
   t.equal((await channelSeenBy(member, id)).subscriber_count, 1);
-  t.equal((await subscribe(member, ["Sealed"], { principals: [other.userId] })).status, 200, "its people add others");
-});
-
-t.test("[openapi subscribe] authorization_errors_fatal=false does the rest and lists what was refused", async (t) => {
-  await createChannel(member, "Sealed too", [member], { invite_only: true });
-  await createChannel(member, "Unsealed", []);
-  t.equal((await subscribe(other, ["Unsealed", "sealed too"])).status, 400);
-  t.notOk((await channelsOf(other)).includes("Unsealed"), "fatal by default: nothing was done");
-  const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
-  t.strictSame(
-    outcome(answer),
-    joined({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
+  t.equal(
+    (await subscribe(member, ["Sealed"], { principals: [other.userId] })).status,
+    200,
+    "its subscribers can add others",
   );
 });
 
-t.test("[spec 2.4] can_subscribe_group joins a private channel, can_add_subscribers_group adds others", async (t) => {
+t.test(
+  "[OpenAPI, subscribe] authorization_errors_fatal=false subscribes to the allowed channels and lists the rejected ones",
+  async (t) => {
+    await createChannel(member, "Sealed too", [member], { invite_only: true });
+    await createChannel(member, "Unsealed", []);
+    t.equal((await subscribe(other, ["Unsealed", "sealed too"])).status, 400);
+    t.notOk((await channelsOf(other)).includes("Unsealed"), "fatal by default: nothing was changed");
+    const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
+    t.strictSame(
+      outcome(answer),
+      joined({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
+    );
+  },
+);
+
+t.test("[spec 2.4] can_subscribe_group is for oneself, can_add_subscribers_group for adding others", async (t) => {
   const strict = await startTestServer(t);
   setRealmSettings(strict, { can_add_subscribers_group: systemGroup(strict, "role:nobody") });
   const joiner = await personOf(strict, "joiner");
@@ -284,7 +291,7 @@ t.test("[spec 2.4] can_subscribe_group joins a private channel, can_add_subscrib
   t.equal((await subscribe(adder, ["held"], { principals: [strict.owner.userId] })).status, 200);
 });
 
-t.test("[behaviour 3.8] a guest joins what is web-public and nothing else", async (t) => {
+t.test("[behaviour 3.8] a guest can subscribe to web-public channels only", async (t) => {
   const open = await startTestServer(t);
   setRealmSettings(open, { enable_spectator_access: true });
   const visitor = await personOf(open, "visitor", roles.guest);
@@ -293,7 +300,7 @@ t.test("[behaviour 3.8] a guest joins what is web-public and nothing else", asyn
   t.strictSame(outcome(await subscribe(visitor, ["general"])), refusal("Unable to access channel (general)."));
 });
 
-t.test("[openapi unsubscribe] the answer says what was left and what was not joined", async (t) => {
+t.test("[OpenAPI, unsubscribe] the answer lists removed and missing subscriptions", async (t) => {
   await createChannel(member, "Left", [member, other]);
   await createChannel(member, "Never", []);
   const follower = await Follower.of(member);
@@ -310,7 +317,7 @@ t.test("[openapi unsubscribe] the answer says what was left and what was not joi
   ]);
 });
 
-t.test("[D24] a private channel that the caller may not know answers as a name that does not exist", async (t) => {
+t.test("[D24] a private channel that the caller may not see gets the answer for a missing name", async (t) => {
   await createChannel(member, "Veiled", [member], { invite_only: true });
   for (const params of [{}, { principals: [member.userId] }]) {
     t.strictSame(outcome(await unsubscribe(other, ["veiled"], params)), unknown("veiled"));
@@ -319,7 +326,7 @@ t.test("[D24] a private channel that the caller may not know answers as a name t
   t.ok((await channelsOf(member)).includes("Veiled"));
 });
 
-t.test("[spec 4.4] who unsubscribes others: administrators, the channel's administrators, its group", async (t) => {
+t.test("[spec 4.4] administrators, the channel's administrators and its group can unsubscribe others", async (t) => {
   await createChannel(member, "crew", [other, guest, owner]);
   const principals = [guest.userId];
   t.strictSame(outcome(await unsubscribe(other, ["crew"], { principals })), refusal("Insufficient permission"));
@@ -328,7 +335,7 @@ t.test("[spec 4.4] who unsubscribes others: administrators, the channel's admini
   t.strictSame(
     outcome(await unsubscribe(member, ["crew"], { principals: [owner.account?.email] })),
     removed,
-    "who administers the channel",
+    "the user who administers the channel",
   );
   await createChannel(member, "grouped", [guest], { can_remove_subscribers_group: named(other) });
   t.equal((await unsubscribe(other, ["grouped"], { principals })).status, 200, "can_remove_subscribers_group");
@@ -336,7 +343,7 @@ t.test("[spec 4.4] who unsubscribes others: administrators, the channel's admini
   t.equal((await unsubscribe(owner, ["sealed crew"], { principals })).status, 200, "from a private one, too");
 });
 
-t.test("[openapi unsubscribe] people remove their own bots from channels that they can access", async (t) => {
+t.test("[OpenAPI, unsubscribe] users remove their own bots from channels that they can access", async (t) => {
   const bot = await botOf(server, "bot", other);
   await createChannel(member, "botted", [bot, member]);
   t.strictSame(
@@ -349,7 +356,7 @@ t.test("[openapi unsubscribe] people remove their own bots from channels that th
   );
 });
 
-t.test("[openapi subscribe] who comes back finds the channel as it was left", async (t) => {
+t.test("[OpenAPI, subscribe] subscribing again restores the former settings", async (t) => {
   await createChannel(member, "home", []);
   await member.post(path, { subscriptions: [{ name: "home", color: "#123456" }] });
   await unsubscribe(member, ["home"]);

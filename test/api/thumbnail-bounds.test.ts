@@ -1,4 +1,4 @@
-/** Bounds of thumbnails (S3): how many wait, what is kept in memory, how much of an animation moves. */
+/** Limits of thumbnails (S3): the queue, the cache, and the frames of an animation. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { hasThumbnail } from "../../src/domain/attachments.ts";
@@ -16,7 +16,7 @@ async function made(thumbnail: ReturnType<Thumbnails["get"]>): Promise<Buffer> {
   return bytes;
 }
 
-t.test("[S3] animation_frames_max: a picture with more frames is shown still", async (t) => {
+t.test("[S3] animation_frames_max: a picture with more frames is shown as a still", async (t) => {
   const max = limits.animation_frames_max;
   for (const frames of [1, 2, max, max + 1]) {
     const measured = await pictures.measure(async (bytesMax) => longGif(frames).subarray(0, bytesMax));
@@ -24,28 +24,25 @@ t.test("[S3] animation_frames_max: a picture with more frames is shown still", a
   }
 });
 
-t.test(
-  "[S3] pictures_waiting_max: a picture that cannot be measured for load is refused, not kept as no picture",
-  async (t) => {
-    const busy = new Pictures();
-    const bytes = await picture("png", 4, 4);
-    let open: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const read = async (bytesMax: number) => {
-      if (bytesMax > 12) await gate;
-      return bytes;
-    };
-    const fits = limits.pictures_concurrent_max + limits.pictures_waiting_max;
-    const measured = Array.from({ length: fits }, () => busy.measure(read));
-    t.match(await busy.measure(read), { code: "OVERLOADED" });
-    open();
-    for (const one of await Promise.all(measured)) t.match(one, { widthPx: 4, heightPx: 4, contentType: "image/png" });
-  },
-);
+t.test("[S3] pictures_waiting_max: a picture that is rejected under load is not remembered as invalid", async (t) => {
+  const busy = new Pictures();
+  const bytes = await picture("png", 4, 4);
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const read = async (bytesMax: number) => {
+    if (bytesMax > 12) await gate;
+    return bytes;
+  };
+  const fits = limits.pictures_concurrent_max + limits.pictures_waiting_max;
+  const measured = Array.from({ length: fits }, () => busy.measure(read));
+  t.match(await busy.measure(read), { code: "OVERLOADED" });
+  open();
+  for (const one of await Promise.all(measured)) t.match(one, { widthPx: 4, heightPx: 4, contentType: "image/png" });
+});
 
-t.test("[S3] thumbnail_source_bytes_max: a larger picture is shown whole", async (t) => {
+t.test("[S3] thumbnail_source_bytes_max: a larger picture is shown in full size", async (t) => {
   const image = { widthPx: 1, heightPx: 1, contentType: "image/png" };
   t.equal(hasThumbnail({ image, size: limits.thumbnail_source_bytes_max }), true);
   t.equal(hasThumbnail({ image, size: limits.thumbnail_source_bytes_max + 1 }), false);
@@ -53,7 +50,7 @@ t.test("[S3] thumbnail_source_bytes_max: a larger picture is shown whole", async
 });
 
 t.test(
-  "[S3] thumbnails_waiting_max: further thumbnails are refused, those that are being made are shared",
+  "[S3] thumbnails_waiting_max: further thumbnails are rejected, and requests for the same one share its work",
   async (t) => {
     const thumbnails = new Thumbnails(pictures);
     const bytes = await picture("png", 4, 4);
@@ -76,29 +73,32 @@ t.test(
     t.ok((await Promise.all(asked)).every(Buffer.isBuffer));
     t.equal(await shared, await asked[0]);
     t.equal(reads, asked.length);
-    t.ok(Buffer.isBuffer(await thumbnails.get("one more", false, read)), "a refusal for load is not kept");
+    t.ok(Buffer.isBuffer(await thumbnails.get("one more", false, read)), "a rejection under load is not remembered");
   },
 );
 
-t.test("[S3] thumbnails_cached_bytes_max: the least recently used are made again", async (t) => {
-  const bytes = await picture("png", 64, 64);
-  const { length } = await made(new Thumbnails(pictures).get("a", false, async () => bytes));
-  for (const [room, expected] of [
-    [2 * (length + entryBytes), 2],
-    [2 * (length + entryBytes) - 1, 3],
-  ] as const) {
-    const thumbnails = new Thumbnails(pictures, { cachedBytesMax: room, animationBytesMax });
-    let reads = 0;
-    const read = async () => {
-      reads++;
-      return bytes;
-    };
-    for (const file of ["a", "b", "a"]) await made(thumbnails.get(file, false, read));
-    t.equal(reads, expected, `${room} bytes`);
-  }
-});
+t.test(
+  "[S3] thumbnails_cached_bytes_max: the least recently used thumbnails are evicted and generated again",
+  async (t) => {
+    const bytes = await picture("png", 64, 64);
+    const { length } = await made(new Thumbnails(pictures).get("a", false, async () => bytes));
+    for (const [room, expected] of [
+      [2 * (length + entryBytes), 2],
+      [2 * (length + entryBytes) - 1, 3],
+    ] as const) {
+      const thumbnails = new Thumbnails(pictures, { cachedBytesMax: room, animationBytesMax });
+      let reads = 0;
+      const read = async () => {
+        reads++;
+        return bytes;
+      };
+      for (const file of ["a", "b", "a"]) await made(thumbnails.get(file, false, read));
+      t.equal(reads, expected, `${room} bytes`);
+    }
+  },
+);
 
-t.test("[S3] a picture that cannot be decoded is tried once; a file that is gone is not remembered", async (t) => {
+t.test("[S3] a picture that cannot be decoded is tried once; a missing file is not remembered", async (t) => {
   const thumbnails = new Thumbnails(pictures);
   let reads = 0;
   const read = async () => (++reads === 1 ? null : Buffer.from("\x89PNG\r\n\x1a\n and no more", "latin1"));
@@ -120,7 +120,7 @@ t.test("[S3] thumbnail_animation_bytes_max: a larger animation has a still thumb
   }
 });
 
-t.test("[S3] thumbnail_frames_max: the first so many frames of an animation move", async (t) => {
+t.test("[S3] thumbnail_frames_max: only the first frames of an animation move", async (t) => {
   const max = limits.thumbnail_frames_max;
   for (const frames of [max, max + 1]) {
     const bytes = await animation("gif", frames);

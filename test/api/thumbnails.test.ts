@@ -1,6 +1,6 @@
 /**
- * Previews of uploaded pictures and videos (public API, message formatting): what a message shows below its links, and the
- * thumbnails to which it refers.
+ * Previews of uploaded pictures and videos (public API, message formatting): what a message shows below its links, and
+ * the thumbnails that it refers to.
  */
 import sharp from "sharp";
 import t, { type Test } from "tap";
@@ -43,7 +43,7 @@ async function refusedWith(t: Test, client: Client, url: string, expected: unkno
 
 const notThere = refusal("File not found", "NOT_FOUND", 404);
 
-t.test("[public API, register] thumbnails are announced with their formats", async (t) => {
+t.test("[public API, register] thumbnail formats are published", async (t) => {
   const { body } = await owner.post("/register", { fetch_event_types: ["realm"] });
   t.equal(body.server_inline_image_preview, true);
   t.strictSame(
@@ -69,7 +69,7 @@ t.test("[public API, message formatting] a thumbnail fits into its format and ke
   }
 });
 
-t.test("[public API, message formatting] a picture is turned as its camera says, and loses its metadata", async (t) => {
+t.test("[public API, message formatting] a picture is rotated by its metadata, which is then removed", async (t) => {
   const turned = await sharp(await picture("jpeg", 300, 100))
     .withMetadata({ orientation: 6 })
     .toBuffer();
@@ -102,27 +102,24 @@ t.test("[public API, message formatting] a WebP larger than its first 256 KiB is
   t.match(await posted(linkTo(await uploaded(owner, bytes, '"large.webp"'))), 'data-original-dimensions="1500x1500"');
 });
 
-t.test(
-  "[public API, message formatting] an unknown format gets the nearest; a malformed one is not found",
-  async (t) => {
-    const file = await uploaded(owner, await picture("png", 30, 20), '"a.png"');
-    t.equal((await fetchFile(owner, thumbnailOf(file, "300x200.webp"))).status, 200);
-    t.equal((await fetchFile(owner, thumbnailOf(file, "300x200-anim.jpg"))).status, 200);
-    for (const format of [
-      "",
-      "840x560",
-      "x560.webp",
-      "840x560-still.webp",
-      "999999x1.webp",
-      "840x560.webp/",
-      "../a.png",
-    ]) {
-      await refusedWith(t, owner, thumbnailOf(file, format), notThere, format);
-    }
-  },
-);
+t.test("[public API, message formatting] an unknown format gets the nearest one; a malformed one is 404", async (t) => {
+  const file = await uploaded(owner, await picture("png", 30, 20), '"a.png"');
+  t.equal((await fetchFile(owner, thumbnailOf(file, "300x200.webp"))).status, 200);
+  t.equal((await fetchFile(owner, thumbnailOf(file, "300x200-anim.jpg"))).status, 200);
+  for (const format of [
+    "",
+    "840x560",
+    "x560.webp",
+    "840x560-still.webp",
+    "999999x1.webp",
+    "840x560.webp/",
+    "../a.png",
+  ]) {
+    await refusedWith(t, owner, thumbnailOf(file, format), notThere, format);
+  }
+});
 
-t.test("[D24, S1] a thumbnail is visible to those who may see the picture, at each request", async (t) => {
+t.test("[D24, S1] every request for a thumbnail checks access to its picture", async (t) => {
   const [ada, bob, guest] = [
     await personOf(server, "ada"),
     await personOf(server, "bob"),
@@ -138,7 +135,7 @@ t.test("[D24, S1] a thumbnail is visible to those who may see the picture, at ea
       else await refusedWith(t, client, url, notThere, `${when}: not ${name}`);
     }
   };
-  await seenBy(["ada"], "before it is linked to");
+  await seenBy(["ada"], "before a message links to it");
   await createChannel(owner, "inner", [owner, ada, bob], { invite_only: true, history_public_to_subscribers: true });
   await ada.say("inner", "files", linkTo(file));
   await seenBy(["ada", "bob"], "in a private channel");
@@ -156,10 +153,10 @@ t.test("[D24, S1] a thumbnail is visible to those who may see the picture, at ea
   await ada.delete(`/attachments/${attachmentId}`);
   await seenBy([], "removed");
   const shown = await posted(linkTo(file), owner);
-  t.equal(shown, `<p><a href="${file.url}">secret.png</a></p>\n`, "a link to a file that is gone stays a link");
+  t.equal(shown, `<p><a href="${file.url}">secret.png</a></p>\n`, "a link to a deleted file stays a link");
 });
 
-t.test("[S1] a writer who may not see the picture shows a link", async (t) => {
+t.test("[S1] a picture that the author may not see is shown as a link", async (t) => {
   const eve = await personOf(server, "eve");
   await eve.post("/users/me/subscriptions", { subscriptions: [{ name: "pictures" }] });
   const file = await uploaded(owner, await picture("png", 10, 10), '"own.png"');
@@ -168,7 +165,7 @@ t.test("[S1] a writer who may not see the picture shows a link", async (t) => {
   t.notMatch(await posted(linkTo(video), eve), "<video");
 });
 
-t.test("[S1] a thumbnail is revalidated at each use, and runs and loads nothing", async (t) => {
+t.test("[S1] a thumbnail is revalidated at each use, and cannot run or load anything", async (t) => {
   const file = await uploaded(owner, await picture("png", 30, 20), '"a.png"');
   const { headers } = await fetchFile(owner, thumbnailOf(file));
   t.equal(headers.get("cache-control"), "private, no-cache");
@@ -177,12 +174,12 @@ t.test("[S1] a thumbnail is revalidated at each use, and runs and loads nothing"
   const etag = headers.get("etag") ?? "";
   const again = await fetchFile(owner, thumbnailOf(file), { "If-None-Match": etag });
   t.strictSame([again.status, again.bytes.length, again.headers.get("etag")], [304, 0, etag]);
-  const stranger = await fetchFile(owner.anonymous(), thumbnailOf(file), { "If-None-Match": etag });
-  t.equal(stranger.status, 404, "whoever knows the tag has no rights by that");
+  const outsider = await fetchFile(owner.anonymous(), thumbnailOf(file), { "If-None-Match": etag });
+  t.equal(outsider.status, 404, "knowing the ETag grants no access");
   t.equal((await fetchFile(owner, thumbnailOf(file), { "If-None-Match": '"other"' })).status, 200);
 });
 
-t.test("[S3] a file that is no picture has no preview and no thumbnail; a broken one is refused", async (t) => {
+t.test("[S3] a file that is no picture has no preview and no thumbnail; a corrupt picture is rejected", async (t) => {
   const text = await uploaded(owner, "no picture", '"fake.png"');
   t.notMatch(await posted(linkTo(text)), "<img");
   await refusedWith(t, owner, thumbnailOf(text), notThere, "text");
@@ -204,7 +201,7 @@ t.test("[S3] picture_pixels_max: a larger picture stays a link", async (t) => {
   await refusedWith(t, owner, thumbnailOf(larger), notThere, "no thumbnail either");
 });
 
-t.test("[S3] IMAGE_PREVIEWS_PER_MESSAGE_MAX: the first so many links of a message have previews", async (t) => {
+t.test("[S3] IMAGE_PREVIEWS_PER_MESSAGE_MAX: only the first links of a message have previews", async (t) => {
   const bytes = await picture("png", 8, 8);
   const links: string[] = [];
   const max = IMAGE_PREVIEWS_PER_MESSAGE_MAX;
@@ -214,7 +211,7 @@ t.test("[S3] IMAGE_PREVIEWS_PER_MESSAGE_MAX: the first so many links of a messag
   t.equal(await shown(max + 1), max);
 });
 
-t.test("[public API, message formatting] an uploaded video is shown; a kind that is a download is not", async (t) => {
+t.test("[public API, message formatting] an uploaded video is shown; other downloads are not", async (t) => {
   const video = await uploaded(owner, "frames", '"später.mp4"');
   const url = encodeURI(video.url);
   t.equal(
@@ -237,7 +234,7 @@ t.test("[public API, render-message] a rendered draft and an edit show previews 
   t.notMatch(await posted(`> ${linkTo(file)}`), "<img", "quoted");
 });
 
-t.test("[public API, update-realm] `inline_image_preview` off: pictures and videos stay links", async (t) => {
+t.test("[public API, update-realm] with `inline_image_preview` off, pictures and videos stay links", async (t) => {
   const file = await uploaded(owner, await picture("png", 12, 9), '"a.png"');
   const video = await uploaded(owner, "frames", '"a.mp4"');
   t.equal((await owner.patch("/realm", { inline_image_preview: false })).status, 200);
@@ -246,7 +243,7 @@ t.test("[public API, update-realm] `inline_image_preview` off: pictures and vide
   t.equal((await posted(`${linkTo(file)} ${linkTo(video)}`)).split("<div").length - 1, 2);
 });
 
-t.test("[M1] after a restart the message is the same, and its thumbnail is made again", async (t) => {
+t.test("[M1] after a restart the message is unchanged and its thumbnail is generated again", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   await createChannel(first.owner, "pictures", [first.owner]);

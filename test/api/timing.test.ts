@@ -1,6 +1,6 @@
 /**
- * What a wrong key, password or signature costs tells nothing about the right one (issue "Proof that nothing is lost", Security:
- * timing-safe key check; S2). Time itself is not measured: what is shown is how the look is done.
+ * The cost of a wrong key, password or signature reveals nothing about the right one (S2). No time is measured: the
+ * tests check how the comparison is made.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { realmOf } from "../support/conversation.ts";
 import { checkout } from "../support/process.ts";
 import { startTestServer } from "../support/server.ts";
 
-t.test("[issue, Security] a key is looked up by its hash, once, however much of it is right", async (t) => {
+t.test("[S2] a key is looked up once by its hash, however much of it is right", async (t) => {
   const server = await startTestServer(t);
   const { view } = realmOf(server);
   const { email, key } = server.owner.account ?? { email: "", key: "" };
@@ -33,7 +33,7 @@ t.test("[issue, Security] a key is looked up by its hash, once, however much of 
   t.match(verifyKey(view, email, key), { caller: { id: server.owner.userId } });
 });
 
-/** Milliseconds that all threads of the process worked: waiting for a processor does not count. */
+/** CPU milliseconds of all threads of the process; waiting for a processor does not count. */
 async function workOf(attempt: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   for (let count = 0; count < 5; count++) await attempt();
@@ -41,18 +41,18 @@ async function workOf(attempt: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-t.test("[issue, Security] an unknown address is as much work as a wrong password", async (t) => {
+t.test("[S2] an unknown email costs as much work as a wrong password", async (t) => {
   const passwords = new Passwords();
   const stored = await passwords.hash("the right one");
   t.equal(await passwords.verify(stored, "the right one"), true);
-  // The first look at an unknown address makes what it is compared with.
+  // The first lookup of an unknown email creates the hash to compare with.
   t.equal(await passwords.verify(null, "a wrong one"), false);
   const wrong = await workOf(() => passwords.verify(stored, "a wrong one"));
   const unknown = await workOf(() => passwords.verify(null, "a wrong one"));
   t.ok(unknown > wrong / 3 && unknown < wrong * 3, `${unknown} ms of work, ${wrong} for a wrong password`);
 });
 
-t.test("[issue, Security] what is signed is compared in constant time", (t) => {
+t.test("[S2] every source file that signs with HMAC compares with timingSafeEqual", (t) => {
   const folder = join(checkout, "src");
   const signing = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))

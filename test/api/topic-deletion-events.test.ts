@@ -1,14 +1,14 @@
 /**
- * What a topic deletion pushes (spec section 6, behaviour 7, 4.3): delete_message whole or in pieces, first_message_id, and to
- * nobody who was not shown the messages (S1).
+ * Events of a topic deletion (spec section 6, behaviour 7, 4.3): delete_message in bulk or one by one,
+ * first_message_id, and no events for users who could not see the messages (S1).
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, type Event, Follower, personOf } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
+const { server, owner, administrator, member } = await startServerWithUsers(t, ["administrator", "member"]);
 const batch = limits.topic_deletion_batch_messages_busy;
 const bulk = { client_capabilities: { bulk_message_deletion: true } };
 
@@ -22,13 +22,13 @@ async function remove(by: Client, channelId: number, topic: string): Promise<voi
   if (body.complete !== true) throw new Error(`not complete: ${JSON.stringify(body)}`);
 }
 
-/** Ids that a follower was told are gone, in order. */
+/** Deleted ids in the events of a follower, in order. */
 function goneIds(follower: Follower): number[] {
   return follower.ofType("delete_message").flatMap((event) => event.message_ids ?? [event.message_id]);
 }
 
 t.test(
-  "[behaviour 4.4] a client with bulk_message_deletion gets a batch as one event, newest batch first",
+  "[behaviour 4.4] a client with bulk_message_deletion receives one event per batch, newest batch first",
   async (t) => {
     const id = await createChannel(owner, "bulk", [owner, member]);
     const ids = await fill(owner, id, "Long", 2 * batch + 5);
@@ -44,7 +44,7 @@ t.test(
   },
 );
 
-t.test("[E1] a client without it gets an event per message, each with an id of its own, in order", async (t) => {
+t.test("[E1] a client without it receives one event per message, each with its own id, in order", async (t) => {
   const id = await createChannel(owner, "single", [owner, member]);
   const ids = await fill(owner, id, "t", 7);
   const follower = await Follower.of(member);
@@ -71,28 +71,25 @@ t.test("[E1] a client without it gets an event per message, each with an id of i
   t.strictSame(goneIds(whole), ids);
 });
 
-t.test(
-  "[spec 6] the channel's first_message_id is told when it changes, after the batch that changed it (README, Decisions)",
-  async (t) => {
-    const id = await createChannel(owner, "first", [owner, member]);
-    await fill(owner, id, "one", 2);
-    const [next] = await fill(owner, id, "two", 2);
-    await owner.say(id, "three", "x");
-    const follower = await Follower.of(member, bulk);
-    const told = async () => {
-      await follower.settled();
-      return follower.events
-        .splice(0)
-        .map(({ type, property, value }: Event) => (type === "stream" ? [type, property, value] : [type]));
-    };
-    await remove(owner, id, "one");
-    t.strictSame(await told(), [["delete_message"], ["stream", "first_message_id", next]]);
-    await remove(owner, id, "three");
-    t.strictSame(await told(), [["delete_message"]], "the oldest is still there");
-    await remove(owner, id, "two");
-    t.strictSame(await told(), [["delete_message"], ["stream", "first_message_id", null]]);
-  },
-);
+t.test("[spec 6, D71] first_message_id is sent when it changes, after the batch that changed it", async (t) => {
+  const id = await createChannel(owner, "first", [owner, member]);
+  await fill(owner, id, "one", 2);
+  const [next] = await fill(owner, id, "two", 2);
+  await owner.say(id, "three", "x");
+  const follower = await Follower.of(member, bulk);
+  const received = async () => {
+    await follower.settled();
+    return follower.events
+      .splice(0)
+      .map(({ type, property, value }: Event) => (type === "stream" ? [type, property, value] : [type]));
+  };
+  await remove(owner, id, "one");
+  t.strictSame(await received(), [["delete_message"], ["stream", "first_message_id", next]]);
+  await remove(owner, id, "three");
+  t.strictSame(await received(), [["delete_message"]], "the oldest message still exists");
+  await remove(owner, id, "two");
+  t.strictSame(await received(), [["delete_message"], ["stream", "first_message_id", null]]);
+});
 
 t.test("[spec 6] the event of a new first_message_id names its channel", async (t) => {
   const id = await createChannel(owner, "named", [owner]);
@@ -107,7 +104,7 @@ t.test("[spec 6] the event of a new first_message_id names its channel", async (
 });
 
 t.test(
-  "[behaviour 7] told are subscribers, who left a public channel with copies, and who deletes; nobody else",
+  "[behaviour 7] subscribers, former subscribers of a public channel with copies and the caller receive the events, nobody else",
   async (t) => {
     const left = await personOf(server, "left");
     const bystander = await personOf(server, "bystander");
@@ -117,16 +114,16 @@ t.test(
     const people = { member, left, administrator, bystander };
     const followers = await Promise.all(Object.values(people).map((client) => Follower.of(client, bulk)));
     await remove(administrator, id, "t");
-    const told = [];
+    const received = [];
     for (const follower of followers) {
       await follower.settled();
-      told.push(goneIds(follower));
+      received.push(goneIds(follower));
     }
-    t.strictSame(told, [ids, ids, ids, []]);
+    t.strictSame(received, [ids, ids, ids, []]);
   },
 );
 
-t.test("[S1] protected history: who joined later is told of no message from before, nor of its topic", async (t) => {
+t.test("[S1] protected history: a later subscriber receives no deletion of earlier messages", async (t) => {
   const late = await personOf(server, "late");
   const id = await createChannel(owner, "vault", [owner], { invite_only: true });
   await fill(owner, id, "secret plan", 2);
@@ -145,7 +142,7 @@ t.test("[S1] protected history: who joined later is told of no message from befo
   t.strictSame(goneIds(witness).slice(2), [...before, ...after]);
 });
 
-/** What somebody has set, as a fresh client is told it. */
+/** The policies of a user in the state of a fresh client. */
 async function policiesOf(client: Client): Promise<[number, string, number][]> {
   const state = await client.register({ fetch_event_types: ["user_topic"] });
   const entries = state["user_topics"] as { stream_id: number; topic_name: string; visibility_policy: number }[];
@@ -157,7 +154,7 @@ function think(client: Client, channelId: number, topic: string, policy: number)
 }
 
 t.test(
-  "[behaviour 7] on completion people's policies for the topic are reset, in events after the deletion's",
+  "[behaviour 7] on completion the users' policies for the topic are reset, with events after those of the deletion",
   async (t) => {
     const mutes = await personOf(server, "mutes");
     const follows = await personOf(server, "follows");
@@ -170,7 +167,7 @@ t.test(
     const older = await Follower.of(mutes, { event_types: ["message", "muted_topics"] });
     await remove(administrator, id, "plans");
     for (const follower of [...people, older]) await follower.settled();
-    const told = people.map((follower) =>
+    const received = people.map((follower) =>
       follower.events.map((event) => [
         event.type,
         event.topic_name ?? event.message_ids.length,
@@ -181,15 +178,19 @@ t.test(
       ["delete_message", batch, undefined],
       ["delete_message", 1, undefined],
     ];
-    // By the spelling that each one's clients know.
-    t.strictSame(told, [[...deleted, ["user_topic", "plans", 0]], [...deleted, ["user_topic", "PLANS", 0]], deleted]);
+    // In the spelling that each client has.
+    t.strictSame(received, [
+      [...deleted, ["user_topic", "plans", 0]],
+      [...deleted, ["user_topic", "PLANS", 0]],
+      deleted,
+    ]);
     t.match(older.ofType("muted_topics"), [{ muted_topics: [["policies", "plans b", Number]] }]);
     t.strictSame(await policiesOf(mutes), [[id, "plans b", 1]]);
     t.strictSame(await policiesOf(follows), []);
   },
 );
 
-t.test("[S1, behaviour 7] protected history: only policies of those who lost messages are reset", async (t) => {
+t.test("[S1, behaviour 7] protected history: only policies of users who lost messages are reset", async (t) => {
   const early = await personOf(server, "early");
   const between = await personOf(server, "between");
   const late = await personOf(server, "lately");
@@ -214,7 +215,7 @@ t.test("[S1, behaviour 7] protected history: only policies of those who lost mes
   t.strictSame(left, [[], [], [[id, "t", 3]], [[id, "t", 3]]]);
 });
 
-t.test("[spec 2.9] the empty topic is named for clients that do not know it", async (t) => {
+t.test("[spec 2.9] clients without the capability receive the display name of the empty topic", async (t) => {
   const id = await createChannel(owner, "unnamed", [owner]);
   await owner.say(id, "", "x");
   const older = await Follower.of(owner);
@@ -228,13 +229,13 @@ t.test("[spec 2.9] the empty topic is named for clients that do not know it", as
   t.strictSame(topics, ["general chat", ""]);
 });
 
-t.test("[behaviour 7] an unknown topic is deleted without an event", async (t) => {
+t.test("[behaviour 7] deleting an unknown topic sends no event", async (t) => {
   const follower = await Follower.of(owner);
   await remove(owner, 1, "never written");
   t.strictSame(await follower.settled(), []);
 });
 
-t.test("[spec 4.13] two deletions of one topic at once tell of each message once", async (t) => {
+t.test("[spec 4.13] two concurrent deletions of one topic send one deletion per message", async (t) => {
   const id = await createChannel(owner, "once", [owner]);
   const ids = await fill(owner, id, "t", batch + 10);
   const follower = await Follower.of(owner, bulk);

@@ -1,4 +1,4 @@
-/** What a deleted topic leaves behind: nothing that the next one would not use again (issue, Topic deletion; spec 4.13). */
+/** Storage left by a deleted topic: a second topic must reuse it (spec 4.13). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
@@ -6,10 +6,13 @@ import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import { audit } from "../support/message-moves.ts";
 import { startTestServer } from "../support/server.ts";
 
-/** What records that something happened, whatever it was, and what the indexer works off when it is idle: bounded on their own. */
+/**
+ * Tables that log events and requests, or that the search indexer empties when it has time. They have limits of their
+ * own.
+ */
 const journals: readonly TableName[] = ["events", "idempotency", "idempotencyAges", "searchPending", "searchPostings"];
 
-t.test("[issue, Topic deletion] space is reused: a second fill and delete leaves no more than the first", async (t) => {
+t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than the first time", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const anna = await personOf(server, "anna");

@@ -1,9 +1,9 @@
 /**
- * POST /streams/{stream_id}/delete_topic: who may, what goes, in how many requests (spec 4.13, 3 Topic, 7; D24, D29, D30;
- * behaviour 7). What is pushed is in topic-deletion-events.test.ts.
+ * POST /streams/{stream_id}/delete_topic: permissions, the messages deleted, and repeated requests (spec 4.13, 3 Topic,
+ * 7; D24, D29, D30; behaviour 7). Events are in topic-deletion-events.test.ts.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
@@ -19,10 +19,10 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
+const { server, owner, administrator, member } = await startServerWithUsers(t, ["administrator", "member"]);
 const batch = limits.topic_deletion_batch_messages_busy;
 
 function remove(by: Client, channelId: number | string, topic: string) {
@@ -57,11 +57,15 @@ const complete = success({ complete: true });
 const incomplete = success({ complete: false });
 const mustBeAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
 
-t.test("[spec 4.13] all messages of the topic go, others stay, and the answer says complete", async (t) => {
+t.test("[spec 4.13] all messages of the topic are deleted, others kept, and the answer says complete", async (t) => {
   const id = await createChannel(owner, "plain", [owner, member]);
   const [gone] = await fill(member, id, "gone", 3);
   const kept = await fill(member, id, "kept", 2);
-  t.strictSame(outcome(await remove(administrator, id, "GONE")), complete, "topics differ by more than case");
+  t.strictSame(
+    outcome(await remove(administrator, id, "GONE")),
+    complete,
+    "topic names that differ in case are the same topic",
+  );
   t.strictSame(await topicIds(owner, id, "gone"), []);
   t.strictSame(await topicIds(owner, id, "kept"), kept.sort());
   t.strictSame(outcome(await member.get(`/messages/${gone}`)), refusal("Invalid message(s)"));
@@ -69,7 +73,7 @@ t.test("[spec 4.13] all messages of the topic go, others stay, and the answer sa
   t.strictSame(body.messages, []);
 });
 
-t.test("[spec 7] whoever is no administrator is told only that, whatever else is wrong", async (t) => {
+t.test("[spec 7] a user who is not an administrator gets only that error, whatever else is wrong", async (t) => {
   const id = await createChannel(member, "guarded", [member]);
   await member.say(id, "t", "x");
   for (const by of [
@@ -86,7 +90,7 @@ t.test("[spec 7] whoever is no administrator is told only that, whatever else is
 });
 
 t.test(
-  "[architecture] who ceased to be an administrator since the request came is refused in the turn, too",
+  "[architecture] a user who lost the administrator role after sending the request is rejected in the turn",
   async (t) => {
     const { dispatcher, view } = realmOf(server);
     const to = { actor: "topic-deletion", channelId: 1, topic: "t" } as const;
@@ -96,7 +100,7 @@ t.test(
 );
 
 t.test(
-  "[D24, behaviour 7] a channel that is unknown, archived or private and not the caller's: Invalid channel ID",
+  "[D24, behaviour 7] an unknown, archived or inaccessible private channel is rejected with Invalid channel ID",
   async (t) => {
     const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
     await member.say(sealed, "t", "x");
@@ -112,7 +116,7 @@ t.test(
   },
 );
 
-t.test("[D30] an administrator who is in a private channel deletes what came before, too", async (t) => {
+t.test("[D30] an administrator in a private channel deletes messages from before subscribing, too", async (t) => {
   const id = await createChannel(member, "protected", [member], { invite_only: true });
   await fill(member, id, "t", 2);
   await member.post("/users/me/subscriptions", {
@@ -125,7 +129,7 @@ t.test("[D30] an administrator who is in a private channel deletes what came bef
   t.strictSame(await topicIds(member, id, "t"), []);
 });
 
-t.test("[spec 4.13] topic_name is required; an unknown topic is complete", async (t) => {
+t.test("[spec 4.13] topic_name is required, and deleting an unknown topic is complete at once", async (t) => {
   t.strictSame(
     outcome(await owner.post("/streams/1/delete_topic")),
     refusal("Missing 'topic_name' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "topic_name" }),
@@ -134,7 +138,7 @@ t.test("[spec 4.13] topic_name is required; an unknown topic is complete", async
   t.strictSame(outcome(await remove(owner, 1, "x".repeat(60_000))), complete, "however long its name");
 });
 
-t.test("[spec 4.13] the empty topic's display name is the empty topic", async (t) => {
+t.test("[spec 4.13] the display name of the empty topic means the empty topic", async (t) => {
   for (const topic of ["general chat", ""]) {
     const id = await createChannel(owner, `empty by ${topic}`, [owner]);
     await owner.say(id, "", "x");
@@ -145,50 +149,50 @@ t.test("[spec 4.13] the empty topic's display name is the empty topic", async (t
   }
 });
 
-t.test(
-  "[spec 4.13] the display name that counts is the organization's: another one's is a topic like any",
-  async (t) => {
-    const id = await createChannel(owner, "renamed empty", [owner]);
-    setRealmSettings(server, { empty_topic_display_name: "chatter" });
-    await owner.say(id, "", "x");
-    await owner.say(id, "general chat", "x");
-    t.strictSame(outcome(await remove(owner, id, "general chat")), complete);
-    t.strictSame([(await topicIds(owner, id, "general chat")).length, (await topicIds(owner, id, "")).length], [0, 1]);
-    t.strictSame(outcome(await remove(owner, id, "chatter")), complete);
-    t.equal((await topicIds(owner, id, "")).length, 0);
-    setRealmSettings(server, { empty_topic_display_name: "general chat" });
-  },
-);
+t.test("[spec 4.13] only the organization's own display name counts; any other is an ordinary topic", async (t) => {
+  const id = await createChannel(owner, "renamed empty", [owner]);
+  setRealmSettings(server, { empty_topic_display_name: "chatter" });
+  await owner.say(id, "", "x");
+  await owner.say(id, "general chat", "x");
+  t.strictSame(outcome(await remove(owner, id, "general chat")), complete);
+  t.strictSame([(await topicIds(owner, id, "general chat")).length, (await topicIds(owner, id, "")).length], [0, 1]);
+  t.strictSame(outcome(await remove(owner, id, "chatter")), complete);
+  t.equal((await topicIds(owner, id, "")).length, 0);
+  setRealmSettings(server, { empty_topic_display_name: "general chat" });
+});
 
-t.test("[spec 3] the topic is gone and can begin anew, under its new spelling and with new ids", async (t) => {
+t.test("[spec 3] after the deletion the topic can start again, with a new spelling and new ids", async (t) => {
   const id = await createChannel(owner, "phoenix", [owner]);
   const old = await fill(owner, id, "Ashes", 2);
   await remove(owner, id, "ashes");
   t.equal((await channelSeenBy(owner, id)).first_message_id, null);
   const fresh = await owner.say(id, "ASHES", "x");
-  t.ok(fresh > Math.max(...old), "ids are not used twice");
+  t.ok(fresh > Math.max(...old), "no id is used twice");
   t.strictSame(await topicIds(owner, id, "ashes"), [fresh]);
   t.equal((await owner.get(`/messages/${fresh}`)).body.message.subject, "ASHES");
   t.equal((await channelSeenBy(owner, id)).first_message_id, fresh);
 });
 
-t.test("[spec 3] a request that times out says complete: false, newest went first; a repeat goes on", async (t) => {
-  const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
-  const by = hasty.owner;
-  const ids = (await fill(by, 1, "long", 2 * batch + 5)).sort((a, b) => a - b);
-  const other = await by.say(1, "other", "x");
-  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
-  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, batch + 5), "the oldest are left");
-  t.equal((await channelSeenBy(by, 1)).first_message_id, ids[0]);
-  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
-  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, 5));
-  t.strictSame(outcome(await remove(by, 1, "long")), complete);
-  t.strictSame(await topicIds(by, 1, "long"), []);
-  t.equal((await channelSeenBy(by, 1)).first_message_id, other);
-  t.strictSame(outcome(await remove(by, 1, "long")), complete);
-});
+t.test(
+  "[spec 3] a request that times out returns complete: false after deleting the newest messages; a repeat continues",
+  async (t) => {
+    const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
+    const by = hasty.owner;
+    const ids = (await fill(by, 1, "long", 2 * batch + 5)).sort((a, b) => a - b);
+    const other = await by.say(1, "other", "x");
+    t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+    t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, batch + 5), "the oldest are left");
+    t.equal((await channelSeenBy(by, 1)).first_message_id, ids[0]);
+    t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+    t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, 5));
+    t.strictSame(outcome(await remove(by, 1, "long")), complete);
+    t.strictSame(await topicIds(by, 1, "long"), []);
+    t.equal((await channelSeenBy(by, 1)).first_message_id, other);
+    t.strictSame(outcome(await remove(by, 1, "long")), complete);
+  },
+);
 
-t.test("[spec 3] one batch exactly is complete at once; one more message is another batch", async (t) => {
+t.test("[spec 3] exactly one batch is complete at once; one more message needs another batch", async (t) => {
   const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
   await fill(hasty.owner, 1, "one", batch);
   t.strictSame(outcome(await remove(hasty.owner, 1, "one")), complete);
@@ -197,24 +201,21 @@ t.test("[spec 3] one batch exactly is complete at once; one more message is anot
   t.equal((await topicIds(hasty.owner, 1, "more")).length, 1);
 });
 
-t.test(
-  "[D29] each request takes what was there when it came; a post meanwhile stays and keeps the topic",
-  async (t) => {
-    const id = await createChannel(owner, "busy", [owner]);
-    await fill(owner, id, "t", 2 * batch + 1);
-    await follow(member, id, "t");
-    const order = await raceDeletionAndPost(server, id, "t");
-    t.strictSame(order, ["post", "deletion"], "the post got in between the batches");
-    const left = await topicIds(owner, id, "t");
-    t.equal(left.length, 1);
-    const { body } = await owner.get(`/messages/${left[0]}`);
-    t.equal(body.raw_content, "meanwhile");
-    t.equal((await channelSeenBy(owner, id)).first_message_id, left[0]);
-    t.strictSame(await policiesIn(member, id), [3], "what people think of it is kept, too");
-  },
-);
+t.test("[D29] a deletion covers the messages at its arrival; a later post is kept and keeps the topic", async (t) => {
+  const id = await createChannel(owner, "busy", [owner]);
+  await fill(owner, id, "t", 2 * batch + 1);
+  await follow(member, id, "t");
+  const order = await raceDeletionAndPost(server, id, "t");
+  t.strictSame(order, ["post", "deletion"], "the post was processed between the batches");
+  const left = await topicIds(owner, id, "t");
+  t.equal(left.length, 1);
+  const { body } = await owner.get(`/messages/${left[0]}`);
+  t.equal(body.raw_content, "meanwhile");
+  t.equal((await channelSeenBy(owner, id)).first_message_id, left[0]);
+  t.strictSame(await policiesIn(member, id), [3], "the users' policies for the topic are kept, too");
+});
 
-t.test("[architecture] a deletion that an older version of this program left half done goes on", async (t) => {
+t.test("[architecture] a deletion that an older version left unfinished is continued", async (t) => {
   const id = await createChannel(owner, "older", [owner]);
   const ids = await fill(owner, id, "t", 2);
   await follow(owner, id, "t");
@@ -227,7 +228,7 @@ t.test("[architecture] a deletion that an older version of this program left hal
   t.strictSame(await policiesIn(owner, id), []);
 });
 
-/** Both commands in one tick, in this order. @returns who was answered first */
+/** Sends both commands in one tick, in this order. @returns which was answered first */
 async function raceDeletionAndPost({ owner }: TestServer, channelId: number, topic: string): Promise<string[]> {
   const { dispatcher, view } = realmOf(server);
   const order: string[] = [];
@@ -259,7 +260,7 @@ async function raceDeletionAndPost({ owner }: TestServer, channelId: number, top
   return order;
 }
 
-t.test("[architecture] a caller who hangs up does not stop a deletion before its deadline", async (t) => {
+t.test("[architecture] a caller that disconnects does not stop a deletion before its deadline", async (t) => {
   const id = await createChannel(owner, "hung up", [owner]);
   await fill(owner, id, "t", 2 * batch + 1);
   const { dispatcher, view } = realmOf(server);
@@ -282,7 +283,7 @@ t.test("[architecture] a caller who hangs up does not stop a deletion before its
   t.equal((await channelSeenBy(owner, id)).first_message_id, null);
 });
 
-t.test("[spec 4.13] two deletions at once, of one topic or of two, are both complete", async (t) => {
+t.test("[spec 4.13] two concurrent deletions, of one topic or of two, are both complete", async (t) => {
   const id = await createChannel(owner, "twice", [owner]);
   await fill(owner, id, "one", batch + 20);
   await fill(owner, id, "two", batch + 20);
@@ -297,7 +298,7 @@ t.test("[spec 4.13] two deletions at once, of one topic or of two, are both comp
   t.equal((await channelSeenBy(owner, id)).first_message_id, kept);
 });
 
-t.test("[S3] at most topic_deletion_waiters_max requests wait for one deletion", async (t) => {
+t.test("[S3] topic_deletion_waiters_max: one more request waiting for a deletion is rejected", async (t) => {
   const id = await createChannel(owner, "queued", [owner]);
   await owner.say(id, "t", "x");
   const { dispatcher, view } = realmOf(server);
@@ -312,6 +313,6 @@ t.test("[S3] at most topic_deletion_waiters_max requests wait for one deletion",
     );
   const max = limits.topic_deletion_waiters_max;
   const results = await Promise.all(Array.from({ length: max + 1 }, ask));
-  t.ok(results.slice(0, max).every((result) => result.kind === "ok" && result.answer["complete"] === true));
+  t.ok(results.slice(0, max).every((result) => result.kind === "ok" && result.answer.complete === true));
   t.match(results[max], { kind: "refused", code: "OVERLOADED" });
 });

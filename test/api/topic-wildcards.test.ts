@@ -1,4 +1,4 @@
-/** `@**topic**` (public API: send-message, update-message): who may call everybody who has written in a topic. */
+/** `@**topic**` (public API: send-message, update-message): permission to mention all participants of a topic. */
 import t from "tap";
 import type { Client } from "../support/client.ts";
 import { createChannel, outcome, personOf, refusal, setRealmSettings, systemGroup } from "../support/conversation.ts";
@@ -19,20 +19,20 @@ const call = "@**topic** please read";
 const send = (by: Client, topic: string) =>
   by.post("/messages", { type: "channel", to: channelId, topic, content: call });
 
-/** A topic in which so many people have written. */
+/** Creates a topic with this number of participants. */
 async function written(topic: string, people: number): Promise<void> {
   for (const writer of writers.slice(0, people)) await writer.say(channelId, topic, "I was here");
 }
 
 t.test(
-  "[openapi send-message] where up to 15 have written anybody calls them; beyond, the group that may",
+  "[OpenAPI, send-message] up to 15 participants may be mentioned by anybody, more only by members of a group",
   async (t) => {
     await written("fifteen", 15);
     t.equal((await send(member, "fifteen")).status, 200);
     await written("sixteen", 16);
     t.strictSame(outcome(await send(member, "sixteen")), notAllowed);
     t.equal((await send(owner, "sixteen")).status, 200, "administrators are in can_mention_many_users_group");
-    t.equal((await send(member, "nobody yet")).status, 200, "a topic that begins with it");
+    t.equal((await send(member, "nobody yet")).status, 200, "a topic that begins with the mention");
     t.equal((await member.say(channelId, "sixteen", "`@**topic**` is quoted, @_**topic** silent")) > 0, true);
     const later = {
       type: "channel",
@@ -48,7 +48,7 @@ t.test(
   },
 );
 
-t.test("[openapi update-message] nor by an edit, which leaves the message as it was", async (t) => {
+t.test("[OpenAPI, update-message] the same applies to an edit; a rejected one changes nothing", async (t) => {
   await written("edited", 16);
   const id = await member.say(channelId, "edited", "x");
   t.strictSame(outcome(await member.patch(`/messages/${id}`, { content: call })), notAllowed);

@@ -1,13 +1,13 @@
 /**
- * POST /messages/{message_id}/typing (OpenAPI, set-typing-status-for-message-edit and typing_edit_message): who is told, who may,
- * settings, and the stop of who goes silent, on a clock that the test moves.
+ * POST /messages/{message_id}/typing (OpenAPI, set-typing-status-for-message-edit and typing_edit_message): receivers,
+ * permissions, settings, and the stop of an inactive typist, on a manual clock.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   createChannel,
-  crowd,
   Follower,
   outcome,
   refusal,
@@ -15,24 +15,24 @@ import {
   setUserSettings,
   success,
 } from "../support/conversation.ts";
-import { newPeople, told as toldOf, typingServer } from "../support/typing.ts";
+import { createUsers, receivedEvents as toldOf, typingServer } from "../support/typing.ts";
 
 const { clock, server, owner } = await typingServer(t);
 const wanted = { event_types: ["typing_edit_message", "typing", "message"] };
 
-const people = (count: number) => newPeople(server, count);
+const people = (count: number) => createUsers(server, count);
 
 const type = (by: Client, id: number | string, op: string | undefined = "start") =>
   by.post(`/messages/${id}/typing`, { op });
 
-async function told(follower: Follower) {
+async function receivedEvents(follower: Follower) {
   await follower.settled();
   t.strictSame(follower.ofType("typing"), []);
   return toldOf(follower, "typing_edit_message");
 }
 
 t.test(
-  "[openapi typing_edit_message] the channel's others are told of start and stop; the typist is not",
+  "[OpenAPI, typing_edit_message] other readers of the channel receive start and stop; the typist does not",
   async (t) => {
     const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
     const channel_id = await createChannel(owner, "talk", [anna, bert]);
@@ -44,15 +44,15 @@ t.test(
       const notice = { type: "typing_edit_message", op, sender_id: anna.userId, message_id: id };
       const recipient = { type: "channel", channel_id, topic: "general chat" };
       const each = [];
-      for (const follower of followers) each.push(await told(follower));
+      for (const follower of followers) each.push(await receivedEvents(follower));
       t.strictSame(each, [[], [{ ...notice, recipient }], []]);
-      t.strictSame(await told(newer), [{ ...notice, recipient: { ...recipient, topic: "" } }]);
+      t.strictSame(await receivedEvents(newer), [{ ...notice, recipient: { ...recipient, topic: "" } }]);
     }
   },
 );
 
 t.test(
-  "[openapi typing_edit_message] direct messages: the other participants, who wants to know of typing",
+  "[OpenAPI, typing_edit_message] direct messages: other participants who want typing notifications receive them",
   async (t) => {
     const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
     setUserSettings(server, carla.userId, { receives_typing_notifications: false });
@@ -62,18 +62,18 @@ t.test(
     await type(anna, id);
     const user_ids = to.sort((a, b) => a - b);
     const notice = { type: "typing_edit_message", op: "start", sender_id: anna.userId, message_id: id };
-    t.strictSame(await told(hearing), [{ ...notice, recipient: { type: "direct", user_ids } }]);
-    t.strictSame(await told(deaf), []);
+    t.strictSame(await receivedEvents(hearing), [{ ...notice, recipient: { type: "direct", user_ids } }]);
+    t.strictSame(await receivedEvents(deaf), []);
   },
 );
 
 t.test(
-  "[realtime] who goes silent expires after 15 s with a stop, once; of a deleted message nothing is told",
+  "[realtime] an inactive typist expires after 15 s with one stop; a deleted message causes no event",
   async (t) => {
     const [anna, bert] = (await people(2)) as [Client, Client];
     const id = await anna.say(await createChannel(owner, "silent", [anna, bert]), "t", "x");
     const follower = await Follower.of(bert, wanted);
-    const ops = async () => (await told(follower)).map(({ op }) => op);
+    const ops = async () => (await receivedEvents(follower)).map(({ op }) => op);
     await type(anna, id);
     clock.advance(limits.typing_expiry_ms - 1);
     t.strictSame(await ops(), ["start"]);
@@ -87,35 +87,38 @@ t.test(
   },
 );
 
-t.test("[openapi] whoever may not edit is told why, and nobody else anything", async (t) => {
-  const [anna, bert] = (await people(2)) as [Client, Client];
-  const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
-  const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
-  const follower = await Follower.of(bert, wanted);
-  t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
-  t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
-  for (const other of [hidden, 99_999]) {
-    t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or not there");
-  }
-  setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
-  t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
-  setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
-  t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
-  const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
-  t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
-  setRealmSettings(server, { allow_message_editing: false });
-  t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
-  setRealmSettings(server, { allow_message_editing: true });
-  const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
-  setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
-  t.strictSame(
-    outcome(await type(anna, direct)),
-    refusal("User has disabled typing notifications for direct messages"),
-  );
-  t.strictSame(await told(follower), []);
-});
+t.test(
+  "[OpenAPI, typing_edit_message] a user who may not edit the message gets the reason, and nobody receives an event",
+  async (t) => {
+    const [anna, bert] = (await people(2)) as [Client, Client];
+    const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
+    const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
+    const follower = await Follower.of(bert, wanted);
+    t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
+    t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
+    for (const other of [hidden, 99_999]) {
+      t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+    }
+    setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
+    t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
+    setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
+    t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
+    const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
+    t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
+    setRealmSettings(server, { allow_message_editing: false });
+    t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
+    setRealmSettings(server, { allow_message_editing: true });
+    const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
+    setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
+    t.strictSame(
+      outcome(await type(anna, direct)),
+      refusal("User has disabled typing notifications for direct messages"),
+    );
+    t.strictSame(await receivedEvents(follower), []);
+  },
+);
 
-t.test("[S1] in protected history, only who received the message learns that it is edited", async (t) => {
+t.test("[S1] in protected history, only users who received the message receive its typing events", async (t) => {
   const [anna, bert, late] = (await people(3)) as [Client, Client, Client];
   const options = { invite_only: true, history_public_to_subscribers: false };
   const channel = await createChannel(anna, "protected", [anna, bert], options);
@@ -123,13 +126,13 @@ t.test("[S1] in protected history, only who received the message learns that it 
   await anna.post("/users/me/subscriptions", { subscriptions: [{ name: "protected" }], principals: [late.userId] });
   const [there, after] = [await Follower.of(bert, wanted), await Follower.of(late, wanted)];
   await type(anna, id);
-  t.equal((await told(there)).length, 1);
-  t.strictSame(await told(after), []);
+  t.equal((await receivedEvents(there)).length, 1);
+  t.strictSame(await receivedEvents(after), []);
 });
 
-t.test("[S3] typing_channel_subscribers_max: told in channels of so many, in larger ones to nobody", async (t) => {
+t.test("[S3] typing_channel_subscribers_max: no typing events in larger channels", async (t) => {
   const [anna, bert] = (await people(2)) as [Client, Client];
-  const others = await crowd(server, "many", limits.typing_channel_subscribers_max - 1);
+  const others = await addUsers(server, "many", limits.typing_channel_subscribers_max - 1);
   const follower = await Follower.of(bert, wanted);
   for (const [name, ids, count] of [
     ["full", others.slice(1), 1],
@@ -138,8 +141,8 @@ t.test("[S3] typing_channel_subscribers_max: told in channels of so many, in lar
     const subscribers = [anna.userId, bert.userId, ...ids];
     const { id: channel } = (await owner.post("/channels/create", { name, subscribers })).body;
     const id = await anna.say(channel, "t", "x");
-    await told(follower);
+    await receivedEvents(follower);
     await type(anna, id);
-    t.equal((await told(follower)).length, count);
+    t.equal((await receivedEvents(follower)).length, count);
   }
 });

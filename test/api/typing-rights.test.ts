@@ -1,15 +1,15 @@
 /**
- * POST /typing: how older clients name a conversation (issue "Presence, typing and push at depth"; OpenAPI, set-typing-status), who
- * may tell of their typing, and who is not told: whoever may not write cannot be typing, and nothing leaks (S1).
+ * POST /typing: the forms in which older clients name a conversation (OpenAPI, set-typing-status), permissions, and
+ * receivers. A user who may not post cannot send typing notices, and no notice reaches users who may not see it (S1).
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -19,20 +19,20 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
-import { typingCapable as capable, newPeople, told, type, typingServer } from "../support/typing.ts";
+import { typingCapable as capable, createUsers, receivedEvents, type, typingServer } from "../support/typing.ts";
 
 const { clock, server, owner } = await typingServer(t);
 const expiredMs = limits.typing_expiry_ms + 200;
 
-/** Two people, and the second one's queue. */
+/** Two users and the second one's queue. */
 async function pair() {
-  const [anna, bert] = (await newPeople(server, 2)) as [Client, Client];
+  const [anna, bert] = (await createUsers(server, 2)) as [Client, Client];
   return { anna, bert, follower: await Follower.of(bert, capable) };
 }
 
 const addressOf = (client: Client): string => client.account?.email ?? "";
 
-t.test("[openapi set-typing-status] people are named by ids or addresses, in a list or alone", async (t) => {
+t.test("[OpenAPI, set-typing-status] users are named by ids or emails, in a list or alone", async (t) => {
   const { anna, bert, follower } = await pair();
   const forms: Params[] = [
     { to: [bert.userId] },
@@ -45,19 +45,23 @@ t.test("[openapi set-typing-status] people are named by ids or addresses, in a l
   const recipients = [anna, bert].map((client) => ({ user_id: client.userId, email: addressOf(client) }));
   for (const params of forms) {
     t.strictSame(outcome(await type(anna, params)), success(), JSON.stringify(params));
-    t.match(await told(follower), [{ op: "start", message_type: "direct", recipients }], JSON.stringify(params));
+    t.match(
+      await receivedEvents(follower),
+      [{ op: "start", message_type: "direct", recipients }],
+      JSON.stringify(params),
+    );
   }
 });
 
 t.test(
-  "[openapi set-typing-status] before level 215, `stream` had its channel in `to`; stream_id goes first",
+  "[OpenAPI, set-typing-status] before level 215, `to` had the channel for `stream`; stream_id takes precedence",
   async (t) => {
     const { anna, bert, follower } = await pair();
     const id = await createChannel(owner, "older", [anna, bert]);
     const forms: Params[] = [{ to: [id] }, { to: id }, { to: [99_999], stream_id: id }];
     for (const params of forms) {
       t.strictSame(outcome(await type(anna, { type: "stream", topic: "t", ...params })), success());
-      t.match(await told(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
+      t.match(await receivedEvents(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
     }
     const missing = refusal("Missing channel ID");
     const wrong: Params[] = [
@@ -68,11 +72,11 @@ t.test(
       { type: "stream" },
     ];
     for (const params of wrong) t.strictSame(outcome(await type(anna, { topic: "t", ...params })), missing);
-    t.strictSame(await told(follower), []);
+    t.strictSame(await receivedEvents(follower), []);
   },
 );
 
-t.test("[openapi set-typing-status] recipients that are none are refused, as of a message", async (t) => {
+t.test("[OpenAPI, set-typing-status] invalid recipients are rejected as for a message", async (t) => {
   const { anna, bert, follower } = await pair();
   const { userId } = bert;
   setUserSettings(server, owner.userId, { email_address_visibility: 4 });
@@ -91,27 +95,27 @@ t.test("[openapi set-typing-status] recipients that are none are refused, as of 
     [{ to: [userId, null] }, refusal("Invalid data type for recipients")],
   ];
   for (const [params, expected] of wrong) t.strictSame(outcome(await type(anna, params)), expected);
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
 });
 
-t.test("[S3] direct_recipients_max: typing to as many as a message may have, and to no more", async (t) => {
+t.test("[S3] direct_recipients_max: typing to more recipients than a message may have is rejected", async (t) => {
   const { anna, bert, follower } = await pair();
-  const others = await crowd(server, "many", limits.direct_recipients_max - 1);
+  const others = await addUsers(server, "many", limits.direct_recipients_max - 1);
   t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others.slice(1)] })), success(), "with the typist");
-  t.equal((await told(follower)).length, 1);
+  t.equal((await receivedEvents(follower)).length, 1);
   t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others] })), refusal("Too many recipients"));
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
 });
 
-t.test("[realtime] who muted the typist is not told, neither of messages nor of edits; others are", async (t) => {
+t.test("[realtime] a user who muted the typist receives no typing events of messages or edits", async (t) => {
   const { anna, bert, follower } = await pair();
   const carla = await personOf(server, "carla");
   const hearing = await Follower.of(carla, capable);
   const stream_id = await createChannel(owner, "muting", [anna, bert, carla]);
   const id = await anna.say(stream_id, "t", "x");
   await bert.post(`/users/me/muted_users/${anna.userId}`);
-  await told(follower);
-  await told(hearing);
+  await receivedEvents(follower);
+  await receivedEvents(hearing);
   const typed = async () => {
     await type(anna, { to: [bert.userId, carla.userId] });
     await type(anna, { type: "channel", stream_id, topic: "t" });
@@ -135,7 +139,7 @@ t.test("[realtime] who muted the typist is not told, neither of messages nor of 
   ]);
 });
 
-t.test("[S1] who may read a channel and not post in it is not announced as typing there", async (t) => {
+t.test("[S1] a user who may read a channel but not post is not announced as typing there", async (t) => {
   const { anna, bert, follower } = await pair();
   const can_send_message_group = systemGroup(server, "role:administrators");
   const stream_id = await createChannel(owner, "announcements", [anna, bert, owner], { can_send_message_group });
@@ -143,38 +147,35 @@ t.test("[S1] who may read a channel and not post in it is not announced as typin
   for (const op of ["start", "stop"]) {
     t.strictSame(outcome(await type(anna, { op, type: "channel", stream_id, topic: "t" })), refused);
   }
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
   t.strictSame(outcome(await type(owner, { type: "channel", stream_id, topic: "t" })), success());
-  t.equal((await told(follower)).length, 1);
+  t.equal((await receivedEvents(follower)).length, 1);
+});
+
+t.test("[S1] a bot can type in a private channel where its owner may post; another user's bot cannot", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const stream_id = await createChannel(bert, "private", [bert], { invite_only: true });
+  const [own, foreign] = [await botOf(server, "ownbot", bert), await botOf(server, "foreignbot", anna)];
+  t.strictSame(outcome(await type(own, { type: "channel", stream_id, topic: "t" })), success());
+  t.strictSame(outcome(await type(foreign, { type: "channel", stream_id, topic: "t" })), refusal("Invalid channel ID"));
+  t.match(await receivedEvents(follower), [{ sender: { user_id: own.userId } }]);
 });
 
 t.test(
-  "[S1] a bot types in a private channel that its owner is in, as it may post there; a stranger's does not",
+  "[S1] nobody can type in an archived channel, and a guest only in channels they are subscribed to",
   async (t) => {
     const { anna, bert, follower } = await pair();
-    const stream_id = await createChannel(bert, "private", [bert], { invite_only: true });
-    const [own, foreign] = [await botOf(server, "ownbot", bert), await botOf(server, "foreignbot", anna)];
-    t.strictSame(outcome(await type(own, { type: "channel", stream_id, topic: "t" })), success());
-    t.strictSame(
-      outcome(await type(foreign, { type: "channel", stream_id, topic: "t" })),
-      refusal("Invalid channel ID"),
-    );
-    t.match(await told(follower), [{ sender: { user_id: own.userId } }]);
+    const guest = await personOf(server, "guest", roles.guest);
+    const stream_id = await createChannel(owner, "closed", [anna, bert]);
+    const place = { type: "channel", stream_id, topic: "t" };
+    t.strictSame(outcome(await type(guest, place)), refusal("Invalid channel ID"));
+    await owner.delete(`/streams/${stream_id}`);
+    t.strictSame(outcome(await type(anna, place)), refusal("Invalid channel ID"));
+    t.strictSame(await receivedEvents(follower), []);
   },
 );
 
-t.test("[S1] nobody types in an archived channel, and a guest not in a channel that they are not in", async (t) => {
-  const { anna, bert, follower } = await pair();
-  const guest = await personOf(server, "guest", roles.guest);
-  const stream_id = await createChannel(owner, "closed", [anna, bert]);
-  const place = { type: "channel", stream_id, topic: "t" };
-  t.strictSame(outcome(await type(guest, place)), refusal("Invalid channel ID"));
-  await owner.delete(`/streams/${stream_id}`);
-  t.strictSame(outcome(await type(anna, place)), refusal("Invalid channel ID"));
-  t.strictSame(await told(follower), []);
-});
-
-t.test("[S1] typing to whom one may not write is refused as the message would be, and tells nobody", async (t) => {
+t.test("[S1] typing to a user is rejected like a message to that user", async (t) => {
   const { anna, bert, follower } = await pair();
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
@@ -192,22 +193,22 @@ t.test("[S1] typing to whom one may not write is refused as the message would be
   allow("direct_message_permission_group");
   deny("direct_message_initiator_group");
   await refused([bert.userId], "You do not have permission to initiate direct message conversations.");
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
   allow("direct_message_initiator_group");
   await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" });
   deny("direct_message_initiator_group");
   t.teardown(() => allow("direct_message_initiator_group"));
-  await told(follower);
-  t.strictSame(outcome(await type(anna, { to: [bert.userId] })), success(), "to answer needs no leave");
-  t.equal((await told(follower)).length, 1);
+  await receivedEvents(follower);
+  t.strictSame(outcome(await type(anna, { to: [bert.userId] })), success(), "answering needs no permission");
+  t.equal((await receivedEvents(follower)).length, 1);
 });
 
-t.test("[S1] who left the channel meanwhile is not told that the typist went silent", async (t) => {
+t.test("[S1] a user who left the channel meanwhile does not receive the stop of an inactive typist", async (t) => {
   const { anna, bert, follower } = await pair();
   const stream_id = await createChannel(owner, "left", [anna, bert]);
   await type(anna, { type: "channel", stream_id, topic: "t" });
-  t.equal((await told(follower)).length, 1);
+  t.equal((await receivedEvents(follower)).length, 1);
   await bert.delete("/users/me/subscriptions", { subscriptions: ["left"] });
   clock.advance(expiredMs);
-  t.strictSame(await told(follower), []);
+  t.strictSame(await receivedEvents(follower), []);
 });

@@ -1,14 +1,14 @@
 /**
- * POST /typing (public API; spec section 6; realtime.md, Who gets what): conversations, audience, settings, errors, and the stop of
- * who goes silent for 15 s, on a clock that the test moves.
+ * POST /typing (public API; spec section 6; docs/realtime.md): conversations, receivers, settings, errors, and the stop
+ * of a typist after 15 s of inactivity, on a manual clock.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -17,14 +17,14 @@ import {
   success,
 } from "../support/conversation.ts";
 import { Socket } from "../support/socket.ts";
-import { typingCapable as capable, told, type, typingServer } from "../support/typing.ts";
+import { typingCapable as capable, receivedEvents, type, typingServer } from "../support/typing.ts";
 
 const { clock, server, owner } = await typingServer(t);
-/** A silent typist counts until then (realtime.md); the timer wheel's tick comes on top. */
+/** When an inactive typist expires (docs/realtime.md). The resolution of the volatile timers is added. */
 const expiry = 15_000;
 const tick = 200;
 
-/** Everybody has left their conversations: tests begin in silence. */
+/** Lets all typists expire, so that a test begins without any. */
 function silence(): void {
   clock.advance(expiry + tick);
 }
@@ -35,10 +35,10 @@ function people(...names: string[]): Promise<Client[]> {
 
 const person = (client: Client) => ({ user_id: client.userId, email: client.account?.email });
 
-const ops = async (follower: Follower) => (await told(follower)).map(({ op }) => op);
+const ops = async (follower: Follower) => (await receivedEvents(follower)).map(({ op }) => op);
 
 t.test(
-  "[OpenAPI, set-typing-status] direct: all participants are told who types to whom, the typist included",
+  "[OpenAPI, set-typing-status] direct: all participants receive sender and recipients, the typist included",
   async (t) => {
     const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [
       Client,
@@ -60,12 +60,12 @@ t.test(
       { op: "stop", ...notice },
     ];
     const each = [];
-    for (const follower of followers) each.push(await told(follower));
+    for (const follower of followers) each.push(await receivedEvents(follower));
     t.strictSame(each, [[both[1]], [both[1]], [both[1]], []], "unread, the latest notice wins (E4)");
   },
 );
 
-t.test("[E4] a queue that is read gets every notice, one that is not the latest of each typist", async (t) => {
+t.test("[E4] a queue that is read gets every notice; an unread one gets the latest of each typist", async (t) => {
   const [anna, bert, carla] = (await people("anna1", "bert1", "carla1")) as [Client, Client, Client];
   const socket = new Socket(server.url, { as: carla });
   await socket.opened();
@@ -78,12 +78,12 @@ t.test("[E4] a queue that is read gets every notice, one that is not the latest 
     events.map(({ op, sender }) => `${op} ${sender.user_id}`);
   const [a, b] = [anna.userId, bert.userId];
   t.strictSame(seen(socket.events), [`start ${a}`, `stop ${a}`, `start ${a}`, `start ${b}`]);
-  t.strictSame(seen(await told(follower)), [`start ${a}`, `start ${b}`]);
+  t.strictSame(seen(await receivedEvents(follower)), [`start ${a}`, `start ${b}`]);
   socket.close();
   await socket.closed;
 });
 
-t.test("[realtime] channel: subscribers are told, if their client can show it", async (t) => {
+t.test("[realtime] channel: subscribers receive typing events if their client can show them", async (t) => {
   const [anna, bert, carla] = (await people("anna2", "bert2", "carla2")) as [Client, Client, Client];
   const stream_id = await createChannel(owner, "talk", [anna, bert]);
   const able = await Follower.of(bert, capable);
@@ -92,14 +92,14 @@ t.test("[realtime] channel: subscribers are told, if their client can show it", 
   const self = await Follower.of(anna, capable);
   for (const kind of ["channel", "stream"]) {
     t.strictSame(outcome(await type(anna, { type: kind, stream_id, topic: " lunch " })), success());
-    t.strictSame(await told(able), [
+    t.strictSame(await receivedEvents(able), [
       { type: "typing", op: "start", message_type: "stream", sender: person(anna), stream_id, topic: "lunch" },
     ]);
   }
-  for (const follower of [unable, outside, self]) t.strictSame(await told(follower), []);
+  for (const follower of [unable, outside, self]) t.strictSame(await receivedEvents(follower), []);
 });
 
-t.test("[spec 2.9] the empty topic is named for clients that do not know it", async (t) => {
+t.test("[spec 2.9] clients without the capability receive the display name of the empty topic", async (t) => {
   const [anna, bert] = (await people("anna3", "bert3")) as [Client, Client];
   const stream_id = await createChannel(owner, "unnamed", [anna, bert]);
   const older = await Follower.of(bert, capable);
@@ -108,12 +108,12 @@ t.test("[spec 2.9] the empty topic is named for clients that do not know it", as
   });
   for (const topic of ["", "general chat", "(no topic)"]) {
     await type(anna, { type: "channel", stream_id, topic });
-    t.equal((await told(older))[0]?.topic, "general chat");
-    t.equal((await told(newer))[0]?.topic, "");
+    t.equal((await receivedEvents(older))[0]?.topic, "general chat");
+    t.equal((await receivedEvents(newer))[0]?.topic, "");
   }
 });
 
-t.test("[realtime] who goes silent expires after 15 s with a stop; every start begins them anew", async (t) => {
+t.test("[realtime] an inactive typist expires after 15 s with a stop; every start restarts the time", async (t) => {
   silence();
   const [anna, bert] = (await people("anna4", "bert4")) as [Client, Client];
   const stream_id = await createChannel(owner, "silent", [anna, bert]);
@@ -134,7 +134,7 @@ t.test("[realtime] who goes silent expires after 15 s with a stop; every start b
   }
 });
 
-t.test("[realtime] who has stopped does not expire, and others in the conversation are not concerned", async (t) => {
+t.test("[realtime] a typist who stopped does not expire, and others in the conversation are unaffected", async (t) => {
   silence();
   const [anna, bert, carla] = (await people("anna5", "bert5", "carla5")) as [Client, Client, Client];
   const follower = await Follower.of(carla);
@@ -144,14 +144,14 @@ t.test("[realtime] who has stopped does not expire, and others in the conversati
   await type(anna, { op: "stop", to });
   t.strictSame((await ops(follower)).sort(), ["start", "stop"]);
   clock.advance(expiry + tick);
-  const expired = await told(follower);
+  const expired = await receivedEvents(follower);
   t.strictSame(
     expired.map(({ op, sender }) => [op, sender.user_id]),
     [["stop", bert.userId]],
   );
 });
 
-t.test("[spec 2.3] receives_typing_notifications=false: nothing is delivered", async (t) => {
+t.test("[spec 2.3] with receives_typing_notifications=false no typing event is delivered", async (t) => {
   const [anna, bert, carla] = (await people("anna6", "bert6", "carla6")) as [Client, Client, Client];
   setUserSettings(server, bert.userId, { receives_typing_notifications: false });
   const stream_id = await createChannel(owner, "quiet", [anna, bert, carla]);
@@ -159,11 +159,11 @@ t.test("[spec 2.3] receives_typing_notifications=false: nothing is delivered", a
   const hearing = await Follower.of(carla, capable);
   await type(anna, { to: [bert.userId, carla.userId] });
   await type(anna, { type: "channel", stream_id, topic: "t" });
-  t.strictSame(await told(deaf), []);
-  t.equal((await told(hearing)).length, 2);
+  t.strictSame(await receivedEvents(deaf), []);
+  t.equal((await receivedEvents(hearing)).length, 2);
 });
 
-t.test("[realtime] who does not share typing is told so, and nobody else anything", async (t) => {
+t.test("[realtime] a user who does not share typing gets an error, and nobody receives an event", async (t) => {
   const [anna, bert] = (await people("anna7", "bert7")) as [Client, Client];
   const stream_id = await createChannel(owner, "discreet", [anna, bert]);
   const follower = await Follower.of(bert, capable);
@@ -185,14 +185,14 @@ t.test("[realtime] who does not share typing is told so, and nobody else anythin
   );
   t.equal((await type(anna, direct)).status, 200);
   t.strictSame(
-    (await told(follower)).map(({ message_type }) => message_type),
+    (await receivedEvents(follower)).map(({ message_type }) => message_type),
     ["stream", "direct"],
   );
 });
 
-t.test("[realtime] typing is pushed in channels of at most 100 subscribers", async (t) => {
+t.test("[realtime] typing events are sent in channels of at most 100 subscribers", async (t) => {
   const [anna, bert] = (await people("anna8", "bert8")) as [Client, Client];
-  const others = await crowd(server, "many", 99);
+  const others = await addUsers(server, "many", 99);
   const follower = await Follower.of(bert, capable);
   for (const [name, ids, count] of [
     ["full", [anna.userId, bert.userId, ...others.slice(1)], 1],
@@ -203,56 +203,62 @@ t.test("[realtime] typing is pushed in channels of at most 100 subscribers", asy
     follower.events.splice(0);
     const typed = await type(anna, { type: "channel", stream_id: made.body.id, topic: "t" });
     t.equal(typed.status, 200);
-    t.equal((await told(follower)).length, count, `${ids.length} subscribers`);
+    t.equal((await receivedEvents(follower)).length, count, `${ids.length} subscribers`);
   }
 });
 
-t.test("[D24] a channel that the typist may not read, or that is not there: Invalid channel ID", async (t) => {
-  const [anna, bert] = (await people("anna9", "bert9")) as [Client, Client];
-  const guest = await personOf(server, "guest9", roles.guest);
-  const sealed = await createChannel(bert, "sealed", [bert], { invite_only: true });
-  const follower = await Follower.of(bert, capable);
-  for (const [by, stream_id] of [
-    [anna, sealed],
-    [owner, sealed],
-    [anna, 99_999],
-    [guest, 1],
-  ] as const) {
-    t.strictSame(outcome(await type(by, { type: "channel", stream_id, topic: "t" })), refusal("Invalid channel ID"));
-  }
-  t.strictSame(await told(follower), []);
-  t.equal((await type(bert, { type: "channel", stream_id: sealed, topic: "t" })).status, 200);
-});
+t.test(
+  "[D24] a channel that is missing or unreadable for the typist is rejected with Invalid channel ID",
+  async (t) => {
+    const [anna, bert] = (await people("anna9", "bert9")) as [Client, Client];
+    const guest = await personOf(server, "guest9", roles.guest);
+    const sealed = await createChannel(bert, "sealed", [bert], { invite_only: true });
+    const follower = await Follower.of(bert, capable);
+    for (const [by, stream_id] of [
+      [anna, sealed],
+      [owner, sealed],
+      [anna, 99_999],
+      [guest, 1],
+    ] as const) {
+      t.strictSame(outcome(await type(by, { type: "channel", stream_id, topic: "t" })), refusal("Invalid channel ID"));
+    }
+    t.strictSame(await receivedEvents(follower), []);
+    t.equal((await type(bert, { type: "channel", stream_id: sealed, topic: "t" })).status, 200);
+  },
+);
 
-t.test("[openapi set-typing-status] what is missing or wrong is refused in its own words", async (t) => {
-  const [anna] = (await people("annaa")) as [Client];
-  const missing = (name: string) =>
-    refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-  t.strictSame(outcome(await type(anna, { op: undefined, to: [2] })), missing("op"));
-  const wrong: [Params, string][] = [
-    [{ op: "pause", to: [2] }, "Invalid op"],
-    [{ type: "letter", to: [2] }, "Invalid type"],
-    [{ to: [] }, "Empty 'to' list"],
-    [{ to: [99_999] }, "Invalid user ID 99999"],
-    [{ type: "channel", topic: "t" }, "Missing channel ID"],
-    [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
-  ];
-  for (const [params, msg] of wrong) t.strictSame(outcome(await type(anna, params)), refusal(msg), msg);
-  for (const params of [{}, { type: "direct" }, { type: "channel", stream_id: 1 }]) {
-    t.match(await type(anna, params), { status: 400, body: { result: "error" } }, JSON.stringify(params));
-  }
-  t.match(await type(owner.anonymous(), { to: [2] }), { status: 401 });
-});
+t.test(
+  "[OpenAPI, set-typing-status] missing and invalid parameters are rejected with their error messages",
+  async (t) => {
+    const [anna] = (await people("annaa")) as [Client];
+    const missing = (name: string) =>
+      refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await type(anna, { op: undefined, to: [2] })), missing("op"));
+    const wrong: [Params, string][] = [
+      [{ op: "pause", to: [2] }, "Invalid op"],
+      [{ type: "letter", to: [2] }, "Invalid type"],
+      [{ to: [] }, "Empty 'to' list"],
+      [{ to: [99_999] }, "Invalid user ID 99999"],
+      [{ type: "channel", topic: "t" }, "Missing channel ID"],
+      [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
+    ];
+    for (const [params, msg] of wrong) t.strictSame(outcome(await type(anna, params)), refusal(msg), msg);
+    for (const params of [{}, { type: "direct" }, { type: "channel", stream_id: 1 }]) {
+      t.match(await type(anna, params), { status: 400, body: { result: "error" } }, JSON.stringify(params));
+    }
+    t.match(await type(owner.anonymous(), { to: [2] }), { status: 401 });
+  },
+);
 
-t.test("[S3] a topic is as long as one that can be written", async (t) => {
+t.test("[S3] a topic may be as long as that of a message", async (t) => {
   const [anna, bert] = (await people("annab", "bertb")) as [Client, Client];
   const stream_id = await createChannel(owner, "wordy", [anna, bert]);
   const follower = await Follower.of(bert, capable);
   await type(anna, { type: "channel", stream_id, topic: "t".repeat(61) });
   t.strictSame(
-    (await told(follower)).map(({ topic }) => topic),
+    (await receivedEvents(follower)).map(({ topic }) => topic),
     [`${"t".repeat(57)}...`],
-    "cut as a message's would be, so that it names the same conversation",
+    "truncated like a message's topic, so it names the same conversation",
   );
 });
 
@@ -265,5 +271,5 @@ t.test("[S3] a conversation remembers at most typing_typists_per_conversation_ma
   await listener.post("/users/me/subscriptions", { subscriptions: [{ name: "chorus" }] });
   const follower = await Follower.of(listener, capable);
   for (const typist of typists) await type(typist, { type: "channel", stream_id, topic: "t" });
-  t.equal((await told(follower)).length, max);
+  t.equal((await receivedEvents(follower)).length, max);
 });

@@ -1,4 +1,7 @@
-/** How much one person may upload (S3; public API: REALM_UPLOAD_QUOTA): counted through deletions, failures, restarts and expiry. */
+/**
+ * The upload quota of a user (S3, D224; public API: REALM_UPLOAD_QUOTA) through deletions, failures, restarts and
+ * expiry.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { attachmentsOf, sendFile, uploaded } from "../support/attachments.ts";
@@ -20,24 +23,24 @@ function usage(server: TestServer, { userId }: Client): number | undefined {
   return realmOf(server).view.row("uploadUsage", userId)?.bytes;
 }
 
-t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: the file that fits is kept, one byte more is refused", async (t) => {
+t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: a file that fits is stored, one byte more is rejected", async (t) => {
   const server = await startTestServer(t, { environment });
   const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
   t.equal(await upload(ada, mebibyte), 200);
   t.strictSame(await upload(ada, mebibyte + 1), over);
-  t.equal(usage(server, ada), mebibyte, "what was refused does not count");
+  t.equal(usage(server, ada), mebibyte, "a rejected file does not count");
   t.equal(await upload(ada, mebibyte), 200, "at the bound");
   t.strictSame(await upload(ada, 1), over);
-  t.equal(await upload(bob, 2 * mebibyte), 200, "everybody has a quota");
+  t.equal(await upload(bob, 2 * mebibyte), 200, "every user has their own quota");
   t.strictSame(
     await upload(server.owner, mebibyte + 1),
     refusal("Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA"),
-    "and the organization has one",
+    "the organization has its own quota",
   );
   const [file] = await attachmentsOf(ada);
   await ada.delete(`/attachments/${file.id}`);
   t.equal(usage(server, ada), mebibyte);
-  t.equal(await upload(ada, mebibyte), 200, "what was deleted makes room");
+  t.equal(await upload(ada, mebibyte), 200, "deleting a file frees space");
 });
 
 t.test("[S3] bots share the quota of their owner", async (t) => {
@@ -50,7 +53,7 @@ t.test("[S3] bots share the quota of their owner", async (t) => {
   t.strictSame(await upload(ada, 1), over);
 });
 
-t.test("[S3] the quota counts right after a restart, and for files from before there were quotas", async (t) => {
+t.test("[S3] the quota is correct after a restart, also for files from before quotas existed", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir, environment });
   const ada = await personOf(first, "ada");
@@ -65,7 +68,7 @@ t.test("[S3] the quota counts right after a restart, and for files from before t
   t.equal(usage(second, ada), 2 * mebibyte);
 });
 
-t.test("[S3] a file that expires unclaimed makes room", async (t) => {
+t.test("[S3] a file that expires unclaimed frees space", async (t) => {
   const { server, clock } = await startClockedServer(t, { environment });
   const ada = await personOf(server, "ada");
   t.equal(await upload(ada, 2 * mebibyte), 200);

@@ -1,4 +1,6 @@
-/** GET /realm/usage (spec 4.7, new_user_input; D32): reports with new input, by person and day, for administrators. */
+/**
+ * GET /realm/usage (spec 4.7, new_user_input; D32, D150): reports with new input, per user and day, for administrators.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
@@ -8,7 +10,7 @@ import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer, type Teardown } from "../support/server.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** A batch is due, and the tick of the timer wheel. */
+/** The persistence interval of presence plus the resolution of the volatile timers. */
 const persistedMs = limits.batch_persist_ms + 200;
 
 async function start(t: Teardown) {
@@ -25,11 +27,11 @@ async function start(t: Teardown) {
   return { clock, server, report, persisted, usage };
 }
 
-function told(date: string, user_input: Params, found_newest = true) {
+function receivedEvents(date: string, user_input: Params, found_newest = true) {
   return success({ date, user_input, found_newest });
 }
 
-t.test("[spec 4.7, D32] reports with new_user_input are counted by person and day; others are not", async (t) => {
+t.test("[spec 4.7, D32] reports with new_user_input are counted per user and day; others are not", async (t) => {
   const { clock, server, report, persisted, usage } = await start(t);
   const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
   const hidden = await personOf(server, "hidden");
@@ -38,20 +40,20 @@ t.test("[spec 4.7, D32] reports with new_user_input are counted by person and da
   await report(bert, { new_user_input: false });
   await report(bert, { new_user_input: undefined });
   await report(bert, { status: "asleep" });
-  t.strictSame(outcome(await usage()), told("2031-05-05", {}), "not written yet");
+  t.strictSame(outcome(await usage()), receivedEvents("2031-05-05", {}), "not written yet");
   await persisted();
   await report(anna, { status: "idle" });
   await persisted();
-  t.strictSame(outcome(await usage()), told("2031-05-05", { [anna.userId]: 3, [bert.userId]: 1 }));
+  t.strictSame(outcome(await usage()), receivedEvents("2031-05-05", { [anna.userId]: 3, [bert.userId]: 1 }));
   clock.jump(dayMs);
   await report(bert);
   await persisted();
-  t.strictSame(outcome(await usage()), told("2031-05-06", { [bert.userId]: 1 }));
+  t.strictSame(outcome(await usage()), receivedEvents("2031-05-06", { [bert.userId]: 1 }));
   const before = { [anna.userId]: 3, [bert.userId]: 1 };
-  t.strictSame(outcome(await usage({ date: "2031-05-05" })), told("2031-05-05", before));
+  t.strictSame(outcome(await usage({ date: "2031-05-05" })), receivedEvents("2031-05-05", before));
 });
 
-t.test("[D32] usage is the administrators' to read, and names a day that there is", async (t) => {
+t.test("[D32] only administrators read usage, and the date must exist", async (t) => {
   const { server, usage } = await start(t);
   for (const role of [roles.member, roles.guest, roles.moderator]) {
     const person = await personOf(server, `role${role}x`, role);
@@ -65,10 +67,10 @@ t.test("[D32] usage is the administrators' to read, and names a day that there i
   t.strictSame(outcome(await usage({ date: "2031-13-01" })), refusal("Invalid date"));
 });
 
-t.test("[S3] usage_people_per_answer_max: so many people at a time, and the others after them", async (t) => {
+t.test("[S3] usage_users_per_answer_max: an answer has at most this many users, the next continues", async (t) => {
   const { clock, server, usage } = await start(t);
   const day = Math.floor(clock.now() / dayMs);
-  const max = limits.usage_people_per_answer_max;
+  const max = limits.usage_users_per_answer_max;
   const count = async (params: Params) => {
     const { body } = await usage(params);
     return [Object.keys(body.user_input).length, body.found_newest];
@@ -80,7 +82,7 @@ t.test("[S3] usage_people_per_answer_max: so many people at a time, and the othe
   t.strictSame(await count({ after_user_id: max }), [1, true]);
 });
 
-t.test("[S3] usage_days_kept: older days go when newer ones are written", async (t) => {
+t.test("[S3] usage_days_kept: older days are deleted when newer ones are written", async (t) => {
   const { clock, server, report, persisted, usage } = await start(t);
   await report(server.owner);
   await persisted();

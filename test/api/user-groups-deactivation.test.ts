@@ -1,18 +1,21 @@
-/** User groups that end and begin again (spec 2.5, 3; behaviour 2.6, 3.5): what they still do, and what stands against it. */
+/**
+ * Deactivating and reactivating user groups (spec 2.5, 3; behaviour 2.6, 3.5): the effect of a deactivated group, and
+ * what prevents a deactivation.
+ */
 import t from "tap";
 import type { Params } from "../support/client.ts";
 import { createChannel, outcome, refusal, setRealmSettings, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, groupSeenBy } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 const insufficient = refusal("Insufficient permission");
 
 let made = 0;
 const freshName = () => `group ${++made}`;
 
-t.test("[spec 3] deactivated and active again; what is sent with it is done, too", async (t) => {
+t.test("[spec 3] a group is deactivated and reactivated, together with other changes in the request", async (t) => {
   const name = freshName();
   const id = await createGroup(member, name, [other]);
   const path = `/user_groups/${id}`;
@@ -29,7 +32,7 @@ t.test("[spec 3] deactivated and active again; what is sent with it is done, too
   t.strictSame(
     outcome(await member.patch(path, { can_leave_group: { new: group("nobody") }, description: "resting" })),
     success(),
-    "[spec 2.5] a deactivated group's settings may be edited",
+    "[spec 2.5] the settings of a deactivated group may be changed",
   );
   t.match(await groupSeenBy(other, id), {
     can_leave_group: group("nobody"),
@@ -42,7 +45,7 @@ t.test("[spec 3] deactivated and active again; what is sent with it is done, too
   t.match(await groupSeenBy(other, id), { deactivated: false, name: `${name} again`, can_mention_group: id });
 });
 
-t.test("[spec 2.5, behaviour 3.5] a deactivated group comes into no new use; what names it goes on", async (t) => {
+t.test("[spec 2.5, behaviour 3.5] a deactivated group cannot be used anew and keeps its existing uses", async (t) => {
   const id = await createGroup(owner, freshName(), [other]);
   const manager = await createGroup(owner, freshName(), []);
   await owner.post(`/user_groups/${manager}/deactivate`);
@@ -64,7 +67,7 @@ t.test("[spec 2.5, behaviour 3.5] a deactivated group comes into no new use; wha
   }
 });
 
-t.test("[behaviour 2.6] a group in use is not deactivated, and is told where it is used", async (t) => {
+t.test("[behaviour 2.6] a group in use cannot be deactivated, and the error lists its uses", async (t) => {
   const id = await createGroup(owner, freshName());
   const inUse = (objections: unknown) =>
     refusal("Cannot deactivate user group in use.", "CANNOT_DEACTIVATE_GROUP_IN_USE", 400, { objections });
@@ -90,13 +93,13 @@ t.test("[behaviour 2.6] a group in use is not deactivated, and is told where it 
   t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed]));
   await owner.patch(`/user_groups/${id}`, { can_join_group: { new: group("nobody") } });
   await owner.post(`/user_groups/${managed}/deactivate`);
-  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel]), "deactivated groups use nothing");
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel]), "deactivated groups do not count as uses");
   await owner.post(`/user_groups/${within}/deactivate`);
   t.strictSame(await deactivate(), inUse([used.channel]));
   t.equal((await groupSeenBy(owner, id)).deactivated, false);
 });
 
-t.test("[S1] a private channel that the caller may not know is not named as the place of use", async (t) => {
+t.test("[S1] the error does not name a private channel that the caller may not see", async (t) => {
   const id = await createGroup(member, freshName());
   await createChannel(owner, freshName(), [owner], { invite_only: true, can_send_message_group: id });
   const answer = await member.post(`/user_groups/${id}/deactivate`);

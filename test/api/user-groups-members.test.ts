@@ -1,14 +1,14 @@
 /**
- * Who and what is in a user group (behaviour 2.6, 3.5, 3.6; public API: get-user-group-members, get-is-user-group-member,
- * update-user-group-members, get- and update-user-group-subgroups).
+ * Members and subgroups of user groups (behaviour 2.6, 3.5, 3.6; public API: get-user-group-members,
+ * get-is-user-group-member, update-user-group-members, get- and update-user-group-subgroups).
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { hasGroupPermission } from "../../src/domain/group-permissions.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   outcome,
   personOf,
   realmOf,
@@ -18,10 +18,10 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, membersOf, people } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, third, moderator, guest } = await startPeopledServer(t, [
+const { server, owner, member, other, third, moderator, guest } = await startServerWithUsers(t, [
   "member",
   "other",
   "third",
@@ -42,7 +42,7 @@ const changeSubgroups = async (by: Client, id: number, params: Params) =>
 const isIn = async (id: number, who: Client, more: Params = {}): Promise<boolean> =>
   (await owner.get(`/user_groups/${id}/members/${who.userId}`, more)).body.is_user_group_member;
 
-t.test("[public API] members come and go, in order of their ids", async (t) => {
+t.test("[public API] members are added and removed, and listed by id", async (t) => {
   const id = await createGroup(owner, freshName(), [third]);
   t.strictSame(await change(owner, id, { add: [member.userId, bot.userId, guest.userId, other.userId] }), success());
   t.strictSame(await membersOf(owner, id), ids(third, member, bot, guest, other));
@@ -53,47 +53,50 @@ t.test("[public API] members come and go, in order of their ids", async (t) => {
   t.strictSame(await membersOf(owner, id), ids(guest, other), "first added, then removed");
 });
 
-t.test("[behaviour 2.6] what cannot be is refused with its text, and nothing of the request is done", async (t) => {
-  const gone = await personOf(server, "gone");
-  await owner.delete(`/users/${gone.userId}`);
-  const inner = await createGroup(owner, freshName());
-  const asleep = await createGroup(owner, freshName());
-  await owner.post(`/user_groups/${asleep}/deactivate`);
-  const id = await createGroup(owner, freshName(), [other], { subgroups: [inner] });
-  const nothing = 'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".';
-  const refused: [Params, string][] = [
-    [{}, nothing],
-    [{ add: [], delete: [] }, nothing],
-    [{ add: [other.userId] }, `User ${other.userId} is already a member of this group`],
-    [{ add: [9999] }, "Invalid user ID: 9999"],
-    [{ add: [gone.userId] }, `Invalid user ID: ${gone.userId}`],
-    [{ delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
-    [{ delete: [9999] }, "Invalid user ID: 9999"],
-    [{ add_subgroups: [inner] }, `User group ${inner} is already a subgroup of this group.`],
-    [{ add_subgroups: [9999] }, "Invalid user group ID: 9999"],
-    [{ add_subgroups: [asleep] }, "User group is deactivated."],
-    [{ add_subgroups: [id] }, `User group ${id} is already a subgroup of one of the passed subgroups.`],
-    [{ delete_subgroups: [group("members")] }, `User group ${group("members")} is not a subgroup of this group.`],
-    [{ delete_subgroups: [9999] }, "Invalid user group ID: 9999"],
-    [{ add: [third.userId], delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
-    [{ add: [third.userId], add_subgroups: [9999] }, "Invalid user group ID: 9999"],
-    [{ add: "x" }, "add is not valid JSON"],
-    [{ add: [true] }, "add[0] is not an integer"],
-    [{ add: 5 }, "add is not a list"],
-  ];
-  for (const [params, msg] of refused) {
-    t.strictSame(await change(owner, id, params), refusal(msg), JSON.stringify(params));
-  }
-  t.strictSame(await membersOf(owner, id), ids(other));
-  t.strictSame(await change(owner, 9999, { add: [member.userId] }), refusal("Invalid user group"));
-  t.strictSame(
-    await changeSubgroups(owner, id, {}),
-    refusal('Nothing to do. Specify at least one of "add" or "delete".'),
-  );
-});
+t.test(
+  "[behaviour 2.6] an invalid change is rejected with its error message, together with its whole request",
+  async (t) => {
+    const gone = await personOf(server, "gone");
+    await owner.delete(`/users/${gone.userId}`);
+    const inner = await createGroup(owner, freshName());
+    const asleep = await createGroup(owner, freshName());
+    await owner.post(`/user_groups/${asleep}/deactivate`);
+    const id = await createGroup(owner, freshName(), [other], { subgroups: [inner] });
+    const nothing = 'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".';
+    const refused: [Params, string][] = [
+      [{}, nothing],
+      [{ add: [], delete: [] }, nothing],
+      [{ add: [other.userId] }, `User ${other.userId} is already a member of this group`],
+      [{ add: [9999] }, "Invalid user ID: 9999"],
+      [{ add: [gone.userId] }, `Invalid user ID: ${gone.userId}`],
+      [{ delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
+      [{ delete: [9999] }, "Invalid user ID: 9999"],
+      [{ add_subgroups: [inner] }, `User group ${inner} is already a subgroup of this group.`],
+      [{ add_subgroups: [9999] }, "Invalid user group ID: 9999"],
+      [{ add_subgroups: [asleep] }, "User group is deactivated."],
+      [{ add_subgroups: [id] }, `User group ${id} is already a subgroup of one of the passed subgroups.`],
+      [{ delete_subgroups: [group("members")] }, `User group ${group("members")} is not a subgroup of this group.`],
+      [{ delete_subgroups: [9999] }, "Invalid user group ID: 9999"],
+      [{ add: [third.userId], delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
+      [{ add: [third.userId], add_subgroups: [9999] }, "Invalid user group ID: 9999"],
+      [{ add: "x" }, "add is not valid JSON"],
+      [{ add: [true] }, "add[0] is not an integer"],
+      [{ add: 5 }, "add is not a list"],
+    ];
+    for (const [params, msg] of refused) {
+      t.strictSame(await change(owner, id, params), refusal(msg), JSON.stringify(params));
+    }
+    t.strictSame(await membersOf(owner, id), ids(other));
+    t.strictSame(await change(owner, 9999, { add: [member.userId] }), refusal("Invalid user group"));
+    t.strictSame(
+      await changeSubgroups(owner, id, {}),
+      refusal('Nothing to do. Specify at least one of "add" or "delete".'),
+    );
+  },
+);
 
-/** Who may do what by which setting, as a table: the setting's holder against the four kinds of change. */
-t.test("[behaviour 3.6] each setting opens its own change, and managing opens all", async (t) => {
+/** A table of settings against the four kinds of change that their holder may make. */
+t.test("[behaviour 3.6] each setting permits its own change, and can_manage_group permits all", async (t) => {
   const closed = Object.fromEntries(
     ["can_add_members_group", "can_join_group", "can_leave_group", "can_manage_group", "can_remove_members_group"].map(
       (name) => [name, group("nobody")],
@@ -136,30 +139,23 @@ t.test("[behaviour 3.6] each setting opens its own change, and managing opens al
   }
 });
 
-t.test(
-  "[behaviour 3.5] permissions reach through groups within groups, and a deactivated group keeps them",
-  async (t) => {
-    const inner = await createGroup(owner, freshName(), [member]);
-    const middle = await createGroup(owner, freshName(), [], { subgroups: [inner] });
-    const outer = await createGroup(owner, freshName(), [], { subgroups: [middle, group("moderators")] });
-    const id = await createGroup(owner, freshName(), [], { can_join_group: outer });
-    for (const by of [member, moderator, owner]) t.strictSame(await change(by, id, { add: [by.userId] }), success());
-    t.strictSame(await change(other, id, { add: [other.userId] }), insufficient);
-    await change(owner, inner, { add: [other.userId] });
-    t.strictSame(await change(other, id, { add: [other.userId] }), success());
-    t.strictSame(await changeSubgroups(owner, middle, { delete: [inner] }), success());
-    t.strictSame(await change(third, id, { add: [third.userId] }), insufficient);
-    await owner.post(`/user_groups/${id}/deactivate`);
-    t.strictSame(
-      await change(owner, id, { delete: [other.userId], add: [third.userId] }),
-      success(),
-      "also deactivated",
-    );
-    t.strictSame(await membersOf(owner, id), ids(member, moderator, owner, third));
-  },
-);
+t.test("[behaviour 3.5] permissions apply through nested groups, also on a deactivated group", async (t) => {
+  const inner = await createGroup(owner, freshName(), [member]);
+  const middle = await createGroup(owner, freshName(), [], { subgroups: [inner] });
+  const outer = await createGroup(owner, freshName(), [], { subgroups: [middle, group("moderators")] });
+  const id = await createGroup(owner, freshName(), [], { can_join_group: outer });
+  for (const by of [member, moderator, owner]) t.strictSame(await change(by, id, { add: [by.userId] }), success());
+  t.strictSame(await change(other, id, { add: [other.userId] }), insufficient);
+  await change(owner, inner, { add: [other.userId] });
+  t.strictSame(await change(other, id, { add: [other.userId] }), success());
+  t.strictSame(await changeSubgroups(owner, middle, { delete: [inner] }), success());
+  t.strictSame(await change(third, id, { add: [third.userId] }), insufficient);
+  await owner.post(`/user_groups/${id}/deactivate`);
+  t.strictSame(await change(owner, id, { delete: [other.userId], add: [third.userId] }), success(), "also deactivated");
+  t.strictSame(await membersOf(owner, id), ids(member, moderator, owner, third));
+});
 
-t.test("[public API] who is a member: directly, through groups, by role; deactivated people are not", async (t) => {
+t.test("[public API] users are members directly, through subgroups or by role, unless deactivated", async (t) => {
   const inner = await createGroup(owner, freshName(), [member]);
   const id = await createGroup(owner, freshName(), [other], { subgroups: [inner, group("moderators")] });
   const leaver = await personOf(server, "leaver");
@@ -182,13 +178,13 @@ t.test("[public API] who is a member: directly, through groups, by role; deactiv
   t.equal(await isIn(id, leaver, { direct_member_only: true }), false);
   t.strictSame(await membersOf(owner, id, { direct_member_only: true }), ids(other));
   await owner.post(`/users/${leaver.userId}/reactivate`);
-  t.equal(await isIn(id, leaver), true, "kept over the deactivation");
+  t.equal(await isIn(id, leaver), true, "kept during the deactivation");
   t.equal((await owner.get(`/user_groups/${id}/members/9999`)).body.msg, "No such user");
   t.equal((await owner.get(`/user_groups/9999/members/${owner.userId}`)).body.msg, "Invalid user group");
   t.equal((await owner.get(`/user_groups/9999/members`)).body.msg, "Invalid user group");
 });
 
-t.test("[behaviour 3.1] members of system groups follow from roles", async (t) => {
+t.test("[behaviour 3.1] the members of system groups follow from roles", async (t) => {
   t.strictSame(await membersOf(owner, group("moderators")), ids(moderator, owner));
   t.strictSame(await membersOf(owner, group("moderators"), { direct_member_only: true }), ids(moderator));
   t.strictSame(await membersOf(owner, group("nobody")), []);
@@ -199,7 +195,7 @@ t.test("[behaviour 3.1] members of system groups follow from roles", async (t) =
   t.equal(await isIn(group("members"), member, { direct_member_only: true }), true);
 });
 
-t.test("[public API] groups within a group, directly and at any depth, within system groups, too", async (t) => {
+t.test("[public API] subgroups are listed directly or recursively, for system groups, too", async (t) => {
   const inner = await createGroup(owner, freshName());
   const middle = await createGroup(owner, freshName(), [], { subgroups: [inner] });
   const id = await createGroup(owner, freshName(), [], { subgroups: [middle, group("administrators")] });
@@ -209,7 +205,7 @@ t.test("[public API] groups within a group, directly and at any depth, within sy
   t.equal((await owner.get("/user_groups/9999/subgroups")).body.msg, "Invalid user group");
 });
 
-t.test("[issue 4] no group comes to be within itself, at any depth", async (t) => {
+t.test("[behaviour 2.6] a group cannot contain itself, at any depth", async (t) => {
   const first = await createGroup(owner, freshName());
   const second = await createGroup(owner, freshName(), [], { subgroups: [first] });
   const last = await createGroup(owner, freshName(), [], { subgroups: [second] });
@@ -217,16 +213,20 @@ t.test("[issue 4] no group comes to be within itself, at any depth", async (t) =
   for (const add of [[first], [second], [last], [group("members"), last]]) {
     t.strictSame(await changeSubgroups(owner, first, { add }), refused, JSON.stringify(add));
   }
-  t.strictSame(await changeSubgroups(owner, last, { add: [first] }), success(), "twice on different ways is no cycle");
+  t.strictSame(await changeSubgroups(owner, last, { add: [first] }), success(), "two paths to one group are no cycle");
   const value = { direct_members: [member.userId], direct_subgroups: [last] };
   const permitted = await owner.patch(`/user_groups/${first}`, { can_manage_group: { new: value } });
-  t.equal(permitted.status, 200, "a permission held by a group around is no cycle");
+  t.equal(permitted.status, 200, "a permission held by a containing group is no cycle");
   await changeSubgroups(owner, last, { delete: [first] });
   await changeSubgroups(owner, second, { delete: [first] });
-  t.strictSame(await changeSubgroups(owner, first, { add: [last] }), success(), "the other way round, when it is free");
+  t.strictSame(
+    await changeSubgroups(owner, first, { add: [last] }),
+    success(),
+    "the other way round, after it was removed",
+  );
 });
 
-t.test("[S3] so many people and groups in a request and no more", async (t) => {
+t.test("[S3] the number of users and groups in a request is limited", async (t) => {
   const id = await createGroup(owner, freshName());
   const many = (count: number) => Array.from({ length: count }, (_, index) => 1_000_000 + index);
   const [people_, groups] = [limits.subscribers_per_request_max, limits.user_groups_per_realm_max];
@@ -236,10 +236,10 @@ t.test("[S3] so many people and groups in a request and no more", async (t) => {
   t.match(await changeSubgroups(owner, id, { add: many(groups + 1) }), { body: { msg: /^add is too long/ } });
 });
 
-t.test("[architecture] a large change splits itself, and is answered when all of it is done", async (t) => {
+t.test("[architecture] a large change is split, and answered when all of it is done", async (t) => {
   const big = await startTestServer(t);
   const count = 2 * limits.group_members_per_command_max + 1;
-  const all = await crowd(big, "hall", count);
+  const all = await addUsers(big, "hall", count);
   const id = await createGroup(big.owner, "big");
   t.equal((await big.owner.post(`/user_groups/${id}/members`, { add: all })).status, 200);
   t.strictSame(await membersOf(big.owner, id), all);
@@ -254,7 +254,7 @@ t.test("[architecture] a large change splits itself, and is answered when all of
   t.strictSame(await membersOf(again.owner, made_.body.group_id), all, "[M1] after a restart");
 });
 
-/** What the notification bot has written to somebody. */
+/** Messages of the notification bot to a user. */
 async function notices(client: Client): Promise<string[]> {
   const narrow = [{ operator: "dm", operand: [1] }];
   const params = { anchor: "newest", num_before: 100, num_after: 0, narrow, apply_markdown: false };
@@ -262,13 +262,13 @@ async function notices(client: Client): Promise<string[]> {
   return body.messages.map((message: { content: string }) => message.content);
 }
 
-t.test("[behaviour 2.6] the notification bot tells who was added or removed by somebody else", async (t) => {
-  const told = await startTestServer(t);
-  const [anna, bert, carla] = await Promise.all(["anna", "bert", "carla"].map((name) => personOf(told, name)));
+t.test("[behaviour 2.6] the notification bot writes to users whom somebody else added or removed", async (t) => {
+  const received = await startTestServer(t);
+  const [anna, bert, carla] = await Promise.all(["anna", "bert", "carla"].map((name) => personOf(received, name)));
   if (anna === undefined || bert === undefined || carla === undefined) throw new Error("nobody there");
-  const helper = await botOf(told, "helper", anna);
-  const id = await createGroup(anna, "makers", [bert], { can_join_group: systemGroup(told, "role:members") });
-  t.strictSame(await notices(bert), [], "not at the beginning");
+  const helper = await botOf(received, "helper", anna);
+  const id = await createGroup(anna, "makers", [bert], { can_join_group: systemGroup(received, "role:members") });
+  t.strictSame(await notices(bert), [], "not on creation");
   await anna.post(`/user_groups/${id}/members`, { add: [anna.userId, carla.userId, helper.userId] });
   await anna.post(`/user_groups/${id}/members`, { delete: [bert.userId] });
   await bert.post(`/user_groups/${id}/members`, { add: [bert.userId] });
@@ -276,7 +276,7 @@ t.test("[behaviour 2.6] the notification bot tells who was added or removed by s
   const by = `@_**anna 0|${anna.userId}**`;
   t.strictSame(await notices(carla), [`${by} added you to the group @_*makers*.`]);
   t.strictSame(await notices(bert), [`${by} removed you from the group @_*makers*.`]);
-  t.strictSame(await notices(anna), [], "one's own doing is no news");
+  t.strictSame(await notices(anna), [], "no message for one's own change");
   const { body } = await carla.get("/messages", {
     anchor: "newest",
     num_before: 1,
@@ -289,10 +289,10 @@ t.test("[behaviour 2.6] the notification bot tells who was added or removed by s
   });
 });
 
-t.test("[S3] of very large changes nobody is told one by one", async (t) => {
+t.test("[S3] group_notices_max: beyond it nobody gets a message", async (t) => {
   const quiet = await startTestServer(t);
   const anna = await personOf(quiet, "anna");
-  const rest = await crowd(quiet, "hall", limits.group_notices_max);
+  const rest = await addUsers(quiet, "hall", limits.group_notices_max);
   const id = await createGroup(quiet.owner, "loud");
   await quiet.owner.post(`/user_groups/${id}/members`, { add: [anna.userId, ...rest] });
   t.strictSame(await notices(anna), []);
@@ -301,7 +301,7 @@ t.test("[S3] of very large changes nobody is told one by one", async (t) => {
 });
 
 t.test(
-  "[behaviour 3.5] a guest who is named holds what guests may hold, and is refused at the door all the same",
+  "[behaviour 3.5] a named guest holds the permissions allowed for guests, but every operation on groups rejects guests",
   async (t) => {
     const id = await createGroup(owner, freshName(), [guest], { can_leave_group: people(guest) });
     t.strictSame(await change(guest, id, { delete: [guest.userId] }), refusal("Not allowed for guest users"));

@@ -1,11 +1,14 @@
-/** Who may mention a user group (spec 2.5; behaviour 3.6, 5.1): in channels and directly; silent mentions are free. */
+/**
+ * Permission to mention a user group (spec 2.5; behaviour 3.6, 5.1), in channels and direct messages. Silent mentions
+ * need none.
+ */
 import t from "tap";
 import type { Client } from "../support/client.ts";
 import { outcome, refusal, systemGroup } from "../support/conversation.ts";
 import { createGroup, people } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
+const { server, owner, member, moderator, guest } = await startServerWithUsers(t, ["member", "moderator", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 await owner.post("/users/me/subscriptions", {
   subscriptions: [{ name: "general" }],
@@ -21,7 +24,7 @@ async function read(by: Client, id: number) {
   return (await by.get(`/messages/${id}`)).body.message;
 }
 
-t.test("[behaviour 3.6] everyone may mention a new group, guests too, and its members are mentioned", async (t) => {
+t.test("[behaviour 3.6] everybody may mention a new group, guests too; its members are mentioned", async (t) => {
   const inner = await createGroup(owner, "inner crew", [member]);
   const id = await createGroup(owner, "crew", [], { subgroups: [inner] });
   for (const by of [guest, member, owner]) {
@@ -31,12 +34,12 @@ t.test("[behaviour 3.6] everyone may mention a new group, guests too, and its me
       (await read(owner, body.id)).content,
       `<span class="user-group-mention" data-user-group-id="${id}">@crew</span>`,
     );
-    t.ok((await read(member, body.id)).flags.includes("mentioned"), "through a group within");
+    t.ok((await read(member, body.id)).flags.includes("mentioned"), "through a subgroup");
     t.notOk((await read(guest, body.id)).flags.includes("mentioned"));
   }
 });
 
-t.test("[behaviour 5.1] who is not in can_mention_group is refused; a silent mention is free", async (t) => {
+t.test("[behaviour 5.1] a user outside can_mention_group is rejected, except for silent mentions", async (t) => {
   await createGroup(owner, "quiet", [member], {
     can_mention_group: { direct_members: [member.userId], direct_subgroups: [group("moderators")] },
   });
@@ -50,7 +53,7 @@ t.test("[behaviour 5.1] who is not in can_mention_group is refused; a silent men
   t.strictSame(outcome(await inChannel(owner, "@*closed*")), notAllowed("closed"), "by no role");
 });
 
-t.test("[behaviour 5.1] a message that is edited mentions nobody whom its author may not mention", async (t) => {
+t.test("[behaviour 5.1] an edit cannot mention a group that its author may not mention", async (t) => {
   await createGroup(owner, "untouched", [member], { can_mention_group: people(member) });
   for (const [by, expected] of [
     [member, 200],
@@ -64,13 +67,13 @@ t.test("[behaviour 5.1] a message that is edited mentions nobody whom its author
   }
 });
 
-t.test("[behaviour 3.5] a guest who is named may mention: everyone could", async (t) => {
+t.test("[behaviour 3.5] a guest who is named may mention, because everyone is allowed for this setting", async (t) => {
   await createGroup(owner, "guests' own", [], { can_mention_group: people(guest) });
   t.equal((await inChannel(guest, "@*guests' own*")).status, 200);
   t.strictSame(outcome(await inChannel(member, "@*guests' own*")), notAllowed("guests' own"));
 });
 
-t.test("[behaviour 3.1] system groups are mentioned by nobody, silently by anybody", async (t) => {
+t.test("[behaviour 3.1] nobody may mention system groups, everybody may mention them silently", async (t) => {
   for (const by of [owner, member, guest]) {
     t.strictSame(outcome(await inChannel(by, "@*role:members* hear")), notAllowed("role:members"));
     const { body } = await inChannel(by, "@_*role:members* hear");
@@ -78,7 +81,7 @@ t.test("[behaviour 3.1] system groups are mentioned by nobody, silently by anybo
   }
 });
 
-t.test("[spec 2.5] a deactivated group cannot be mentioned: the words stay what they are", async (t) => {
+t.test("[spec 2.5] a deactivated group cannot be mentioned: the text stays plain", async (t) => {
   const id = await createGroup(owner, "resting", [member]);
   await owner.post(`/user_groups/${id}/deactivate`);
   for (const content of ["@*resting* here", "@_*resting* here", "@*nobody knows* here"]) {
@@ -91,7 +94,7 @@ t.test("[spec 2.5] a deactivated group cannot be mentioned: the words stay what 
   t.ok((await read(member, body.id)).flags.includes("mentioned"));
 });
 
-t.test("[public API] a group is found in any case, exactly as it is written first", async (t) => {
+t.test("[public API] a group is found by its exact name first, else in any case", async (t) => {
   const upper = await createGroup(owner, "Ops");
   const lower = await createGroup(owner, "ops");
   const named = async (name: string) => {
@@ -102,7 +105,7 @@ t.test("[public API] a group is found in any case, exactly as it is written firs
   t.equal(await named("ops"), lower);
   t.equal(await named("OPS"), upper, "the older one");
   await owner.post(`/user_groups/${upper}/deactivate`);
-  t.equal(await named("Ops"), lower, "of those that are active");
+  t.equal(await named("Ops"), lower, "among active groups");
   await owner.patch(`/user_groups/${lower}`, { name: "tools" });
   t.equal(await named("TOOLS"), lower);
   const { body } = await inChannel(member, "@*ops*");

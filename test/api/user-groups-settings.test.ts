@@ -1,10 +1,13 @@
-/** The permissions of a user group (spec 2.2, 2.5, 4.6; behaviour 3.2 to 3.4, 3.6): both forms of a value, `{new, old}`, who may hold what. */
+/**
+ * The permissions of a user group (spec 2.2, 2.5, 4.6; behaviour 3.2 to 3.4, 3.6): both forms of a value, `{new, old}`,
+ * and the allowed groups.
+ */
 import t from "tap";
 import { outcome, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, expectedSettings, groupSeenBy, people } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
+const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;
@@ -32,7 +35,7 @@ t.test("[spec 2.2, 2.5] every setting takes both forms, directly and as {new, ol
   }
 });
 
-t.test("[spec 2.5] which system groups may hold a setting", async (t) => {
+t.test("[spec 2.5] each setting allows only certain system groups", async (t) => {
   const id = await createGroup(owner, freshName());
   for (const [name, { allowsEveryone }] of Object.entries(settings)) {
     const cannot = (role: string) => refusal(`'${name}' setting cannot be set to 'role:${role}' group.`);
@@ -56,40 +59,46 @@ t.test("[spec 2.5] which system groups may hold a setting", async (t) => {
   }
 });
 
-t.test("[spec 2.2, D16] `old` must hold, the same value is silent success, and all or nothing is done", async (t) => {
-  const id = await createGroup(owner, freshName());
-  const path = `/user_groups/${id}`;
-  const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
-    field_name: "old",
-  });
-  const wrong = {
-    can_join_group: { new: group("members"), old: group("owners") },
-    name: "never",
-    description: "never",
-  };
-  t.strictSame(outcome(await owner.patch(path, wrong)), mismatch);
-  t.not((await groupSeenBy(owner, id)).name, "never", "nothing of the request was done");
-  const right = { can_join_group: { new: group("members"), old: group("nobody") } };
-  t.strictSame(outcome(await owner.patch(path, right)), success());
-  t.strictSame(outcome(await owner.patch(path, right)), mismatch, "once");
-  const sets = {
-    new: { direct_members: [other.userId, member.userId], direct_subgroups: [] },
-    old: { direct_members: [], direct_subgroups: [group("members")] },
-  };
-  t.strictSame(outcome(await owner.patch(path, { can_join_group: sets })), success(), "compared in normal form");
-  const same = { new: sets.new, old: { direct_members: [member.userId, other.userId], direct_subgroups: [] } };
-  t.strictSame(outcome(await owner.patch(path, { can_join_group: same })), success(), "as sets");
-  t.strictSame(
-    outcome(await owner.patch(path, { can_join_group: { new: 9999, old: null } })),
-    refusal("Invalid user group"),
-  );
-  for (const value of [{}, { old: 1 }, { new: "x" }, 5, null]) {
-    t.match((await owner.patch(path, { can_join_group: value })).body, { code: "BAD_REQUEST", msg: /can_join_group/ });
-  }
-});
+t.test(
+  "[spec 2.2, D16] `old` must match, an unchanged value succeeds, and one error rejects the whole request",
+  async (t) => {
+    const id = await createGroup(owner, freshName());
+    const path = `/user_groups/${id}`;
+    const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
+      field_name: "old",
+    });
+    const wrong = {
+      can_join_group: { new: group("members"), old: group("owners") },
+      name: "never",
+      description: "never",
+    };
+    t.strictSame(outcome(await owner.patch(path, wrong)), mismatch);
+    t.not((await groupSeenBy(owner, id)).name, "never", "nothing of the request was applied");
+    const right = { can_join_group: { new: group("members"), old: group("nobody") } };
+    t.strictSame(outcome(await owner.patch(path, right)), success());
+    t.strictSame(outcome(await owner.patch(path, right)), mismatch, "once");
+    const sets = {
+      new: { direct_members: [other.userId, member.userId], direct_subgroups: [] },
+      old: { direct_members: [], direct_subgroups: [group("members")] },
+    };
+    t.strictSame(outcome(await owner.patch(path, { can_join_group: sets })), success(), "compared in normalized form");
+    const same = { new: sets.new, old: { direct_members: [member.userId, other.userId], direct_subgroups: [] } };
+    t.strictSame(outcome(await owner.patch(path, { can_join_group: same })), success(), "as sets");
+    t.strictSame(
+      outcome(await owner.patch(path, { can_join_group: { new: 9999, old: null } })),
+      refusal("Invalid user group"),
+    );
+    for (const value of [{}, { old: 1 }, { new: "x" }, 5, null]) {
+      t.match((await owner.patch(path, { can_join_group: value })).body, {
+        code: "BAD_REQUEST",
+        msg: /can_join_group/,
+      });
+    }
+  },
+);
 
 t.test(
-  "[behaviour 3.2] the group behind people named directly is used again, removed, and nobody else's",
+  "[behaviour 3.2] the anonymous group behind a list of users is reused, deleted when unused, and never shared",
   async (t) => {
     const { view } = realmOf(server);
     const id = await createGroup(owner, freshName());
@@ -104,7 +113,7 @@ t.test(
     await owner.patch(path, { can_manage_group: { new: group("owners") } });
     t.equal([...view.groups.all()].length, count - 1, "removed");
     const both = { can_manage_group: { new: people(other) }, can_leave_group: { new: people(member) } };
-    t.strictSame(outcome(await owner.patch(path, both)), success(), "two at once take two ids");
+    t.strictSame(outcome(await owner.patch(path, both)), success(), "two in one request get two ids");
     t.match(await groupSeenBy(owner, id), { can_manage_group: people(other), can_leave_group: people(member) });
   },
 );

@@ -1,12 +1,12 @@
 /**
- * User groups that begin, change, end and begin again (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
- * get-user-groups, deactivate-user-group): who may, what is refused with which text, and what is there afterwards.
+ * User groups: creation, changes and lists (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
+ * get-user-groups, deactivate-user-group), with permissions and the exact errors.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { GroupRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { Params } from "../support/client.ts";
 import {
   botOf,
@@ -19,11 +19,11 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, expectedSettings, groupSeenBy, people } from "../support/groups.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, other, moderator, administrator, guest } = await startPeopledServer(t, [
+const { server, owner, member, other, moderator, administrator, guest } = await startServerWithUsers(t, [
   ...everyRole,
   "other",
 ]);
@@ -36,7 +36,7 @@ const freshName = () => `group ${++made}`;
 
 const settings = expectedSettings(group);
 
-t.test("[behaviour 3.6] a new group has its record, with the defaults of its settings", async (t) => {
+t.test("[behaviour 3.6] a new group has its record, with the default settings", async (t) => {
   const before = Math.floor(Date.now() / 1000);
   const id = await createGroup(member, "first", [other, member], { subgroups: [group("moderators"), group("owners")] });
   const { date_created: at, ...record } = await groupSeenBy(other, id);
@@ -55,7 +55,7 @@ t.test("[behaviour 3.6] a new group has its record, with the defaults of its set
 });
 
 t.test(
-  "[behaviour 3.1] system groups: their records, members by role, and nobody holds their permissions",
+  "[behaviour 3.1] system groups have their records, members by role, and permissions that nobody holds",
   async (t) => {
     const { body } = await member.get("/user_groups");
     const listed = body.user_groups.map((each: { id: number }) => each.id);
@@ -91,7 +91,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 3.6] rules of names, on creation and on renaming, in their order", async (t) => {
+t.test("[behaviour 3.6] the rules for names apply to creation and renaming, in this order", async (t) => {
   const id = await createGroup(owner, "to be renamed");
   await createGroup(owner, "Taken");
   const asleep = await createGroup(owner, "asleep");
@@ -115,14 +115,14 @@ t.test("[behaviour 3.6] rules of names, on creation and on renaming, in their or
     t.strictSame(outcome(created), refusal(msg), `create ${name}`);
     t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), refusal(msg), `rename to ${name}`);
   }
-  // Case matters, spaces stay, and length counts characters as people see them.
+  // Case matters, spaces are kept, and length counts code points.
   for (const name of ["taken", " blanks ", "Role:x", "🍎".repeat(long)]) {
     t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), success(), name);
     t.equal((await groupSeenBy(owner, id)).name, name);
   }
 });
 
-t.test("[S3] a description has its bound", async (t) => {
+t.test("[S3] group_description_code_points_max limits a description", async (t) => {
   const bound = limits.group_description_code_points_max;
   const id = await createGroup(owner, freshName(), [], { description: "🍎".repeat(bound) });
   t.equal((await groupSeenBy(owner, id)).description.length, 2 * bound);
@@ -133,7 +133,7 @@ t.test("[S3] a description has its bound", async (t) => {
   t.strictSame(outcome(created), refusal(msg));
 });
 
-t.test("[public API] creation needs name, description and members that are there", async (t) => {
+t.test("[public API] creation needs a name, a description and members that exist", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const asleep = await createGroup(owner, freshName());
@@ -162,7 +162,7 @@ t.test("[public API] creation needs name, description and members that are there
   t.notOk((await owner.get("/user_groups")).body.user_groups.some((each: Params) => each["name"] === "complete"));
 });
 
-t.test("[public API] of several broken rules, the first in order is told", async (t) => {
+t.test("[public API] if a request breaks several rules, the first in order is reported", async (t) => {
   const rules: [Params, RegExp][] = [
     [{ members: [9999] }, /^Invalid user ID/],
     [{ name: "@x" }, /cannot start with/],
@@ -176,7 +176,7 @@ t.test("[public API] of several broken rules, the first in order is told", async
   }
 });
 
-t.test("[behaviour 2.6] a request must say something, about a group that is there", async (t) => {
+t.test("[behaviour 2.6] a request must contain a change, for a group that exists", async (t) => {
   const id = await createGroup(owner, freshName());
   t.strictSame(outcome(await owner.patch(`/user_groups/${id}`)), refusal("No new data supplied"));
   t.strictSame(outcome(await owner.patch("/user_groups/9999")), refusal("No new data supplied"));
@@ -188,7 +188,7 @@ t.test("[behaviour 2.6] a request must say something, about a group that is ther
   t.match((await owner.patch(`/user_groups/${id}`, { deactivated: "no" })).body.msg, /^deactivated is not/);
 });
 
-t.test("[behaviour 2.6, S1] roles: guests and bots are refused, system groups are nobody's to change", async (t) => {
+t.test("[behaviour 2.6, S1] guests and bots are rejected, and nobody may change system groups", async (t) => {
   const id = await createGroup(owner, freshName());
   const calls: ((by: typeof owner) => ReturnType<typeof owner.get>)[] = [
     (by) => by.get("/user_groups"),
@@ -222,7 +222,7 @@ t.test("[behaviour 2.6, S1] roles: guests and bots are refused, system groups ar
   }
 });
 
-t.test("[architecture] who has become a guest since the request came is refused in the turn, too", async (t) => {
+t.test("[architecture] a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
   const id = await createGroup(owner, freshName(), [], { can_manage_group: people(guest) });
   const change = { groupId: id, addIds: [member.userId], removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
   const update = { groupId: id, name: "x", description: null, isDeactivated: null, settings: {} };
@@ -239,7 +239,7 @@ t.test("[architecture] who has become a guest since the request came is refused 
   }
 });
 
-t.test("[behaviour 1.9] can_create_groups says who makes groups", async (t) => {
+t.test("[behaviour 1.9] can_create_groups decides who creates groups", async (t) => {
   const strict = await startTestServer(t);
   const callers = {
     member: await personOf(strict, "m"),
@@ -265,7 +265,7 @@ t.test("[behaviour 1.9] can_create_groups says who makes groups", async (t) => {
 });
 
 t.test(
-  "[behaviour 2.6] managing: the group's own setting and can_manage_all_groups; administrators have no way around",
+  "[behaviour 2.6] managing needs the group's own setting or can_manage_all_groups, even for administrators",
   async (t) => {
     const id = await createGroup(member, freshName(), [other]);
     const path = `/user_groups/${id}`;
@@ -289,7 +289,7 @@ t.test(
   },
 );
 
-t.test("[S3] an organization has so many groups and no more", async (t) => {
+t.test("[S3] the number of groups in an organization is limited", async (t) => {
   const full = await startTestServer(t);
   const row = (id: number): GroupRecord => ({
     id,
@@ -314,7 +314,7 @@ t.test("[S3] an organization has so many groups and no more", async (t) => {
   t.strictSame(outcome(await create("one more")), refusal("Too many user groups"));
 });
 
-t.test("[M1] groups and their settings are there after a restart", async (t) => {
+t.test("[M1] groups and their settings survive a restart", async (t) => {
   const first = await startTestServer(t);
   const somebody = await personOf(first, "somebody");
   const id = await createGroup(first.owner, "kept", [somebody], {
@@ -329,7 +329,7 @@ t.test("[M1] groups and their settings are there after a restart", async (t) => 
   t.strictSame([await groupSeenBy(second.owner, id), await groupSeenBy(second.owner, idle)], before);
 });
 
-t.test("[D25] a creation that is repeated with its key gives the same group", async (t) => {
+t.test("[D25] a repeated creation under its key returns the same group", async (t) => {
   const params = { name: freshName(), description: "", members: [] };
   const key = { "Idempotency-Key": "group-1" };
   const answers = [

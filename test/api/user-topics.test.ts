@@ -1,6 +1,6 @@
 /**
- * POST /user_topics and PATCH /users/me/subscriptions/muted_topics (public API: update-user-topic, mute-topic; behaviour 4.3, 4.4),
- * and what becomes of policies when a topic moves, a channel is left or archived.
+ * Topic policies: POST /user_topics and PATCH /users/me/subscriptions/muted_topics (public API: update-user-topic,
+ * mute-topic; behaviour 4.3, 4.4), and what happens to them when a channel is left or archived.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -19,13 +19,13 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
+const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
 const bot = await botOf(server, "helper", member);
 const former = await personOf(server, "former");
 await owner.delete(`/users/${former.userId}`);
@@ -44,7 +44,7 @@ async function archive(where: TestServer, id: number): Promise<void> {
   write(where, "channels", id, { ...channel, isArchived: true });
 }
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 function set(client: Client, id: number, topic: string, policy: number) {
   return client.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });
@@ -61,12 +61,12 @@ async function mutedOf(client: Client): Promise<[string, string][]> {
   return (state["muted_topics"] as [string, string, number][]).map(([channel, topic]) => [channel, topic]);
 }
 
-t.test("[public API, update-user-topic] each policy is told to its person alone; 0 removes it", async (t) => {
+t.test("[public API, update-user-topic] each policy is sent to its user alone, and 0 removes it", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
   const wanted = { event_types: ["user_topic", "message"] };
   const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   for (const policy of [muted, unmuted, followed, none]) {
     clock.advance(3000);
     t.strictSame(outcome(await set(person, 1, "Lunch", policy)), success());
@@ -74,19 +74,19 @@ t.test("[public API, update-user-topic] each policy is told to its person alone;
     const entry = { stream_id: 1, topic_name: "Lunch", last_updated: at, visibility_policy: policy };
     const state = await person.register({ fetch_event_types: ["user_topic"] });
     t.strictSame(state["user_topics"], policy === none ? [] : [entry]);
-    told.push({ type: "user_topic", ...entry });
+    received.push({ type: "user_topic", ...entry });
   }
   await own.settled();
-  t.strictSame(own.ofType("user_topic"), told);
+  t.strictSame(own.ofType("user_topic"), received);
   await others.settled();
   t.strictSame(others.ofType("user_topic"), []);
   t.strictSame(await topicsOf(other), []);
 });
 
 t.test(
-  "[public API, update-user-topic] a policy that is there already, or is not there, changes nothing",
+  "[public API, update-user-topic] setting an existing policy or removing a missing one changes nothing",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     await set(person, open, "Lunch", followed);
     const changes = await watchChanges(person);
     t.strictSame(outcome(await set(person, open, " lunch ", followed)), success());
@@ -96,8 +96,8 @@ t.test(
   },
 );
 
-t.test("[public API, update-user-topic] topics are the same in any case; the first spelling stays", async (t) => {
-  const person = await anybody();
+t.test("[public API, update-user-topic] topics ignore case, and the first spelling is kept", async (t) => {
+  const person = await newUser();
   const follower = await Follower.of(person, { event_types: ["user_topic", "message"] });
   await set(person, open, "Straße", muted);
   await set(person, open, "STRASSE", muted);
@@ -114,9 +114,9 @@ t.test("[public API, update-user-topic] topics are the same in any case; the fir
 });
 
 t.test(
-  "[spec 2.4] the empty topic by any of its names, shown by its name to clients that do not know it",
+  "[spec 2.4] the empty topic is accepted under each of its names; clients without the capability get its display name",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const [old, modern] = [
       await Follower.of(person, { event_types: ["user_topic", "message"] }),
       await Follower.of(person, { event_types: ["user_topic", "message"], ...capable }),
@@ -133,8 +133,8 @@ t.test(
   },
 );
 
-t.test("[behaviour 4.3] muted_topics goes to whoever did not ask for user_topic", async (t) => {
-  const person = await anybody();
+t.test("[behaviour 4.3] clients that do not ask for user_topic receive muted_topics", async (t) => {
+  const person = await newUser();
   const follow = (types: string[] | null) =>
     Follower.of(person, types === null ? capable : { event_types: [...types, "message"], ...capable });
   const [older, both, newer, all] = await Promise.all([
@@ -154,7 +154,7 @@ t.test("[behaviour 4.3] muted_topics goes to whoever did not ask for user_topic"
         type === "muted_topics" ? list.map(([channel, topic]: string[]) => [channel, topic]) : type,
       );
   };
-  // The list is the one of when it is read.
+  // The list has the state at the time when it is read.
   t.strictSame(await kinds(older), [[], []]);
   t.strictSame(await kinds(both), ["user_topic", "user_topic", "user_topic"]);
   t.strictSame(await kinds(newer), ["user_topic", "user_topic", "user_topic"]);
@@ -164,8 +164,8 @@ t.test("[behaviour 4.3] muted_topics goes to whoever did not ask for user_topic"
   t.strictSame((await person.register({ fetch_event_types: null, ...capable }))["muted_topics"], []);
 });
 
-t.test("[public API, mute-topic] the older operation mutes and ends a policy, by channel's id or name", async (t) => {
-  const person = await anybody();
+t.test("[public API, mute-topic] the older operation mutes and unmutes, by the channel's id or name", async (t) => {
+  const person = await newUser();
   const path = "/users/me/subscriptions/muted_topics";
   const mute = (params: Params) => person.patch(path, { topic: "noise", ...params });
   t.strictSame(outcome(await mute({ stream_id: open, op: "add" })), success());
@@ -204,8 +204,8 @@ t.test("[public API, mute-topic] the older operation mutes and ends a policy, by
   }
 });
 
-t.test("[public API, update-user-topic] what is refused, with its text; nothing changes", async (t) => {
-  const person = await anybody();
+t.test("[public API, update-user-topic] each invalid request is rejected with its error message", async (t) => {
+  const person = await newUser();
   const changes = await watchChanges(person);
   const long = "x".repeat(limits.topic_code_points_max);
   for (const [params, msg] of [
@@ -231,7 +231,7 @@ t.test("[public API, update-user-topic] what is refused, with its text; nothing 
   t.strictSame(outcome(await set(person, open, "𝒳".repeat(limits.topic_code_points_max), muted)), success());
 });
 
-t.test("[S1] a policy is set where one may read, and nowhere else", async (t) => {
+t.test("[S1] a user can set a policy only in channels that they may read", async (t) => {
   const administrator = await personOf(server, "administrator", roles.administrator);
   const moderator = await personOf(server, "moderator", roles.moderator);
   const web = await (async () => {
@@ -258,15 +258,15 @@ t.test("[S1] a policy is set where one may read, and nowhere else", async (t) =>
 });
 
 t.test(
-  "[behaviour 2.20] a policy stays when the channel is left or archived, and can be taken back there",
+  "[behaviour 2.20] a policy is kept when its channel is left or archived, and can be removed there",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const id = await createChannel(owner, "fleeting", [owner, person], { invite_only: true });
     await set(person, id, "secret", muted);
     t.strictSame(await mutedOf(person), [["fleeting", "secret"]]);
     await person.delete("/users/me/subscriptions", { subscriptions: ["fleeting"] });
     t.strictSame(await topicsOf(person), [[id, "secret", muted]]);
-    t.strictSame(await mutedOf(person), [], "[S1] a name that one may not know any more is not told");
+    t.strictSame(await mutedOf(person), [], "[S1] a name that the user may no longer see is not revealed");
     t.strictSame(outcome(await set(person, id, "other", muted)), unknown);
     t.strictSame(outcome(await set(person, id, "secret", followed)), unknown);
     t.strictSame(outcome(await set(person, id, "secret", none)), success());
@@ -281,9 +281,9 @@ t.test(
 );
 
 t.test(
-  "[S3] user_topics_per_user_max: one more is refused, until one is taken back; another policy is none more",
+  "[S3] user_topics_per_user_max: one more is rejected until one is removed; a changed policy does not count again",
   async (t) => {
-    const person = await anybody();
+    const person = await newUser();
     const countMax = limits.user_topics_per_user_max;
     const names = Array.from({ length: countMax - 1 }, (_, index) => `t${index}`);
     writeMany(
@@ -300,7 +300,7 @@ t.test(
   },
 );
 
-t.test("[M1] policies stay over a restart", async (t: Test) => {
+t.test("[M1] policies survive a restart", async (t: Test) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   await set(person, 1, "kept", followed);

@@ -1,16 +1,16 @@
 /**
- * DELETE /users/{user_id} and /users/me (spec 4.20, 7, behaviour 2.20; public API: deactivate-own-user). Sockets and long-polls of
- * a deactivated person are in test/realtime; coming back is in users-reactivation.test.ts.
+ * DELETE /users/{user_id} and /users/me (spec 4.20, 7, behaviour 2.20; public API: deactivate-own-user). Sockets and
+ * long polls of a deactivated user are in test/realtime; reactivation is in users-reactivation.test.ts.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { deactivateUser } from "../../actors/realm/user-deactivation.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { Client } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   type Event,
   Follower,
   outcome,
@@ -22,19 +22,19 @@ import {
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { outboxMails } from "../support/mail.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const general = 1;
 
-/** Everybody in the list, as the client sees them, by id. */
+/** All users in the list, as the client sees them, by id. */
 async function membersSeenBy(client: Client): Promise<Map<number, Event>> {
   const { body } = await client.get("/users");
   return new Map(body.members.map((user: Event) => [user.user_id, user]));
 }
 
-t.test("[spec 4.20] deactivation: the account stays in the list, its keys end at once, others are told", async (t) => {
+t.test("[spec 4.20] a deactivated account stays listed, its keys end at once, others get an event", async (t) => {
   const leaver = await personOf(server, "leaver");
   const queue = await leaver.register({ fetch_event_types: [] });
   const follower = await Follower.of(member, { event_types: ["realm_user", "subscription", "message"] });
@@ -58,13 +58,13 @@ t.test("[spec 4.20] deactivation: the account stays in the list, its keys end at
     password: "12345678",
     full_name: "New",
   });
-  t.strictSame(outcome(taken), refusal("Email is already in use."), "the address is not free");
+  t.strictSame(outcome(taken), refusal("Email is already in use."), "the email is still taken");
 });
 
 t.test(
-  "[spec 4.20, 7] each refusal of a deactivation with its exact text, in their order; nothing happens",
+  "[spec 4.20, 7] each invalid deactivation is rejected with its exact error message, in order, and nothing changes",
   async (t) => {
-    const [gone = 0] = await crowd(server, "gone", 1);
+    const [gone = 0] = await addUsers(server, "gone", 1);
     await owner.delete(`/users/${gone}`);
     const bot = await botOf(server, "machine", member);
     const noSuchUser = refusal("No such user");
@@ -84,24 +84,24 @@ t.test(
       refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL"),
     );
     t.strictSame(await remove(owner, owner.userId), refusal("Cannot deactivate the only organization owner"));
-    t.equal((await owner.delete("/users/abc")).status, 405, "by address, accounts are read and changed only");
+    t.equal((await owner.delete("/users/abc")).status, 405, "by email, accounts can only be read and changed");
     t.strictSame(await changes(), []);
   },
 );
 
-t.test("[spec 4.20] an owner can go while another one stays; the last one cannot", async (t) => {
+t.test("[spec 4.20] an owner can be deactivated while another one remains; the last one cannot", async (t) => {
   const second = await personOf(server, "second", roles.owner);
   t.strictSame(
     outcome(await second.delete(`/users/${second.userId}`)),
     success(),
-    "an owner may end their own account",
+    "an owner may deactivate their own account",
   );
   const last = await owner.delete(`/users/${owner.userId}`);
   t.strictSame(outcome(last), refusal("Cannot deactivate the only organization owner"));
 });
 
 t.test(
-  "[M7] who was deactivated before a command is decided is not obeyed, though the request was let in",
+  "[M7] a command of a user who was deactivated before its decision is rejected, although the request was accepted",
   async (t) => {
     const [third, fourth] = [
       await personOf(server, "third", roles.owner),
@@ -111,7 +111,7 @@ t.test(
     const remove = (by: Client, whom: Client) =>
       dispatcher.ask(command({ actor: "realm" }, "user.deactivate", { userId: whom.userId, comment: null }, by.userId));
     const account = { email: "ghost@example.com", fullName: "Ghost", passwordHash: "", role: roles.member };
-    // One turn: all three were let in while their callers were active.
+    // One turn: all three requests were accepted while their callers were active.
     const [first, second, made] = await Promise.all([
       remove(third, fourth),
       remove(fourth, third),
@@ -129,7 +129,7 @@ t.test(
 
 const { view } = realmOf(server);
 
-t.test("[spec 4.20] with a comment, even an empty one, the person is sent a mail; without, none", async (t) => {
+t.test("[spec 4.20] with a comment, even an empty one, the user gets an email; without one they do not", async (t) => {
   const comments = [undefined, "", " \n ", "Farewell!\n🙂", "🙂".repeat(limits.deactivation_comment_code_points_max)];
   const leavers: Client[] = [];
   for (const [index, comment] of comments.entries()) {
@@ -153,7 +153,7 @@ t.test("[spec 4.20] with a comment, even an empty one, the person is sent a mail
   );
 });
 
-t.test("[spec 4.20] a comment has 2000 characters at most; that is told before anything else", async (t) => {
+t.test("[spec 4.20] a comment has at most 2000 characters, which is checked first", async (t) => {
   const tooLong = "x".repeat(limits.deactivation_comment_code_points_max + 1);
   const params = { deactivation_notification_comment: tooLong };
   const refused = refusal("deactivation_notification_comment is too long (limit: 2000 characters)");
@@ -164,7 +164,7 @@ t.test("[spec 4.20] a comment has 2000 characters at most; that is told before a
   t.equal((await member.get("/users/me")).status, 200);
 });
 
-t.test("[behaviour 2.20] mails that wait for the person, and a change of address, are forgotten", async (t) => {
+t.test("[behaviour 2.20] pending emails to the user and a pending email change are deleted", async (t) => {
   const leaver = await personOf(server, "awaiting");
   const to = leaver.account?.email ?? "";
   const mail = { id: 901, template: "login", to, data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
@@ -178,12 +178,12 @@ t.test("[behaviour 2.20] mails that wait for the person, and a change of address
   await owner.delete(`/users/${leaver.userId}`);
   t.strictSame([view.row("mails", 901), view.row("emailChanges", "h1")], [undefined, undefined]);
   t.ok(view.row("mails", 902) !== undefined && view.row("emailChanges", "h2") !== undefined, "other people's stay");
-  t.equal(view.row("mails", 903), undefined, "nobody is asked to confirm what leads nowhere");
+  t.equal(view.row("mails", 903), undefined, "no email asks to confirm an invalid link");
   t.not(view.row("mails", 904), undefined);
 });
 
-t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
-  // A server of its own: mails of other tests that are on their way would count, or not.
+t.test("[S3] a deactivation checks a limited number of pending mails", async (t) => {
+  // Its own server, because pending emails of other tests would change the count.
   const server = await startTestServer(t);
   const { owner } = server;
   const { view } = realmOf(server);
@@ -199,11 +199,11 @@ t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
     }
   });
   await owner.delete(`/users/${leaver.userId}`);
-  t.equal(view.row("mails", last ?? 0), undefined, "the last one that is looked at");
+  t.equal(view.row("mails", last ?? 0), undefined, "the last one that is checked");
   t.not(view.row("mails", over ?? 0), undefined, "one over");
 });
 
-t.test("[S3] waiting mails are looked through once, however many bots the person has", async (t) => {
+t.test("[S3] pending emails are scanned once, however many bots the user has", async (t) => {
   const leaver = await personOf(server, "crowded");
   const { view } = realmOf(server);
   for (const name of ["first", "second", "third"]) await botOf(server, `crowded ${name}`, leaver);
@@ -218,10 +218,10 @@ t.test("[S3] waiting mails are looked through once, however many bots the person
   });
   const asked = command({ actor: "realm" }, "user.deactivate", { userId: leaver.userId, comment: null }, null);
   t.equal(deactivateUser(null, asked, counting).kind, "done");
-  t.equal(looks, 3, "mails, changes of an address, and invitations");
+  t.equal(looks, 3, "emails, address changes and invitations");
 });
 
-t.test("[spec 4.20] the bots of the person end first, each told of; other people's go on", async (t) => {
+t.test("[spec 4.20] the user's bots are deactivated first, with an event each; other bots are not", async (t) => {
   const leaver = await personOf(server, "keeper");
   const [one, two] = [await botOf(server, "bot one", leaver), await botOf(server, "bot two", leaver)];
   const other = await botOf(server, "bot other", member);
@@ -257,7 +257,7 @@ t.test("[spec 4.20] several keys end together", async (t) => {
   t.strictSame([again.status, again.body.code], [401, "USER_DEACTIVATED"]);
 });
 
-t.test("[public API, deactivate-own-user] anybody may end their own account, bots may not", async (t) => {
+t.test("[public API, deactivate-own-user] users may deactivate their own account, bots may not", async (t) => {
   const bot = await botOf(server, "would be gone", member);
   t.strictSame(outcome(await bot.delete("/users/me")), refusal("This endpoint does not accept bot requests."));
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
@@ -270,7 +270,7 @@ t.test("[public API, deactivate-own-user] anybody may end their own account, bot
   t.strictSame(outcome(await second.delete("/users/me")), success(), "another owner stays");
 });
 
-t.test("[public API, deactivate-own-user] the last owner cannot go, nor the last person", async (t) => {
+t.test("[public API, deactivate-own-user] neither the last owner nor the last user can be deactivated", async (t) => {
   const changes = await watchChanges(member);
   t.strictSame(
     outcome(await owner.delete("/users/me")),
@@ -282,7 +282,7 @@ t.test("[public API, deactivate-own-user] the last owner cannot go, nor the last
   t.strictSame(await changes(), []);
   const alone = await startTestServer(t);
   await botOf(alone, "company", alone.owner);
-  const [gone = 0] = await crowd(alone, "gone", 1);
+  const [gone = 0] = await addUsers(alone, "gone", 1);
   await alone.owner.delete(`/users/${gone}`);
   t.strictSame(
     outcome(await alone.owner.delete("/users/me")),

@@ -1,11 +1,14 @@
-/** GET /users/{user_id} and GET /users/{email} (public API: get-user, get-user-by-email; spec 4.8 for how an address names somebody). */
+/**
+ * GET /users/{user_id} and GET /users/{email} (public API: get-user, get-user-by-email; spec 4.8 for how an email
+ * identifies a user).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   type Event,
   outcome,
   personOf,
@@ -33,9 +36,9 @@ async function listed(client: Client, id: number, params = {}): Promise<Event> {
   return body.members[0];
 }
 
-t.test("[public API, get-user] one account by id, as the list shows it: people, bots, the deactivated", async (t) => {
+t.test("[public API, get-user] GET by id returns users, bots and deactivated accounts as in the list", async (t) => {
   const bot = await botOf(server, "helper", member);
-  const [gone = 0] = await crowd(server, "gone", 1);
+  const [gone = 0] = await addUsers(server, "gone", 1);
   await owner.delete(`/users/${gone}`);
   for (const id of [1, owner.userId, member.userId, bot.userId, gone]) {
     for (const params of [{}, { client_gravatar: false }, { include_custom_profile_fields: true }]) {
@@ -47,7 +50,7 @@ t.test("[public API, get-user] one account by id, as the list shows it: people, 
   t.notOk("profile_data" in (await member.get(`/users/${gone}`)).body.user);
 });
 
-t.test("[public API, get-user] unknown ids and addresses; nobody asks without credentials", async (t) => {
+t.test("[public API, get-user] unknown ids and emails and missing credentials are rejected", async (t) => {
   for (const path of [
     "/users/0",
     "/users/999999",
@@ -59,7 +62,11 @@ t.test("[public API, get-user] unknown ids and addresses; nobody asks without cr
     t.strictSame(outcome(await member.get(path)), noSuchUser, path);
   }
   t.equal((await member.get(`/users/${"9".repeat(15)}`)).body.msg, "No such user");
-  t.strictSame(outcome(await member.get(`/users/${"9".repeat(16)}`)), noSuchUser, "no id, and nobody's address");
+  t.strictSame(
+    outcome(await member.get(`/users/${"9".repeat(16)}`)),
+    noSuchUser,
+    "no id, and an email that nobody has",
+  );
   const tooLong = `${"e".repeat(limits.email_code_points_max)}x`;
   t.strictSame(
     outcome(await member.get(`/users/${tooLong}`)),
@@ -75,7 +82,7 @@ t.test("[public API, get-user] unknown ids and addresses; nobody asks without cr
   }
 });
 
-t.test("[spec 4.8] the real address serves who may see it, whatever its case; others are told nothing", async (t) => {
+t.test("[spec 4.8] the real email finds the user, in any case, only for callers who may see it", async (t) => {
   const target = await personOf(server, "target");
   const seenBy: Readonly<Record<number, readonly string[]>> = {
     1: ["owner", "administrator", "moderator", "member", "guest", "target"],
@@ -98,7 +105,7 @@ t.test("[spec 4.8] the real address serves who may see it, whatever its case; ot
   }
 });
 
-t.test("[spec 4.8] the dummy address names everybody, in both its forms", async (t) => {
+t.test("[spec 4.8] both forms of the dummy email identify every user", async (t) => {
   const hidden = await personOf(server, "hidden");
   setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
   const { hostname } = new URL(server.url);
@@ -118,37 +125,34 @@ t.test("[spec 4.8] the dummy address names everybody, in both its forms", async 
   t.strictSame(outcome(await member.get(`/users/user${hidden.userId}@elsewhere.example.org`)), noSuchUser);
 });
 
+t.test("[spec 4.8] emails with plus signs, percent signs and non-ASCII letters work in a path", async (t) => {
+  for (const address of [
+    "a+b@example.com",
+    "50%25@example.com",
+    "grüße@example.com",
+    "a/b@example.com",
+    "a?b#c@example.com",
+  ]) {
+    const made = await owner.post("/users", { email: address, password: "12345678", full_name: "Odd" });
+    t.equal(made.status, 200, address);
+    const found = await member.get(`/users/${encodeURIComponent(address)}`);
+    t.strictSame([found.body.user?.user_id, found.body.user?.delivery_email], [made.body.user_id, address]);
+  }
+  const plus = await member.get("/users/a+b@example.com");
+  t.equal(plus.body.user?.delivery_email, "a+b@example.com", "a plus in a path is a plus");
+  t.strictSame(outcome(await member.get("/users/a%2@example.com")), refusal("Malformed percent-encoding in the path"));
+});
+
 t.test(
-  "[spec 4.8] addresses with plus signs, percent signs and letters of any kind find their way in a path",
+  "[S1] an account whose own email looks like a dummy email of this host is found only by that email",
   async (t) => {
-    for (const address of [
-      "a+b@example.com",
-      "50%25@example.com",
-      "grüße@example.com",
-      "a/b@example.com",
-      "a?b#c@example.com",
-    ]) {
-      const made = await owner.post("/users", { email: address, password: "12345678", full_name: "Odd" });
-      t.equal(made.status, 200, address);
-      const found = await member.get(`/users/${encodeURIComponent(address)}`);
-      t.strictSame([found.body.user?.user_id, found.body.user?.delivery_email], [made.body.user_id, address]);
-    }
-    const plus = await member.get("/users/a+b@example.com");
-    t.equal(plus.body.user?.delivery_email, "a+b@example.com", "a plus in a path is a plus");
-    t.strictSame(
-      outcome(await member.get("/users/a%2@example.com")),
-      refusal("Malformed percent-encoding in the path"),
-    );
+    const { hostname } = new URL(server.url);
+    const address = `user${owner.userId}@${hostname}`;
+    const twin = await owner.post("/users", { email: address, password: "12345678", full_name: "Twin" });
+    t.equal((await member.get(`/users/${address}`)).body.user.user_id, twin.body.user_id);
+    setUserSettings(server, twin.body.user_id, { email_address_visibility: 4 });
+    t.strictSame(outcome(await owner.get(`/users/${address}`)), noSuchUser);
+    const reserved = { email: `User${owner.userId}@colloquy.invalid`, password: "12345678", full_name: "Thief" };
+    t.strictSame(outcome(await owner.post("/users", reserved)), refusal("Email is already in use."));
   },
 );
-
-t.test("[S1] an account whose own address has the dummy form of this host stands for itself only", async (t) => {
-  const { hostname } = new URL(server.url);
-  const address = `user${owner.userId}@${hostname}`;
-  const twin = await owner.post("/users", { email: address, password: "12345678", full_name: "Twin" });
-  t.equal((await member.get(`/users/${address}`)).body.user.user_id, twin.body.user_id);
-  setUserSettings(server, twin.body.user_id, { email_address_visibility: 4 });
-  t.strictSame(outcome(await owner.get(`/users/${address}`)), noSuchUser);
-  const reserved = { email: `User${owner.userId}@colloquy.invalid`, password: "12345678", full_name: "Thief" };
-  t.strictSame(outcome(await owner.post("/users", reserved)), refusal("Email is already in use."));
-});

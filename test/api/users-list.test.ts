@@ -1,6 +1,6 @@
 /**
- * GET /users as kept bytes (spec 4.15): whoever asks gets what they would be told person by person, however many changes there
- * were; ETag and 304. What is in the list is in users.test.ts.
+ * GET /users from cached bytes (spec 4.15): every caller gets exactly the result of encoding each user anew, after any
+ * number of changes; ETag and 304. users.test.ts tests the content of the list.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -8,8 +8,8 @@ import { roles } from "../../schemas/types.ts";
 import { EncodedUsers } from "../../src/queries/encoded-users.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   type Event,
   personOf,
   setRealmSettings,
@@ -26,8 +26,8 @@ const viewers: Client[] = [owner];
 for (const [name, role] of Object.entries(roles)) viewers.push(await personOf(server, `viewer ${name}`, role));
 const [, , administrator, moderator, member, guest] = viewers as [Client, Client, Client, Client, Client, Client];
 await botOf(server, "robot", member);
-/** More than two pieces, whose bounds are multiples of `encoded_users_per_piece`. */
-const crowdIds = await crowd(server, "many", 2 * limits.encoded_users_per_piece);
+/** More than two chunks, which end at multiples of `encoded_users_per_piece`. */
+const crowdIds = await addUsers(server, "many", 2 * limits.encoded_users_per_piece);
 for (const [index, id] of crowdIds.slice(0, 5).entries()) {
   setUserSettings(server, id, { email_address_visibility: index + 1 });
 }
@@ -43,7 +43,7 @@ function allIds(): number[] {
   return [...realmOf(server).view.users.all()].map(({ id }) => id);
 }
 
-/** Whether the list from kept bytes is the same people asked for by id, who are encoded anew. */
+/** Whether the cached list equals the same users requested by id, which are encoded anew. */
 async function isRight(client: Client, params: Params): Promise<boolean> {
   const kept = await client.get("/users", params);
   const fresh = await client.get("/users", { ...params, user_ids: allIds() });
@@ -59,7 +59,7 @@ async function checkAll(t: Test, title: string): Promise<void> {
   }
 }
 
-t.test("[spec 4.15] what is kept says what every viewer is told person by person, after every change", async (t) => {
+t.test("[spec 4.15] the cached list equals a fresh encoding for every viewer, after every change", async (t) => {
   await checkAll(t, "at first");
   for (const viewer of [administrator, moderator, member, guest]) {
     for (const visibility of [4, 3, 5, 2, 1]) {
@@ -69,27 +69,27 @@ t.test("[spec 4.15] what is kept says what every viewer is told person by person
       t.ok(await isRight(owner, {}), `${title}, by the owner`);
       const { body } = await viewer.get("/users");
       const own = body.members.find((user: Event) => user.user_id === viewer.userId);
-      t.equal(own.delivery_email, viewer.account?.email, "one always sees one's own address");
+      t.equal(own.delivery_email, viewer.account?.email, "users always see their own email");
     }
   }
   const last = crowdIds.at(-1) ?? 0;
   await owner.patch(`/users/${last}`, { full_name: "🦊 ß \\u2028 {\\" });
   await owner.delete(`/users/${crowdIds[100]}`);
   await owner.patch(`/users/${crowdIds[300]}`, { role: roles.guest });
-  await crowd(server, "late", 3);
+  await addUsers(server, "late", 3);
   const field = await makeField(owner, "Cheese", fieldTypes.short);
   await owner.patch(`/users/${crowdIds[7]}`, { profile_data: [{ id: field, value: "Käse" }] });
-  await checkAll(t, "after changes in several pieces");
+  await checkAll(t, "after changes in several chunks");
   const profile = async () => {
     const { body } = await member.get("/users", { include_custom_profile_fields: true });
     return body.members.find((user: Event) => user.user_id === crowdIds[7]).profile_data;
   };
   t.strictSame(await profile(), { [field]: { value: "Käse", rendered_value: "<p>Käse</p>" } });
   await owner.delete(`/realm/profile_fields/${field}`);
-  t.strictSame(await profile(), {}, "a field that goes is gone from every piece");
+  t.strictSame(await profile(), {}, "a removed field disappears from every chunk");
 });
 
-t.test("[RFC 9110] the same list has the same ETag, and who has it already gets 304 without a body", async (t) => {
+t.test("[RFC 9110] an unchanged list has the same ETag, and a client with it gets 304 without a body", async (t) => {
   const first = await member.get("/users");
   const tag = first.headers.get("ETag") ?? "";
   t.match(tag, /^"[^"]+"$/);
@@ -103,10 +103,10 @@ t.test("[RFC 9110] the same list has the same ETag, and who has it already gets 
   const theirs = await fellow.get("/users");
   t.not(theirs.headers.get("ETag"), tag, "somebody has come");
   const mine = await member.get("/users");
-  t.equal(mine.headers.get("ETag"), theirs.headers.get("ETag"), "who sees people alike shares the list");
+  t.equal(mine.headers.get("ETag"), theirs.headers.get("ETag"), "viewers with the same visibility share the list");
 });
 
-t.test("[S1] an ETag of somebody who sees other addresses is no key to anything", async (t) => {
+t.test("[S1] an ETag of a viewer with other permissions grants nothing", async (t) => {
   setUserSettings(server, member.userId, { email_address_visibility: 4 });
   const tags = new Map<string, string>();
   for (const viewer of [owner, moderator, member, guest]) {
@@ -120,8 +120,8 @@ t.test("[S1] an ETag of somebody who sees other addresses is no key to anything"
   setUserSettings(server, member.userId, { email_address_visibility: 1 });
 });
 
-t.test("[spec 4.15] every change of somebody's public data makes a new list", async (t) => {
-  const [id = 0] = await crowd(server, "changing", 1);
+t.test("[spec 4.15] every change of a user's public data changes the list", async (t) => {
+  const [id = 0] = await addUsers(server, "changing", 1);
   const bystander = await personOf(server, "bystander");
   const changes: readonly (readonly [string, () => unknown])[] = [
     ["name", () => owner.patch(`/users/${id}`, { full_name: "Changed" })],
@@ -129,7 +129,7 @@ t.test("[spec 4.15] every change of somebody's public data makes a new list", as
     ["visibility", () => setUserSettings(server, id, { email_address_visibility: 3 })],
     ["deactivation", () => owner.delete(`/users/${id}`)],
     ["reactivation", () => owner.post(`/users/${id}/reactivate`)],
-    ["somebody new", () => crowd(server, "newer", 1)],
+    ["somebody new", () => addUsers(server, "newer", 1)],
     [
       "profile",
       () => write(server, "profileValues", [id, 1], { userId: id, fieldId: 1, value: "x", renderedValue: null }),
@@ -143,7 +143,7 @@ t.test("[spec 4.15] every change of somebody's public data makes a new list", as
     t.ok(await isRight(bystander, { include_custom_profile_fields: true }), title);
   }
   const tag = (await bystander.get("/users")).headers.get("ETag") ?? "";
-  await bystander.say("general", "users", "no news of people");
+  await bystander.say("general", "users", "nothing about users changed");
   await bystander.post("/users/me/presence", { status: "active" });
   t.equal((await bystander.get("/users", {}, { "If-None-Match": tag })).status, 304, "nothing else does");
 });
@@ -154,10 +154,10 @@ t.test("[spec 2.1] ignored parameters are listed in the answer, which is then ne
   const { status, body } = await member.get("/users", { color: "red", size: 3 }, { "If-None-Match": tag });
   t.equal(status, 200);
   t.strictSame(body, { ...plain.body, ignored_parameters_unsupported: ["color", "size"] });
-  t.strictSame((await member.get("/users")).body, plain.body, "what is kept is untouched");
+  t.strictSame((await member.get("/users")).body, plain.body, "the cached list is unchanged");
 });
 
-t.test("[issue 2, HTTP] HEAD tells the length, a socket gets the same list", async (t) => {
+t.test("[behaviour 1.3] HEAD returns the length, and a socket gets the same list", async (t) => {
   const response = await fetch(`${server.url}/api/v1/users`, { headers: { Authorization: member.authorization } });
   const bytes = Buffer.from(await response.arrayBuffer());
   t.equal(response.headers.get("Content-Length"), String(bytes.length));
@@ -172,7 +172,7 @@ t.test("[issue 2, HTTP] HEAD tells the length, a socket gets the same list", asy
   socket.close();
 });
 
-t.test("[D27] spectators have lists of their own", async (t) => {
+t.test("[D27] spectators have their own lists", async (t) => {
   setRealmSettings(server, { enable_spectator_access: true });
   const anonymous = owner.anonymous();
   const { body, headers } = await anonymous.get("/users");
@@ -184,7 +184,7 @@ t.test("[D27] spectators have lists of their own", async (t) => {
   t.equal((await anonymous.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 401);
 });
 
-t.test("[E1] after a restart nothing of before counts as known", async (t) => {
+t.test("[E1] after a restart no earlier ETag is valid", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const tag = (await before.owner.get("/users")).headers.get("ETag") ?? "";
@@ -193,7 +193,7 @@ t.test("[E1] after a restart nothing of before counts as known", async (t) => {
   t.equal((await after.owner.get("/users", {}, { "If-None-Match": tag })).status, 200);
 });
 
-t.test("[S3] no more bytes are kept than may be; what is not kept is encoded anew, and right", async (t) => {
+t.test("[S3] the cache keeps a limited number of bytes; other lists are encoded anew and correct", async (t) => {
   const { view } = realmOf(server);
   const viewer = view.users.get(owner.userId) ?? null;
   const plain = { clientGravatar: true, includesProfile: false };
@@ -201,13 +201,13 @@ t.test("[S3] no more bytes are kept than may be; what is not kept is encoded ane
   const { body, name } = new EncodedUsers(view, 1).list(viewer, plain);
   t.strictSame(JSON.parse(body.toString()), (await owner.get("/users")).body);
   const none = new EncodedUsers(view, body.length - 1);
-  t.not(none.list(viewer, plain).body, none.list(viewer, plain).body, "one byte too little");
+  t.not(none.list(viewer, plain).body, none.list(viewer, plain).body, "one byte too small");
   const one = new EncodedUsers(view, body.length);
   const kept = one.list(viewer, plain);
-  t.equal(one.list(viewer, plain).body, kept.body, "the same bytes, not equal ones");
+  t.equal(one.list(viewer, plain).body, kept.body, "the same buffer, not an equal one");
   t.equal(kept.name, name);
-  t.not(one.list(viewer, rich).body.length, body.length, "another list, which is larger");
-  t.equal(one.list(viewer, plain).body, kept.body, "has not driven it out");
+  t.not(one.list(viewer, rich).body.length, body.length, "another, larger list");
+  t.equal(one.list(viewer, plain).body, kept.body, "did not evict it");
   const two = new EncodedUsers(view, 10 * body.length);
   const first = two.list(viewer, plain).body;
   two.list(viewer, rich);

@@ -1,15 +1,15 @@
 /**
- * POST /users/{user_id}/reactivate (public API: reactivate-user; behaviour 2.20): who may, what comes back, who is told; and that
- * nothing of what was written meanwhile counts as received.
+ * POST /users/{user_id}/reactivate (public API: reactivate-user; behaviour 2.20): permissions, what is restored,
+ * events; messages sent meanwhile do not count as received.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   type Event,
   Follower,
   outcome,
@@ -20,17 +20,17 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const general = 1;
 
 async function returns(by: Client, id: number) {
   return outcome(await by.post(`/users/${id}/reactivate`));
 }
 
-t.test("[public API, reactivate-user] the account works again: key, list, channels; others are told", async (t) => {
+t.test("[public API, reactivate-user] the account's key, list and channels work again, with events", async (t) => {
   const leaver = await personOf(server, "leaver");
   const channel = await createChannel(owner, "shared", [owner, leaver]);
   const subscribers = async () => {
@@ -68,13 +68,13 @@ t.test("[public API, reactivate-user] the account works again: key, list, channe
 });
 
 t.test(
-  "[spec 4.8, 5] role matrix: administrators bring back everybody, owners alone an owner; bots come by their owner",
+  "[spec 4.8, 5] role matrix: administrators reactivate everybody, only owners an owner; bots by their owner",
   async (t) => {
     const insufficient = refusal("Insufficient permission");
     const clients = { owner, administrator, moderator, member, guest };
     for (const [caller, client] of Object.entries(clients)) {
       for (const [name, role] of Object.entries(roles)) {
-        const [id = 0] = await crowd(server, `${name} for ${caller}`, 1, role);
+        const [id = 0] = await addUsers(server, `${name} for ${caller}`, 1, role);
         await owner.delete(`/users/${id}`);
         const isAdmin = client === owner || client === administrator;
         const expected = !isAdmin
@@ -82,7 +82,7 @@ t.test(
           : role === roles.owner && client !== owner
             ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
             : success();
-        t.strictSame(await returns(client, id), expected, `${caller} brings back ${name}`);
+        t.strictSame(await returns(client, id), expected, `${caller} reactivates ${name}`);
         const { body } = await owner.get(`/users/${id}`);
         t.equal(body.user.is_active, expected.status === 200);
         if (role === roles.owner && body.user.is_active) await owner.delete(`/users/${id}`);
@@ -91,12 +91,12 @@ t.test(
   },
 );
 
-t.test("[public API, reactivate-user] unknown ones, the server's bot, the active, no credentials", async (t) => {
+t.test("[public API, reactivate-user] unknown and active users and the server's bot are rejected", async (t) => {
   const changes = await watchChanges(owner);
   for (const id of [0, 1, 999_999]) {
     for (const client of [owner, guest]) t.strictSame(await returns(client, id), refusal("No such user"));
   }
-  t.strictSame(await returns(owner, member.userId), success(), "somebody active stays so");
+  t.strictSame(await returns(owner, member.userId), success(), "an active user stays active");
   t.strictSame(await returns(administrator, owner.userId), success());
   t.strictSame(await returns(member, member.userId), refusal("Insufficient permission"));
   t.equal((await owner.post("/users/abc/reactivate")).status, 404);
@@ -104,60 +104,60 @@ t.test("[public API, reactivate-user] unknown ones, the server's bot, the active
   t.strictSame(await changes(), []);
 });
 
-t.test("[spec 3] a deactivated person cannot bring themselves back", async (t) => {
+t.test("[spec 3] a deactivated user cannot reactivate themselves", async (t) => {
   const leaver = await personOf(server, "sorry", roles.administrator);
   await leaver.delete("/users/me");
   t.equal((await leaver.post(`/users/${leaver.userId}/reactivate`)).body.code, "USER_DEACTIVATED");
 });
 
-t.test("[public API] a bot comes back by its owner; one whose owner is gone becomes the caller's", async (t) => {
-  const keeper = await personOf(server, "keeper");
-  const bot = await botOf(server, "helper", keeper);
-  await owner.delete(`/users/${keeper.userId}`);
-  t.equal((await bot.get("/users/me")).status, 401, "bots go with their owner");
-  await returns(owner, keeper.userId);
-  t.equal((await bot.get("/users/me")).status, 401, "and do not come back with them");
-  t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
-  t.strictSame(await returns(keeper, bot.userId), success());
-  t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
-
-  await owner.delete(`/users/${keeper.userId}`);
-  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
-  t.strictSame(await returns(administrator, bot.userId), success());
-  t.equal((await bot.get("/users/me")).body.bot_owner_id, administrator.userId);
-  await follower.settled();
-  t.strictSame(
-    [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
-    [
-      { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
-      { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
-      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, is_active: true } },
-      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: administrator.userId } },
-    ],
-  );
-});
-
 t.test(
-  "[behaviour 1.9] a bot comes back as a new one begins: by whom may make it, under a name that is free",
+  "[public API] a bot is reactivated by its owner; without an active owner the caller becomes its owner",
   async (t) => {
-    const keeper = await personOf(server, "second keeper");
-    const { bot } = await makeBot(keeper, "twin");
-    await keeper.delete(`/bots/${bot.userId}`);
-    const { bot: other } = await makeBot(keeper, "other", { full_name: "The twin" });
-    t.strictSame(await returns(keeper, bot.userId), refusal("Name is already in use!"));
-    await keeper.delete(`/bots/${other.userId}`);
-    setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:administrators") });
-    t.strictSame(await returns(keeper, bot.userId), refusal("Insufficient permission"));
-    setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:everyone") });
-    await owner.patch(`/users/${keeper.userId}`, { role: roles.guest });
-    t.strictSame(await returns(keeper, bot.userId), refusal("Not allowed for guest users"));
-    await owner.patch(`/users/${keeper.userId}`, { role: roles.member });
-    t.equal((await bot.get("/users/me")).status, 401, "nothing of this has brought it back");
+    const keeper = await personOf(server, "keeper");
+    const bot = await botOf(server, "helper", keeper);
+    await owner.delete(`/users/${keeper.userId}`);
+    t.equal((await bot.get("/users/me")).status, 401, "bots are deactivated with their owner");
+    await returns(owner, keeper.userId);
+    t.equal((await bot.get("/users/me")).status, 401, "and not reactivated with them");
+    t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
     t.strictSame(await returns(keeper, bot.userId), success());
+    t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
+
+    await owner.delete(`/users/${keeper.userId}`);
+    const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
+    t.strictSame(await returns(administrator, bot.userId), success());
+    t.equal((await bot.get("/users/me")).body.bot_owner_id, administrator.userId);
+    await follower.settled();
+    t.strictSame(
+      [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
+      [
+        { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
+        { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
+        { type: "realm_bot", op: "update", bot: { user_id: bot.userId, is_active: true } },
+        { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: administrator.userId } },
+      ],
+    );
   },
 );
 
-t.test("[S1] in protected history, what was written while one was deactivated was not received", async (t) => {
+t.test("[behaviour 1.9] reactivating a bot requires the permission to create it and an unused name", async (t) => {
+  const keeper = await personOf(server, "second keeper");
+  const { bot } = await makeBot(keeper, "twin");
+  await keeper.delete(`/bots/${bot.userId}`);
+  const { bot: other } = await makeBot(keeper, "other", { full_name: "The twin" });
+  t.strictSame(await returns(keeper, bot.userId), refusal("Name is already in use!"));
+  await keeper.delete(`/bots/${other.userId}`);
+  setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:administrators") });
+  t.strictSame(await returns(keeper, bot.userId), refusal("Insufficient permission"));
+  setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:everyone") });
+  await owner.patch(`/users/${keeper.userId}`, { role: roles.guest });
+  t.strictSame(await returns(keeper, bot.userId), refusal("Not allowed for guest users"));
+  await owner.patch(`/users/${keeper.userId}`, { role: roles.member });
+  t.equal((await bot.get("/users/me")).status, 401, "none of these reactivated it");
+  t.strictSame(await returns(keeper, bot.userId), success());
+});
+
+t.test("[S1] in protected history, messages sent during a deactivation were not received", async (t) => {
   const leaver = await personOf(server, "absent");
   const options = { invite_only: true, history_public_to_subscribers: false };
   const channel = await createChannel(owner, "protected", [owner, leaver], options);
@@ -172,11 +172,11 @@ t.test("[S1] in protected history, what was written while one was deactivated wa
   t.strictSame(
     outcome(await leaver.get(`/messages/${meanwhile}`)),
     refusal("Invalid message(s)"),
-    "as one that does not exist",
+    "like one that does not exist",
   );
 });
 
-t.test("[M1] who came back is back after a restart, with the same keys", async (t) => {
+t.test("[M1] a reactivated user stays active after a restart, with the same keys", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const leaver = await personOf(before, "kept");

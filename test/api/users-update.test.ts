@@ -1,14 +1,14 @@
 /**
- * PATCH /users/{user_id} and /users/{email} (spec 4.8, 5, 7; behaviour 2.8; D7, D11): who may change whose role, name and address,
- * and who is told. What a change of role shows and hides is in test/realtime/roles.test.ts.
+ * PATCH /users/{user_id} and /users/{email} (spec 4.8, 5, 7; behaviour 2.8; D7, D11): permissions to change role, name
+ * and email, and the events. test/realtime/realm-visibility.test.ts tests what a change of role shows and hides.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
-  crowd,
   type Event,
   Follower,
   outcome,
@@ -58,7 +58,7 @@ function grant(userId: number, isGranted: boolean): void {
   write(server, "users", userId, { ...user, canChangeUserEmails: isGranted });
 }
 
-/** What a caller of one role is answered who changes the role of somebody from one to another. */
+/** The expected answer when a caller with one role changes a user from one role to another. */
 function expectedOf(caller: RoleName, from: Role, to: Role) {
   if (roles[caller] > roles.administrator) return insufficient;
   if (from === to) return success();
@@ -67,7 +67,7 @@ function expectedOf(caller: RoleName, from: Role, to: Role) {
 }
 
 t.test("[spec 4.8, 5] role matrix: every role changes every role into every role", async (t) => {
-  const [target = 0] = await crowd(server, "target", 1);
+  const [target = 0] = await addUsers(server, "target", 1);
   for (const from of roleNames) {
     for (const to of roleNames) {
       for (const caller of roleNames) {
@@ -81,9 +81,9 @@ t.test("[spec 4.8, 5] role matrix: every role changes every role into every role
   }
 });
 
-t.test("[spec 4.8] role matrix: names; only administrators and owners change other people", async (t) => {
+t.test("[spec 4.8] role matrix: only administrators and owners change the names of others", async (t) => {
   for (const role of roleNames) {
-    const [target = 0] = await crowd(server, `named ${role}`, 1, roles[role]);
+    const [target = 0] = await addUsers(server, `named ${role}`, 1, roles[role]);
     for (const caller of roleNames) {
       const isAllowed = roles[caller] <= roles.administrator;
       const full_name = `${role} by ${caller}`;
@@ -98,8 +98,8 @@ t.test("[spec 4.8] role matrix: names; only administrators and owners change oth
   }
 });
 
-t.test("[behaviour 2.8] a change of role is told: the person first, then the groups of the roles", async (t) => {
-  const [target = 0] = await crowd(server, "riser", 1);
+t.test("[behaviour 2.8] a change of role sends first the user's event, then those of the roles' groups", async (t) => {
+  const [target = 0] = await addUsers(server, "riser", 1);
   const types = ["realm_user", "user_group", "message"];
   const follower = await Follower.of(guest, { event_types: types });
   t.strictSame(await change(owner, target, { role: roles.moderator }), success());
@@ -125,13 +125,13 @@ t.test("[behaviour 2.8] a change of role is told: the person first, then the gro
   await change(owner, target, { role: roles.member });
 });
 
-t.test("[D11] a value that is no role; a wrong type", async (t) => {
+t.test("[D11] a value that is no role, or of a wrong type, is rejected", async (t) => {
   const changes = await watchChanges(owner);
   for (const role of [0, 1, -100, 101, 250, 500, 600.0001, 601, 2 ** 40]) {
     const expected = Number.isInteger(role) ? invalidRole : refusal("role is not an integer");
     t.strictSame(await change(owner, member.userId, { role }), expected, `${role}`);
   }
-  t.strictSame(await change(member, member.userId, { role: 101 }), insufficient, "who may not, is told that first");
+  t.strictSame(await change(member, member.userId, { role: 101 }), insufficient, "the permission is checked first");
   t.strictSame(await change(owner, member.userId, { role: "guest" }), refusal("role is not valid JSON"));
   t.strictSame(await change(owner, member.userId, { role: "" }), refusal("role is not valid JSON"));
   t.strictSame(await change(owner, member.userId, { role: [100] }), refusal("role is not an integer"));
@@ -139,28 +139,29 @@ t.test("[D11] a value that is no role; a wrong type", async (t) => {
   t.strictSame(await changes(), []);
 });
 
-t.test(
-  "[spec 4.8] the only owner stays owner; with a second one they may go, bots and the deactivated do not count",
-  async (t) => {
-    const bot = await botOf(server, "owner bot", owner);
-    t.strictSame(await change(owner, bot.userId, { role: roles.owner }), success());
-    const [gone = 0] = await crowd(server, "gone owner", 1, roles.owner);
-    await owner.delete(`/users/${gone}`);
-    t.strictSame(await change(owner, owner.userId, { role: roles.administrator }), lastOwner);
-    t.strictSame(await change(owner, gone, { role: roles.member }), success(), "a deactivated owner is no owner");
-    const second = await personOf(server, "second owner", roles.owner);
-    t.strictSame(await change(second, owner.userId, { role: roles.administrator }), success());
-    t.strictSame(await change(second, second.userId, { role: roles.member }), lastOwner);
-    t.strictSame(await change(owner, owner.userId, { role: roles.owner }), ownerNeeded, "no longer an owner");
-    t.strictSame(await change(second, owner.userId, { role: roles.owner }), success());
-    t.strictSame(await change(second, second.userId, { role: roles.member }), success(), "one may step down oneself");
-  },
-);
+t.test("[spec 4.8] the only owner must stay an owner; bots and deactivated owners do not count", async (t) => {
+  const bot = await botOf(server, "owner bot", owner);
+  t.strictSame(await change(owner, bot.userId, { role: roles.owner }), success());
+  const [gone = 0] = await addUsers(server, "gone owner", 1, roles.owner);
+  await owner.delete(`/users/${gone}`);
+  t.strictSame(await change(owner, owner.userId, { role: roles.administrator }), lastOwner);
+  t.strictSame(await change(owner, gone, { role: roles.member }), success(), "a deactivated owner does not count");
+  const second = await personOf(server, "second owner", roles.owner);
+  t.strictSame(await change(second, owner.userId, { role: roles.administrator }), success());
+  t.strictSame(await change(second, second.userId, { role: roles.member }), lastOwner);
+  t.strictSame(await change(owner, owner.userId, { role: roles.owner }), ownerNeeded, "no longer an owner");
+  t.strictSame(await change(second, owner.userId, { role: roles.owner }), success());
+  t.strictSame(
+    await change(second, second.userId, { role: roles.member }),
+    success(),
+    "an owner may demote themselves",
+  );
+});
 
 t.test(
-  "[behaviour 2.8] names: trimmed, blank and equal ones are ignored; their rules are those of an account",
+  "[behaviour 2.8] names are trimmed; blank and equal ones are ignored; the rules of new accounts apply",
   async (t) => {
-    const [target = 0] = await crowd(server, "renamed", 1);
+    const [target = 0] = await addUsers(server, "renamed", 1);
     const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
     const longest = "🙂".repeat(limits.full_name_code_points_max);
     for (const [full_name, expected] of [
@@ -189,7 +190,7 @@ t.test(
   },
 );
 
-t.test("[spec 4.8] nothing to change is a success without an event; unknown parameters are listed", async (t) => {
+t.test("[spec 4.8] a request without a change succeeds without an event; unknown parameters are listed", async (t) => {
   const changes = await watchChanges(owner);
   t.strictSame(await change(owner, member.userId, {}), success());
   t.strictSame(await change(owner, member.userId, { role: roles.member, full_name: "member 0" }), success());
@@ -202,9 +203,9 @@ t.test("[spec 4.8] nothing to change is a success without an event; unknown para
 });
 
 t.test(
-  "[behaviour 2.8] role, name, profile, address: the first refusal tells, and nothing of the request is kept",
+  "[behaviour 2.8] role, name, profile and email are checked in this order; the first error rejects the request",
   async (t) => {
-    const [target = 0] = await crowd(server, "whole", 1);
+    const [target = 0] = await addUsers(server, "whole", 1);
     const before = await seen(target);
     const changes = await watchChanges(owner);
     const good = { role: roles.guest, full_name: "Good" };
@@ -239,7 +240,7 @@ t.test("[spec 4.8] profile_data is a list of ids with values", async (t) => {
   t.notMatch(over.body, { msg: "Field id 1 not found." });
 });
 
-t.test("[spec 4.8, D7] new_email needs an owner who was granted it", async (t) => {
+t.test("[spec 4.8, D7] new_email needs an owner with the granted permission", async (t) => {
   const target = await personOf(server, "addressed");
   const unauthorized = refusal("User not authorized to change user emails");
   const ask = (by: Client, new_email: string) => change(by, target.userId, { new_email });
@@ -262,7 +263,7 @@ t.test("[spec 4.8, D7] new_email needs an owner who was granted it", async (t) =
     t.strictSame(await ask(owner, address), expected, address);
   }
   await follower.settled();
-  t.strictSame(follower.ofType("realm_user"), [], "nobody was told anything");
+  t.strictSame(follower.ofType("realm_user"), [], "no event was sent");
   t.strictSame(await ask(owner, ` ${longest} `), success());
   t.equal((await seen(target.userId)).delivery_email, longest);
   await follower.settled();
@@ -272,18 +273,18 @@ t.test("[spec 4.8, D7] new_email needs an owner who was granted it", async (t) =
     { op: "update", person: { user_id: target.userId, avatar_source: "G" } },
   ]);
   const old = await target.get("/users/me");
-  t.equal(old.status, 401, "one logs in with the address that one has");
-  t.strictSame(await ask(owner, target.account?.email ?? ""), success(), "the old address is free again");
+  t.equal(old.status, 401, "the user logs in with the new email");
+  t.strictSame(await ask(owner, target.account?.email ?? ""), success(), "the old email is free again");
   t.equal((await target.get("/users/me")).status, 200);
   t.strictSame(
     await ask(owner, (target.account?.email ?? "").toUpperCase()),
     success(),
-    "another spelling of one's own",
+    "the user's own email in another case",
   );
   grant(owner.userId, false);
 });
 
-t.test("[S1] a hidden address changes for those alone who see it", async (t) => {
+t.test("[S1] only users who can see a hidden email receive its change", async (t) => {
   const hidden = await personOf(server, "hiding");
   setUserSettings(server, hidden.userId, { email_address_visibility: 3 });
   grant(owner.userId, true);
@@ -304,7 +305,7 @@ t.test("[S1] a hidden address changes for those alone who see it", async (t) => 
   grant(owner.userId, false);
 });
 
-t.test("[spec 4.8] by address: the real one where the caller sees it, else the dummy form", async (t) => {
+t.test("[spec 4.8] a user can be named by the real email if the caller sees it, else by the dummy email", async (t) => {
   const hidden = await personOf(server, "by address");
   setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
   const address = hidden.account?.email ?? "";
@@ -314,13 +315,13 @@ t.test("[spec 4.8] by address: the real one where the caller sees it, else the d
   const spelled = encodeURIComponent(address.toUpperCase());
   t.strictSame(await change(administrator, spelled, { full_name: "Three", role: roles.guest }), success());
   t.match(await seen(hidden.userId), { full_name: "Three", role: roles.guest });
-  t.strictSame(await change(moderator, spelled, { full_name: "Four" }), noSuchUser, "nothing is told of an address");
+  t.strictSame(await change(moderator, spelled, { full_name: "Four" }), noSuchUser, "no event reveals an email");
   t.strictSame(await change(moderator, hidden.userId, { full_name: "Four" }), insufficient);
   t.strictSame(await change(owner, "nobody@example.com", { full_name: "Five" }), noSuchUser);
 });
 
-t.test("[behaviour 2.8] whoever there is not, the server's own bot, the deactivated", async (t) => {
-  const [gone = 0] = await crowd(server, "departed", 1);
+t.test("[behaviour 2.8] unknown users, the server's own bot and deactivated users cannot be changed", async (t) => {
+  const [gone = 0] = await addUsers(server, "departed", 1);
   await owner.delete(`/users/${gone}`);
   for (const id of [0, 999_999, 1]) {
     for (const client of [owner, member]) t.strictSame(await change(client, id, { full_name: "X" }), noSuchUser);
@@ -331,7 +332,7 @@ t.test("[behaviour 2.8] whoever there is not, the server's own bot, the deactiva
   t.equal(anonymous.status, 401);
 });
 
-t.test("[spec 4.8] the owner of a bot changes it, but for its role; who administers bots is told", async (t) => {
+t.test("[spec 4.8] a bot's owner changes it except for its role; its administrators get events", async (t) => {
   const bot = await botOf(server, "machine", member);
   const [owning, watching, other] = await Promise.all(
     [member, administrator, moderator].map((client) => Follower.of(client, { event_types: ["realm_bot", "message"] })),
@@ -355,7 +356,7 @@ t.test("[spec 4.8] the owner of a bot changes it, but for its role; who administ
 });
 
 t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
-  const [target = 0] = await crowd(server, "once", 1);
+  const [target = 0] = await addUsers(server, "once", 1);
   const changes = await watchChanges(owner);
   const key = { "Idempotency-Key": "one change" };
   const first = await owner.patch(`/users/${target}`, { full_name: "Once" }, key);
@@ -366,10 +367,10 @@ t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
   t.equal((await seen(target)).full_name, "Twice");
 });
 
-t.test("[M1] what was changed is there after a restart", async (t) => {
+t.test("[M1] the changes survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
-  const [id = 0] = await crowd(before, "kept", 1);
+  const [id = 0] = await addUsers(before, "kept", 1);
   await before.owner.patch(`/users/${id}`, { full_name: "Kept", role: roles.moderator });
   await before.stop();
   const after = await startTestServer(t, { dataDir });

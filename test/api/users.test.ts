@@ -1,15 +1,15 @@
 /**
- * Accounts: POST /users (public API), GET /users and GET /users/me (spec 2.6, 4.15, D27). Deactivation is in
- * users-deactivation.test.ts.
+ * Accounts: POST /users (public API), GET /users and GET /users/me (spec 2.6, 4.15, D27). users-deactivation.test.ts
+ * tests deactivation.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
+  addUsers,
   botOf,
   createChannel,
-  crowd,
   type Event,
   Follower,
   outcome,
@@ -23,15 +23,15 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
+import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
-const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
+const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const general = 1;
 
 const adminNeeded = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
 const good = { email: "new@example.com", password: "12345678", full_name: "New" };
 
-/** Everybody in the list, as the client sees them, by id. */
+/** All users in the list, as the client sees them, by id. */
 async function membersSeenBy(client: Client, params: Params = {}): Promise<Map<number, Event>> {
   const { body } = await client.get("/users", params);
   return new Map(body.members.map((user: Event) => [user.user_id, user]));
@@ -41,7 +41,7 @@ function emailOf(client: Client): string {
   return client.account?.email ?? "";
 }
 
-t.test("[public API, create-user] an administrator makes an account, and everybody is told", async (t) => {
+t.test("[public API, create-user] an administrator creates an account, and everybody receives an event", async (t) => {
   const follower = await Follower.of(member, { event_types: ["realm_user", "subscription", "message"] });
   const made = await administrator.post("/users", { ...good, email: "Nora@Example.com", full_name: "  Nora  " });
   t.strictSame(outcome(made), success({ user_id: made.body.user_id }));
@@ -69,12 +69,12 @@ t.test("[public API, create-user] an administrator makes an account, and everybo
   });
 });
 
-t.test("[spec 2.4] new members join the default channels, guests do not; who watches is told", async (t) => {
+t.test("[spec 2.4] new members join the default channels, guests do not; subscribers receive an event", async (t) => {
   const extra = await createChannel(owner, "for everybody", [], { is_default_stream: true });
   const other = await createChannel(owner, "not for everybody", []);
   const follower = await Follower.of(owner, { event_types: ["subscription", "message"] });
   const { body } = await owner.post("/users", { ...good, email: "joiner@example.com" });
-  const [guestId = 0] = await crowd(server, "visitor", 1, roles.guest);
+  const [guestId = 0] = await addUsers(server, "visitor", 1, roles.guest);
   await follower.settled();
   const joined = follower.ofType("subscription").filter((event) => event.op === "peer_add");
   const channelsOf = (id: number) =>
@@ -92,14 +92,14 @@ t.test("[spec 2.4] new members join the default channels, guests do not; who wat
   t.notOk(fetched.subscriptions.some((own: Event) => own.stream_id === other));
 });
 
-/** Subscriptions of somebody whose password is the good one. */
+/** Subscriptions of a user with the password of `good`. */
 async function anonymousKey(email: string) {
   const { body } = await owner.anonymous().post("/fetch_api_key", { username: email, password: good.password });
   const Authorization = `Basic ${Buffer.from(`${email}:${body.api_key}`).toString("base64")}`;
   return owner.anonymous().get("/users/me/subscriptions", {}, { Authorization });
 }
 
-t.test("[public API, create-user] only administrators may; nobody else writes anything", async (t) => {
+t.test("[public API, create-user] only administrators create users; a rejected request writes nothing", async (t) => {
   const changes = await watchChanges(owner);
   for (const client of [moderator, member, guest]) {
     t.strictSame(outcome(await client.post("/users", good)), adminNeeded);
@@ -108,7 +108,7 @@ t.test("[public API, create-user] only administrators may; nobody else writes an
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, create-user] each parameter is needed and has its rules; a refusal writes nothing", async (t) => {
+t.test("[public API, create-user] each parameter is required and validated; an error writes nothing", async (t) => {
   const changes = await watchChanges(owner);
   const tooLong = (name: string, limit: number) => refusal(`${name} is too long (limit: ${limit} characters)`);
   const inUse = refusal("Email is already in use.");
@@ -151,7 +151,7 @@ t.test("[public API, create-user] each parameter is needed and has its rules; a 
   t.strictSame(await changes(), []);
 });
 
-t.test("[D8] addresses, names and passwords at their bounds are accepted, counted in code points", async (t) => {
+t.test("[D8] emails, names and passwords are accepted at their limits, in code points", async (t) => {
   const longest = {
     email: `${"e".repeat(limits.email_code_points_max - "@example.com".length)}@example.com`,
     password: "p".repeat(limits.password_bytes_max),
@@ -166,7 +166,7 @@ t.test("[D8] addresses, names and passwords at their bounds are accepted, counte
   t.equal((await owner.post("/users", shortest)).status, 200);
 });
 
-t.test("[M7] of two requests for one address at the same time, one is refused", async (t) => {
+t.test("[M7] of two concurrent requests for one email, one is rejected", async (t) => {
   const twins = await Promise.all(
     ["twin@example.com", "TWIN@example.com"].map((email) => owner.post("/users", { ...good, email })),
   );
@@ -174,7 +174,7 @@ t.test("[M7] of two requests for one address at the same time, one is refused", 
   t.strictSame(twins.filter(({ status }) => status === 400).map(outcome), [refusal("Email is already in use.")]);
 });
 
-t.test("[public API, get-own-user] GET /users/me is the caller's own account", async (t) => {
+t.test("[public API, get-own-user] GET /users/me returns the caller's own account", async (t) => {
   const said = await member.say("general", "users", "hello");
   const { status, body } = await member.get("/users/me");
   const { date_joined: joined, max_message_id: last } = body;
@@ -220,9 +220,9 @@ t.test("[spec 2.6] role and its flags agree, for every role", async (t) => {
   ]);
 });
 
-t.test("[spec 4.15] everybody is listed in order of id: people, bots, the deactivated", async (t) => {
+t.test("[spec 4.15] all users are listed by id: people, bots and deactivated users", async (t) => {
   const bot = await botOf(server, "helper", member);
-  const [gone = 0] = await crowd(server, "departed", 1);
+  const [gone = 0] = await addUsers(server, "departed", 1);
   await owner.delete(`/users/${gone}`);
   for (const client of [member, guest, bot]) {
     const { body } = await client.get("/users");
@@ -242,7 +242,7 @@ t.test("[spec 4.15] everybody is listed in order of id: people, bots, the deacti
   }
 });
 
-t.test("[spec 4.15] user_ids limits the result: unknown ones are left out, repeated ones come once", async (t) => {
+t.test("[spec 4.15] user_ids limits the result: unknown ids are omitted, repeated ones count once", async (t) => {
   const idsOf = async (ids: unknown) =>
     (await member.get("/users", { user_ids: ids })).body.members.map((user: Event) => user.user_id);
   t.strictSame(await idsOf([member.userId, owner.userId, 999_999, member.userId]), [owner.userId, member.userId]);
@@ -256,12 +256,12 @@ t.test("[spec 4.15] client_gravatar: null where the client can compute the avata
   const url = /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}/;
   const byDefault = await membersSeenBy(member);
   t.equal(byDefault.get(owner.userId).avatar_url, null);
-  t.match(byDefault.get(shy.userId).avatar_url, url, "without the address it cannot be computed");
+  t.match(byDefault.get(shy.userId).avatar_url, url, "without the email it cannot be computed");
   const computed = await membersSeenBy(member, { client_gravatar: false });
   t.match(computed.get(owner.userId).avatar_url, url);
 });
 
-t.test("[spec 4.15] include_custom_profile_fields adds profile_data, for people only", async (t) => {
+t.test("[spec 4.15] include_custom_profile_fields adds profile_data, but not for bots", async (t) => {
   const bot = await botOf(server, "worker", member);
   const seen = await membersSeenBy(member, { include_custom_profile_fields: true });
   t.strictSame(seen.get(owner.userId).profile_data, {});
@@ -269,31 +269,28 @@ t.test("[spec 4.15] include_custom_profile_fields adds profile_data, for people 
   t.notOk("profile_data" in (await membersSeenBy(member)).get(owner.userId));
 });
 
-t.test(
-  "[spec 2.3] email_address_visibility decides who sees the address; the API's address is a dummy then",
-  async (t) => {
-    const target = await personOf(server, "target");
-    const viewers = { owner, administrator, moderator, member, guest, target };
-    const expected: Readonly<Record<number, readonly (keyof typeof viewers)[]>> = {
-      1: ["owner", "administrator", "moderator", "member", "guest", "target"],
-      2: ["owner", "administrator", "moderator", "member", "target"],
-      3: ["owner", "administrator", "target"],
-      4: ["target"],
-      5: ["owner", "administrator", "moderator", "target"],
-    };
-    for (const [visibility, names] of Object.entries(expected)) {
-      setUserSettings(server, target.userId, { email_address_visibility: Number(visibility) });
-      const email = visibility === "1" ? emailOf(target) : `user${target.userId}@colloquy.invalid`;
-      for (const [name, viewer] of Object.entries(viewers)) {
-        const seen = (await membersSeenBy(viewer)).get(target.userId);
-        const address = names.includes(name as keyof typeof viewers) ? emailOf(target) : null;
-        t.strictSame([seen.email, seen.delivery_email], [email, address], `visibility ${visibility}, seen by ${name}`);
-      }
+t.test("[spec 2.3] email_address_visibility decides which users see the email; others get a dummy email", async (t) => {
+  const target = await personOf(server, "target");
+  const viewers = { owner, administrator, moderator, member, guest, target };
+  const expected: Readonly<Record<number, readonly (keyof typeof viewers)[]>> = {
+    1: ["owner", "administrator", "moderator", "member", "guest", "target"],
+    2: ["owner", "administrator", "moderator", "member", "target"],
+    3: ["owner", "administrator", "target"],
+    4: ["target"],
+    5: ["owner", "administrator", "moderator", "target"],
+  };
+  for (const [visibility, names] of Object.entries(expected)) {
+    setUserSettings(server, target.userId, { email_address_visibility: Number(visibility) });
+    const email = visibility === "1" ? emailOf(target) : `user${target.userId}@colloquy.invalid`;
+    for (const [name, viewer] of Object.entries(viewers)) {
+      const seen = (await membersSeenBy(viewer)).get(target.userId);
+      const address = names.includes(name as keyof typeof viewers) ? emailOf(target) : null;
+      t.strictSame([seen.email, seen.delivery_email], [email, address], `visibility ${visibility}, seen by ${name}`);
     }
-  },
-);
+  }
+});
 
-t.test("[D27] without credentials GET /users is for spectators only, and shows them no address", async (t) => {
+t.test("[D27] without credentials only spectators can list users, and get no emails", async (t) => {
   const anonymous = owner.anonymous();
   const refused = await anonymous.get("/users");
   const expected = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
@@ -306,38 +303,38 @@ t.test("[D27] without credentials GET /users is for spectators only, and shows t
     for (const user of body.members) {
       t.equal(user.delivery_email, null);
       t.equal(user.email, `user${user.user_id}@colloquy.invalid`);
-      t.type(user.avatar_url, "string", "[spec 2.9] null only for who can see the address");
+      t.type(user.avatar_url, "string", "[spec 2.9] null only for viewers who can see the email");
       t.notOk("profile_data" in user);
     }
     t.notMatch(JSON.stringify(body), /@(?!colloquy\.invalid)/);
   }
-  t.strictSame(outcome(await anonymous.get("/users/me")), expected, "the rest stays closed");
+  t.strictSame(outcome(await anonymous.get("/users/me")), expected, "other operations stay closed");
   setRealmSettings(server, { enable_spectator_access: false });
 });
 
-t.test("[behaviour 2.15] guests under a restricted can_access_all_users_group do not see strangers", async (t) => {
-  const [stranger = 0] = await crowd(server, "stranger", 1);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const seen = await membersSeenBy(guest, { user_ids: [stranger, guest.userId, 1] });
-  t.strictSame([...seen.keys()], [1, guest.userId], "themselves and bots");
-  t.equal((await membersSeenBy(member)).has(stranger), true);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-});
-
 t.test(
-  "[spec 4.2] a new account begins with the organization's defaults, and keeps them when they change",
+  "[behaviour 2.15] guests under a restricted can_access_all_users_group do not see users without a common channel or conversation",
   async (t) => {
-    const { realm } = realmOf(server).view;
-    const setDefaults = (userDefaults: Readonly<Record<string, unknown>>) =>
-      write(server, "realm", "realm", { ...realm, userDefaults });
-    setDefaults({ email_address_visibility: 4 });
-    const [early = 0] = await crowd(server, "early", 1);
-    setDefaults({});
-    const [late = 0] = await crowd(server, "late", 1);
-    const seen = await membersSeenBy(owner);
-    t.strictSame(
-      [early, late].map((id) => seen.get(id).delivery_email),
-      [null, "late0@example.com"],
-    );
+    const [outsider = 0] = await addUsers(server, "outsider", 1);
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    const seen = await membersSeenBy(guest, { user_ids: [outsider, guest.userId, 1] });
+    t.strictSame([...seen.keys()], [1, guest.userId], "themselves and bots");
+    t.equal((await membersSeenBy(member)).has(outsider), true);
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
   },
 );
+
+t.test("[spec 4.2] a new account gets the organization's defaults and keeps them when they change", async (t) => {
+  const { realm } = realmOf(server).view;
+  const setDefaults = (userDefaults: Readonly<Record<string, unknown>>) =>
+    write(server, "realm", "realm", { ...realm, userDefaults });
+  setDefaults({ email_address_visibility: 4 });
+  const [early = 0] = await addUsers(server, "early", 1);
+  setDefaults({});
+  const [late = 0] = await addUsers(server, "late", 1);
+  const seen = await membersSeenBy(owner);
+  t.strictSame(
+    [early, late].map((id) => seen.get(id).delivery_email),
+    [null, "late0@example.com"],
+  );
+});

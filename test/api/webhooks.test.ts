@@ -1,4 +1,7 @@
-/** POST /service-outgoing-webhook (spec 4.21, 6; D23): what an outgoing webhook would be sent for a message of the caller. */
+/**
+ * POST /service-outgoing-webhook (spec 4.21, 6; D23): the payload that an outgoing webhook would receive for a message
+ * of the caller.
+ */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { createChannel, outcome, personOf } from "../support/conversation.ts";
@@ -9,10 +12,10 @@ const server = await startTestServer(t);
 const { owner } = server;
 const path = "/service-outgoing-webhook";
 
-/** Spec 6, and the envelope. */
+/** The fields of spec 6 and of the envelope. */
 const fields = ["bot_email", "bot_full_name", "data", "message", "msg", "result", "token", "trigger"];
 
-t.test("[D23] the envelope and the fields of section 6, for the caller's newest message and their bot", async (t) => {
+t.test("[D23] the answer has the envelope and section 6's fields for the caller's newest message", async (t) => {
   const anna = await personOf(server, "anna");
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "helper", far.url);
@@ -32,31 +35,28 @@ t.test("[D23] the envelope and the fields of section 6, for the caller's newest 
   });
   t.notOk("flags" in body.message);
   const own = await bot.post(path);
-  t.equal(own.body.token, body.token, "the bot itself is told the same token");
+  t.equal(own.body.token, body.token, "the bot itself receives the same token");
   t.equal(far.calls.length, 0, "nothing is sent");
   await anna.post("/messages", { type: "direct", to: [anna.userId], content: "to me" });
   const direct = await anna.post(path);
   t.match(direct.body, { trigger: "direct_message", data: "to me", message: { type: "private" } });
 });
 
-t.test(
-  "[D23] without a message and without a bot: one that the caller might write, with an example's token",
-  async (t) => {
-    const guest = await personOf(server, "guest", roles.guest);
-    const { status, body } = await guest.post(path, { whatever: 1 });
-    t.equal(status, 200);
-    t.strictSame(Object.keys(body).sort(), [...fields, "ignored_parameters_unsupported"].sort());
-    t.match(body, {
-      bot_full_name: "Outgoing webhook",
-      trigger: "direct_message",
-      token: "0".repeat(32),
-      message: { sender_id: guest.userId, type: "private", content_type: "text/x-markdown" },
-    });
-    t.equal(body.data, body.message.content);
-  },
-);
+t.test("[D23] without a message and without a bot, the answer has an example message and token", async (t) => {
+  const guest = await personOf(server, "guest", roles.guest);
+  const { status, body } = await guest.post(path, { whatever: 1 });
+  t.equal(status, 200);
+  t.strictSame(Object.keys(body).sort(), [...fields, "ignored_parameters_unsupported"].sort());
+  t.match(body, {
+    bot_full_name: "Outgoing webhook",
+    trigger: "direct_message",
+    token: "0".repeat(32),
+    message: { sender_id: guest.userId, type: "private", content_type: "text/x-markdown" },
+  });
+  t.equal(body.data, body.message.content);
+});
 
-t.test("[S1] somebody else's bot, its token and what the caller cannot read are not told", async (t) => {
+t.test("[S1] another user's bot, its token and messages that the caller cannot read are not revealed", async (t) => {
   const [bert, carl] = [await personOf(server, "bert"), await personOf(server, "carl")];
   const { bot } = await webhookBot(bert, "secretive", "https://example.com/");
   await createChannel(bert, "secret", [bert], { invite_only: true });
@@ -70,7 +70,7 @@ t.test("[S1] somebody else's bot, its token and what the caller cannot read are 
   t.equal((await bert.post(path)).body.token, "0".repeat(32), "nor that of a deactivated one");
 });
 
-t.test("[D2] without credentials it answers 401", async (t) => {
+t.test("[D2] a request without credentials is rejected with 401", async (t) => {
   const answer = await owner.anonymous().post(path);
   t.equal(answer.status, 401);
   t.match(outcome(answer), { status: 401, body: { result: "error", code: "UNAUTHORIZED" } });

@@ -1,4 +1,4 @@
-// The command line as users run it: against a server that is already there, with arguments that make no sense, interrupted.
+// The command line as users run it: against a running server, with wrong arguments, and interrupted.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const workspace = openWorkspace();
 t.teardown(() => workspace.remove());
 
 t.test(
-  "[8 Bench] the command measures a running server with --url and --zuliprc, and is quiet off a terminal",
+  "[bench] the command measures a running server with --url and --zuliprc, without a progress bar off a terminal",
   async (t) => {
     const server = await startServer(workspace);
     t.teardown(() => server.stop());
@@ -45,14 +45,14 @@ t.test(
   },
 );
 
-t.test("[8 Bench] a command line that makes no sense ends with 2 and one line that says why", async (t) => {
+t.test("[bench] a wrong command line exits with 2 and one line that gives the reason", async (t) => {
   const cases: readonly (readonly [RegExp, readonly string[]])[] = [
-    [/there is no scenario nothing; there are start, start-filled, send/, ["nothing"]],
+    [/unknown scenario nothing; known are start, start-filled, send/, ["nothing"]],
     [/at most 60000/, ["send", "--connections", "60001"]],
     [/above 0/, ["send", "--rate", "0"]],
     [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],
-    [/There are fastify, socketio, ejabberd, and all/, ["send", "--peer", "nobody"]],
-    [/read takes no peers; those that do are send, fanout/, ["read", "--peer", "fastify"]],
+    [/Known peers are fastify, socketio, ejabberd, and all/, ["send", "--peer", "nobody"]],
+    [/read cannot run with peers; those that can are send, fanout/, ["read", "--peer", "fastify"]],
     [/http:\/\/ address/, ["send", "--url", "file:///etc/passwd"]],
   ];
   for (const [message, args] of cases) {
@@ -69,7 +69,7 @@ t.test("[8 Bench] a command line that makes no sense ends with 2 and one line th
   }
 });
 
-t.test("[8 Bench] an interrupt stops the servers that were started and ends with 130", async (t) => {
+t.test("[bench] an interrupt stops the started servers and exits with 130", async (t) => {
   const bench = new Child({
     arguments: ["--import=tsx", "bench/main.ts", "send", "--size", "small"],
     folder: PROJECT_ROOT,
@@ -80,10 +80,10 @@ t.test("[8 Bench] an interrupt stops the servers that were started and ends with
   const children = await waitForChildren(bench.pid);
   bench.process.kill("SIGINT");
   t.match(await bench.exited, { code: 130, killed: false });
-  for (const pid of children) t.throws(() => process.kill(pid, 0), { code: "ESRCH" }, "the child is gone");
+  for (const pid of children) t.throws(() => process.kill(pid, 0), { code: "ESRCH" }, "the child process is gone");
 });
 
-/** Process ids of the children of `pid`, as soon as there is one that runs the server. */
+/** Process ids of the children of `pid`, as soon as one of them runs the server. */
 async function waitForChildren(pid: number): Promise<number[]> {
   for (;;) {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
@@ -96,7 +96,7 @@ async function waitForChildren(pid: number): Promise<number[]> {
   }
 }
 
-/** Empty for a process that has just ended (the compiler is a child, too). */
+/** Empty for a process that has just exited (the compiler is a child, too). */
 function readCommandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");

@@ -1,4 +1,5 @@
-// Comparing two revisions: what may be called a difference, and the command itself on the smallest scenario, HEAD with HEAD.
+// Comparing two revisions: what counts as a difference, and the command itself on the smallest scenario, HEAD with
+// HEAD.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -12,8 +13,8 @@ import { PROJECT_ROOT } from "../../bench/lib/workspace.ts";
 
 /** A report of one run with one measure. */
 function reportOf(value: number, better: Measure["better"]): Report {
-  const measure = { key: "posts_per_s", title: "posts", unit: "/s", better, ours: spreadOf([value]), floor: null };
-  // Nothing else of a report is read.
+  const measure = { key: "posts_per_s", title: "posts", unit: "/s", better, ours: spreadOf([value]), baseline: null };
+  // The comparison reads nothing else of a report.
   return { scenarios: [{ scenario: "send", measures: [{ ...measure, ratio: null }] }] } as unknown as Report;
 }
 
@@ -22,17 +23,17 @@ function verdictOf(base: readonly number[], head: readonly number[], better: Mea
   return compare(reportsOf(base), reportsOf(head)).map(({ verdict }) => verdict);
 }
 
-t.test("[8 Bench] two revisions differ only if their brackets do not meet", async (t) => {
+t.test("[bench] two revisions differ only if their ranges do not overlap", async (t) => {
   t.same(verdictOf([100, 110], [120, 130]), ["better"]);
   t.same(verdictOf([100, 110], [120, 130], "lower"), ["worse"]);
   t.same(verdictOf([120, 130], [100, 110]), ["worse"]);
   t.same(verdictOf([100, 120], [120, 130]), ["same"], "they touch");
-  t.same(verdictOf([100, 130], [110, 120]), ["same"], "one lies in the other");
-  t.same(verdictOf([100], [130]), ["same"], "one run has no bracket");
-  t.same(verdictOf([], [130]), [], "what base did not measure");
+  t.same(verdictOf([100, 130], [110, 120]), ["same"], "one range contains the other");
+  t.same(verdictOf([100], [130]), ["same"], "one run has no range");
+  t.same(verdictOf([], [130]), [], "not measured in the base");
 });
 
-t.test("[8 Bench] the table says base, head, both brackets and how they differ", async (t) => {
+t.test("[bench] the table shows base, head, both ranges and their difference", async (t) => {
   const compared = compare(
     [100, 110].map((value) => reportOf(value, "higher")),
     [210, 210].map((value) => reportOf(value, "higher")),
@@ -42,7 +43,7 @@ t.test("[8 Bench] the table says base, head, both brackets and how they differ",
 
 const isCheckout = existsSync(join(PROJECT_ROOT, ".git"));
 t.test(
-  "[8 Bench] bench:compare measures HEAD beside the work tree and leaves nothing behind",
+  "[bench] bench:compare measures HEAD and the work tree, and leaves no files behind",
   {
     skip: isCheckout ? false : "not a git checkout",
   },
@@ -58,9 +59,9 @@ t.test(
   },
 );
 
-t.test("[8 Bench] a revision or scenario that does not exist ends with a line that says so", async (t) => {
+t.test("[bench] an unknown revision or scenario ends with a line that names it", async (t) => {
   for (const [message, code, args] of [
-    [/there is no scenario nothing/, 2, ["HEAD", "nothing"]],
+    [/unknown scenario nothing/, 2, ["HEAD", "nothing"]],
     [/no-such-revision|not a git repository/, 1, ["no-such-revision", "start"]],
     [/missing required argument/, 2, []],
   ] as const) {

@@ -1,5 +1,5 @@
-// Sockets that speak otherwise than ours, against scripted servers on the independent `ws`: the log-in, what keeps a socket alive, posts
-// that are answered on the same socket, refusals. No peer must be installed for it.
+// Sockets with other protocols than this server's, against scripted servers on the independent `ws` package: login,
+// keep-alive, posts answered on the same socket, rejections. No peer needs to be installed.
 
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
@@ -15,7 +15,7 @@ const workspace = openWorkspace();
 t.teardown(() => workspace.remove());
 const HOST = "127.0.0.1";
 
-/** A server of packets: `onPost` answers the values of an emitted event. */
+/** A server of Socket.IO packets: `onPost` answers the values of an emitted event. */
 async function serve(
   t: Test,
   options: { key: string; onPost: (values: unknown, all: ReadonlySet<WebSocket>) => number },
@@ -62,25 +62,22 @@ const job = (address: DeliveriesJob["address"], key: string): DeliveriesJob => (
   pace: { warmupMs: 50, durationMs: 300, ratePerSecond: null },
 });
 
-t.test(
-  "[8 Bench, peers] Socket.IO: posts are answered, every receiver sees each, and pings are answered",
-  async (t) => {
-    const { address, pongs } = await serve(t, {
-      key: "k",
-      onPost: (values, all) => {
-        for (const socket of all) socket.send(`42["message",${JSON.stringify(values)}]`);
-        return 200;
-      },
-    });
-    const result = await runJob(workspace, job(address, "k"));
-    t.ok(result.posts > 0);
-    t.ok(result.deliveries >= result.posts);
-    t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, failures: { statuses: {}, unanswered: 0 } });
-    t.equal(pongs.length, 5, "three receivers and two that post");
-  },
-);
+t.test("[bench, peers] Socket.IO: posts are answered, every receiver sees each, and pings are answered", async (t) => {
+  const { address, pongs } = await serve(t, {
+    key: "k",
+    onPost: (values, all) => {
+      for (const socket of all) socket.send(`42["message",${JSON.stringify(values)}]`);
+      return 200;
+    },
+  });
+  const result = await runJob(workspace, job(address, "k"));
+  t.ok(result.posts > 0);
+  t.ok(result.deliveries >= result.posts);
+  t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, failures: { statuses: {}, unanswered: 0 } });
+  t.equal(pongs.length, 5, "three receivers and two senders");
+});
 
-t.test("[8 Bench, peers] Socket.IO: a post that is refused or lost is seen", async (t) => {
+t.test("[bench, peers] Socket.IO: a post that is rejected or lost is counted", async (t) => {
   const { address } = await serve(t, { key: "k", onPost: () => 403 });
   const result = await runJob(workspace, job(address, "k"));
   t.ok((result.failures.statuses["403"] ?? 0) > 0);
@@ -88,12 +85,12 @@ t.test("[8 Bench, peers] Socket.IO: a post that is refused or lost is seen", asy
   t.ok(result.incomplete > 0);
 });
 
-t.test("[8 Bench, peers] Socket.IO: who is refused fails the run with the server's words", async (t) => {
+t.test("[bench, peers] Socket.IO: a rejected connection fails the run with the server's message", async (t) => {
   const { address } = await serve(t, { key: "k", onPost: () => 200 });
   await t.rejects(runJob(workspace, job(address, "other")), /who are you/);
 });
 
-/** A chat room of one kind of client, with the frames that ejabberd sends; what it does not know it does not answer. */
+/** A chat room for one kind of client, with the frames that ejabberd sends; it ignores unknown frames. */
 async function serveRoom(t: Test, answerPost: (id: string, body: string) => string) {
   const server = new WebSocketServer({ host: HOST, port: 0, handleProtocols: (offered) => [...offered][0] ?? false });
   await new Promise((resolve) => server.once("listening", resolve));
@@ -145,22 +142,19 @@ const roomJob = (address: DeliveriesJob["address"], password: string): Deliverie
   };
 };
 
-t.test(
-  "[8 Bench, peers] XMPP: one's own message that comes back is the answer, and every occupant sees it",
-  async (t) => {
-    const reflect = (id: string, body: string) => `<message id='${id}' type='groupchat'><body>${body}</body></message>`;
-    const { address, joined } = await serveRoom(t, reflect);
-    const result = await runJob(workspace, roomJob(address, "secret"));
-    t.ok(result.posts > 0);
-    t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, failures: { statuses: {}, unanswered: 0 } });
-    t.same(joined.toSorted(), [
-      ...["room@h/listener-00000", "room@h/listener-00001", "room@h/listener-00002"],
-      ...["room@h/poster-00000", "room@h/poster-00001"],
-    ]);
-  },
-);
+t.test("[bench, peers] XMPP: the reflected own message is the response, and every occupant sees it", async (t) => {
+  const reflect = (id: string, body: string) => `<message id='${id}' type='groupchat'><body>${body}</body></message>`;
+  const { address, joined } = await serveRoom(t, reflect);
+  const result = await runJob(workspace, roomJob(address, "secret"));
+  t.ok(result.posts > 0);
+  t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, failures: { statuses: {}, unanswered: 0 } });
+  t.same(joined.toSorted(), [
+    ...["room@h/listener-00000", "room@h/listener-00001", "room@h/listener-00002"],
+    ...["room@h/poster-00000", "room@h/poster-00001"],
+  ]);
+});
 
-t.test("[8 Bench, peers] XMPP: a message that is refused is no post, and who is refused fails the run", async (t) => {
+t.test("[bench, peers] XMPP: a rejected message is no post, and a rejected login fails the run", async (t) => {
   const { address } = await serveRoom(t, (id) => `<message id='${id}' type='error'/>`);
   const result = await runJob(workspace, roomJob(address, "secret"));
   t.ok((result.failures.statuses["400"] ?? 0) > 0);

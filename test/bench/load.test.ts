@@ -1,5 +1,5 @@
-// The load generator as a whole, in its own process, against servers that behave in a known way: a floor (everything right) and
-// scripted servers (stalls, refusals, lost and doubled events). A kit that cannot see these must not be believed.
+// The load generator as a whole, in its own process, against servers with known behaviour: a correct baseline, and
+// scripted servers with stalls, rejections, and lost or duplicate events, all of which the kit must detect.
 
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { runJob } from "../../bench/lib/generator-process.ts";
 import type { Address } from "../../bench/lib/http-connection.ts";
 import { buildRequest, MARKER } from "../../bench/lib/http-request.ts";
 import { type DeliveriesJob, type HttpLoadJob, REGISTER_REF, type Receivers } from "../../bench/lib/job.ts";
-import { startFloor } from "../../bench/lib/target.ts";
+import { startBaseline } from "../../bench/lib/target.ts";
 import { openWorkspace } from "../../bench/lib/workspace.ts";
 
 const workspace = openWorkspace();
@@ -66,7 +66,7 @@ async function serve(t: Test, listener: RequestListener): Promise<Address> {
   return { host: HOST, port: (server.address() as AddressInfo).port };
 }
 
-/** A server of posts and sockets that pushes what `push` makes of each post's content; registers at once. */
+/** A server of posts and sockets that pushes what `push` makes of each post's content; it registers at once. */
 async function servePushes(
   t: Test,
   push: (content: string, socketIndex: number, op: string) => readonly string[],
@@ -101,22 +101,22 @@ async function servePushes(
 }
 
 t.test(
-  "[8 Bench: floors] the send floor stores and answers every post, its process is watched and ends with 0",
+  "[bench, baselines] the send baseline stores and answers every post, its process is measured and exits with 0",
   async (t) => {
-    const floor = await startFloor({ workspace, program: "floors/send" });
-    const result = await runJob(workspace, httpJob(floor.address, { watch: floor.watch, connections: 8 }));
+    const baseline = await startBaseline({ workspace, program: "baselines/send" });
+    const result = await runJob(workspace, httpJob(baseline.address, { watch: baseline.watch, connections: 8 }));
     t.ok(result.completed > 0);
     t.equal(result.latency.count >= result.completed, true);
     t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
     t.type(result.usage.serverCpuSeconds, "number");
-    t.ok((result.usage.loopDelayMs?.p99 ?? 0) > 0, "the floor answers SIGUSR2 with its loop delay");
+    t.ok((result.usage.loopDelayMs?.p99 ?? 0) > 0, "the baseline answers SIGUSR2 with its loop delay");
     t.ok((result.usage.serverMemory?.pssBytes ?? 0) > 0);
-    t.same(await floor.stop(), { code: 0, signal: null, killed: false });
+    t.same(await baseline.stop(), { code: 0, signal: null, killed: false });
   },
 );
 
 t.test(
-  "[8 Bench: open loop] a stall is charged to every arrival that was due meanwhile, not to one request",
+  "[bench, open loop] a stall increases the latency of every arrival that was due meanwhile, not only of one request",
   async (t) => {
     const STALL_MS = 400;
     let first: Promise<void> | null = null;
@@ -133,13 +133,14 @@ t.test(
     // A busy machine closes the window late.
     const due = (pace.ratePerSecond * result.completed) / result.perSecond;
     t.ok(Math.abs(result.latency.count - due) <= 1.5, `each of the ${due} arrivals counts: ${result.latency.count}`);
-    // The stall ends 350 ms into the window: the 10 % that came first waited at least 300 ms, half of all at least 90 ms.
+    // The stall ends 350 ms into the window, so the first 10 % of the arrivals waited at least 300 ms, and half of all
+    // at least 90 ms.
     t.ok((result.latency.percentilesMs[6] ?? 0) >= 290, `p95 ${result.latency.percentilesMs[6]}`);
     t.ok((result.latency.percentilesMs[3] ?? 0) >= 80, `p50 ${result.latency.percentilesMs[3]}`);
   },
 );
 
-t.test("[8 Bench] refused requests and broken connections are counted, not timed as successes", async (t) => {
+t.test("[bench] rejected requests and broken connections are counted, not timed as successes", async (t) => {
   let asked = 0;
   const address = await serve(t, (request, response) => {
     asked += 1;
@@ -155,20 +156,20 @@ t.test("[8 Bench] refused requests and broken connections are counted, not timed
   t.ok(completed > 0 && completed < asked);
 });
 
-t.test("[8 Bench] nobody listening is an error with a reason, not a result", async (t) => {
+t.test("[bench] a port without a listener is an error with a reason, not a result", async (t) => {
   const address = await serve(t, () => undefined);
   await t.rejects(runJob(workspace, httpJob({ ...address, port: 1 }, {})), /ECONNREFUSED/);
 });
 
 for (const ratePerSecond of [null, 40]) {
   t.test(
-    `[8 Bench: fanout] every receiver sees every event of the floor exactly once (rate ${ratePerSecond})`,
+    `[bench, fanout] every receiver sees every event of the baseline exactly once (rate ${ratePerSecond})`,
     async (t) => {
       const input = { variable: "FRAMES_FILE", value: { frames: [FRAME], answer: "{}" } };
-      const floor = await startFloor({ workspace, program: "floors/publish", input });
-      t.teardown(() => floor.stop());
+      const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
+      t.teardown(() => baseline.stop());
       const pace = { warmupMs: 50, durationMs: 300, ratePerSecond };
-      const result = await runJob(workspace, deliveriesJob(floor.address, { pace }));
+      const result = await runJob(workspace, deliveriesJob(baseline.address, { pace }));
       t.ok(result.posts > 0);
       t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
       t.match(result.failures, { statuses: {}, brokenConnections: 0, unanswered: 0 });
@@ -179,7 +180,7 @@ for (const ratePerSecond of [null, 40]) {
   );
 }
 
-t.test("[8 Bench: fanout] an event that one receiver misses makes its post incomplete", async (t) => {
+t.test("[bench, fanout] an event that one receiver misses makes its post incomplete", async (t) => {
   const address = await servePushes(t, (content, index) => {
     const lost = index === 1 && content.startsWith("bm00000002x");
     return lost ? [] : [FRAME.replace(`${MARKER} hello`, content)];
@@ -190,20 +191,23 @@ t.test("[8 Bench: fanout] an event that one receiver misses makes its post incom
   t.equal(result.duplicates, 0);
 });
 
-t.test("[8 Bench: fanout] an event that arrives twice is a duplicate, several in one frame are several", async (t) => {
-  const address = await servePushes(t, (content, index) => {
-    const event = JSON.parse(FRAME.replace(`${MARKER} hello`, content)).event as unknown;
-    const events = index === 0 && content.startsWith("bm00000001x") ? [event, event] : [event];
-    return [JSON.stringify({ type: "events", events })];
-  });
-  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
-  const result = await runJob(workspace, deliveriesJob(address, { pace }));
-  t.equal(result.duplicates, 1);
-  t.equal(result.incomplete, 0);
-  t.equal(result.latency.count, 3 * result.lastReceiver.count, "the second copy is no delivery");
-});
+t.test(
+  "[bench, fanout] an event that arrives twice is a duplicate, and several events in one frame count separately",
+  async (t) => {
+    const address = await servePushes(t, (content, index) => {
+      const event = JSON.parse(FRAME.replace(`${MARKER} hello`, content)).event as unknown;
+      const events = index === 0 && content.startsWith("bm00000001x") ? [event, event] : [event];
+      return [JSON.stringify({ type: "events", events })];
+    });
+    const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
+    const result = await runJob(workspace, deliveriesJob(address, { pace }));
+    t.equal(result.duplicates, 1);
+    t.equal(result.incomplete, 0);
+    t.equal(result.latency.count, 3 * result.lastReceiver.count, "the second copy is not a delivery");
+  },
+);
 
-t.test("[8 Bench: typing] start and stop of one turn are told apart by their op", async (t) => {
+t.test("[bench, typing] start and stop of one round are distinguished by their op", async (t) => {
   const cycle = ["start", "stop"].map((op) =>
     buildRequest({
       method: "POST",
@@ -217,16 +221,16 @@ t.test("[8 Bench: typing] start and stop of one turn are told apart by their op"
     JSON.stringify({ type: "event", event: { type: "typing", op, topic: MARKER } }),
   );
   const input = { variable: "FRAMES_FILE", value: { frames, answer: "{}" } };
-  const floor = await startFloor({ workspace, program: "floors/publish", input });
-  t.teardown(() => floor.stop());
-  const result = await runJob(workspace, deliveriesJob(floor.address, { cycles: [cycle], decoder: "typing" }));
+  const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
+  t.teardown(() => baseline.stop());
+  const result = await runJob(workspace, deliveriesJob(baseline.address, { cycles: [cycle], decoder: "typing" }));
   t.ok(result.posts > 0);
   t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
   t.match(result.sampleFrames, [/"op":"start"/, /"op":"stop"/]);
 });
 
 t.test(
-  "[8 Bench: typing] events that an earlier run left behind are none of this run, and every start is stopped",
+  "[bench, typing] events left by an earlier run do not count, and every start is followed by a stop",
   async (t) => {
     const ops: string[] = [];
     const cycle = ["start", "stop"].map((op) =>
@@ -252,15 +256,15 @@ t.test(
   },
 );
 
-t.test("[8 Bench: idle] sockets stand, are counted at each step, and their memory is read", async (t) => {
+t.test("[bench, idle] sockets stay open, are counted at each step, and their memory is read", async (t) => {
   const input = { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } };
-  const floor = await startFloor({ workspace, program: "floors/publish", input });
-  t.teardown(() => floor.stop());
-  const { receivers } = deliveriesJob(floor.address, {});
+  const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
+  t.teardown(() => baseline.stop());
+  const { receivers } = deliveriesJob(baseline.address, {});
   const result = await runJob(workspace, {
     kind: "idle-sockets",
-    address: floor.address,
-    watch: floor.watch,
+    address: baseline.address,
+    watch: baseline.watch,
     receivers,
     steps: [0, 20, 40],
     settleMs: 10,

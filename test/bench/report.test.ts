@@ -1,4 +1,4 @@
-// From runs to a report: medians, spreads, ratios, the text table and the page.
+// From runs to a report: medians, ranges, ratios, the text table and the HTML page.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,6 +31,7 @@ const report: Report = {
     {
       scenario: "send",
       summary: "durable posts",
+      transports: ["native"],
       settings: {
         connections: 4,
         ratePerSecond: 10,
@@ -40,7 +41,7 @@ const report: Report = {
         users: 0,
         receivers: 0,
       },
-      floorProgram: "bench/floors/send.ts",
+      baselineProgram: "bench/baselines/send.ts",
       startedAt: "2026-11-21T00:00:00.000Z",
       tookSeconds: 12,
       measures: [
@@ -50,10 +51,10 @@ const report: Report = {
           unit: "/s",
           better: "higher",
           ours: spreadOf([10_000, 12_000, 11_000]),
-          floor: spreadOf([40_000, 44_000, 42_000]),
+          baseline: spreadOf([40_000, 44_000, 42_000]),
           ratio: ratioOf(spreadOf([10_000, 12_000, 11_000]), spreadOf([40_000, 44_000, 42_000])),
         },
-        { key: "x_ms", title: "unseen", unit: "ms", better: "lower", ours: null, floor: null, ratio: null },
+        { key: "x_ms", title: "unseen", unit: "ms", better: "lower", ours: null, baseline: null, ratio: null },
       ],
       series: [
         {
@@ -80,7 +81,7 @@ const report: Report = {
           yUnit: "MB",
           lines: [
             {
-              label: "floor",
+              label: "baseline",
               points: [
                 [0, 30],
                 [100, 31],
@@ -96,7 +97,7 @@ const report: Report = {
 };
 
 t.test(
-  "[8 Bench: medians and spreads] a spread is the median with smallest and largest, and skips what was not measured",
+  "[bench, statistics] a spread is the median with the smallest and the largest value; values that were not measured are skipped",
   async (t) => {
     t.equal(medianOf([3, 1, 2]), 2);
     t.equal(medianOf([4, 1, 2, 3]), 2.5);
@@ -105,12 +106,12 @@ t.test(
     const ratio = ratioOf(spreadOf([10, 20]), spreadOf([40, 40]));
     t.match(ratio, { median: 0.375, min: 0.25, max: 0.5 });
     t.equal(ratioOf(spreadOf([1]), null), null);
-    t.equal(ratioOf(spreadOf([-1]), spreadOf([-2])), null, "shrunken memory has no ratio");
+    t.equal(ratioOf(spreadOf([-1]), spreadOf([-2])), null, "memory that shrank has no ratio");
   },
 );
 
 t.test(
-  "[8 Bench: HdrHistogram] a percentile needs enough samples, and only what was due inside the window counts",
+  "[bench, HdrHistogram] a percentile needs enough samples, and only arrivals due inside the window count",
   async (t) => {
     const recorder = new Recorder(1_000);
     recorder.latency(5, 10);
@@ -132,45 +133,43 @@ t.test(
   },
 );
 
-t.test("[8 Bench: fixed seeds] the same seed gives the same numbers", async (t) => {
+t.test("[bench, seeds] the same seed gives the same numbers", async (t) => {
   const take = (seed: number): number[] => Array.from({ length: 5 }, seededRandom(seed));
   t.same(take(1), take(1));
   t.not(take(1)[0], take(2)[0]);
   t.ok(take(3).every((value) => value >= 0 && value < 1));
 });
 
-t.test(
-  "[8 Bench: open-loop arrival] arrivals are due at start + i / rate, whenever the loop gets to them",
-  async (t) => {
-    const due: number[] = [];
-    const fromMs = performance.now();
-    await runArrivals({ ratePerSecond: 500, fromMs, untilMs: fromMs + 40, onArrival: (dueAt) => due.push(dueAt) > 0 });
-    t.same(
-      due.map((dueAt) => Math.round(dueAt - fromMs)),
-      Array.from({ length: 20 }, (_, index) => index * 2),
-    );
-    const few: number[] = [];
-    await runArrivals({
-      ratePerSecond: 1e6,
-      fromMs: performance.now(),
-      untilMs: Number.POSITIVE_INFINITY,
-      onArrival: (dueAt) => few.push(dueAt) < 3,
-    });
-    t.equal(few.length, 3, "a handler that says stop ends them");
-  },
-);
-
-t.test("[8 Bench] the text report shows medians, spreads, ratios and failed checks", async (t) => {
-  const text = formatText(report);
-  t.match(text, /posts +11,000\/s \[10,000 - 12,000\] +42,000\/s \[40,000 - 44,000\] +0\.262 \[0\.25 - 0\.273\]/);
-  t.notMatch(text, /unseen/, "what could not be measured has no row");
-  t.match(text, /FAILED .*3 x 429/);
+t.test("[bench, open loop] arrivals are due at start + i / rate, whenever the event loop handles them", async (t) => {
+  const due: number[] = [];
+  const fromMs = performance.now();
+  await runArrivals({ ratePerSecond: 500, fromMs, untilMs: fromMs + 40, onArrival: (dueAt) => due.push(dueAt) > 0 });
+  t.same(
+    due.map((dueAt) => Math.round(dueAt - fromMs)),
+    Array.from({ length: 20 }, (_, index) => index * 2),
+  );
+  const few: number[] = [];
+  await runArrivals({
+    ratePerSecond: 1e6,
+    fromMs: performance.now(),
+    untilMs: Number.POSITIVE_INFINITY,
+    onArrival: (dueAt) => few.push(dueAt) < 3,
+  });
+  t.equal(few.length, 3, "a handler that returns false ends them");
 });
 
-t.test("[8 Bench: --html] the page is self-contained, fits a phone, and escapes what others wrote", async (t) => {
+t.test("[bench] the text report shows medians, ranges, ratios and failed checks", async (t) => {
+  const text = formatText(report);
+  t.match(text, /posts +11,000\/s \[10,000 - 12,000\] +42,000\/s \[40,000 - 44,000\] +0\.262 \[0\.25 - 0\.273\]/);
+  t.notMatch(text, /unseen/, "a value that was not measured has no row");
+  t.match(text, /FAILED .*3 x 429/);
+  t.match(text, /, transport native\n/, "who spoke HTTP in the server");
+});
+
+t.test("[bench, --html] the page is self-contained, fits a phone, and escapes foreign text", async (t) => {
   const page = formatHtml(report);
   t.match(page, /<meta name="viewport"/);
-  t.notMatch(page, /https?:\/\/|src=|url\(|@import|<script/i, "no outside asset and no script");
+  t.notMatch(page, /https?:\/\/|src=|url\(|@import|<script/i, "no external asset and no script");
   t.match(page, /&lt;script&gt;alert\(1\)/);
   t.match(page, /--json &lt;b&gt;\.json/);
   t.equal(page.match(/<polyline/g)?.length, 2);
@@ -179,13 +178,13 @@ t.test("[8 Bench: --html] the page is self-contained, fits a phone, and escapes 
     const places = points.split(" ").map((place) => place.split(",").map(Number));
     t.ok(
       places.every(([x = -1, y = -1]) => x >= 0 && x <= 360 && y >= 0 && y <= 220),
-      "drawn inside the picture",
+      "drawn inside the image",
     );
   }
 });
 
 t.test(
-  "[start-up contract] a zuliprc gives email and key of its [api] section, and says what is missing",
+  "[start-up contract] a zuliprc gives email and key of its [api] section, and errors say what is missing",
   async (t) => {
     const folder = t.testdir({});
     const path = join(folder, "zuliprc");
@@ -196,16 +195,19 @@ t.test(
   },
 );
 
-t.test("[8 Bench, peers] ours divided by a peer stands beside it, in text and on the page", async (t) => {
-  const pair = { ours: [10, 12], floor: [40, 40], peers: { fastify: [5, 5], socketio: [] } };
+t.test("[bench, peers] the ratio of this server to a peer is shown in text and on the page", async (t) => {
+  const pair = { ours: [10, 12], baseline: [40, 40], peers: { fastify: [5, 5], socketio: [] } };
   const posts = { key: "y", title: "posts", unit: "/s", better: "higher" } as const;
   const measure = measureOf(posts, pair, (run) => run);
   t.match(measure.peers, { fastify: { value: { median: 5 }, ratio: { median: 2.2, min: 2, max: 2.4 } } });
   t.same(measure.peers?.["socketio"], { value: null, ratio: null }, "a peer without a run has no number");
-  t.notOk("peers" in measureOf(posts, { ours: [1], floor: [] }, (run) => run), "without peers nothing is said of them");
+  t.notOk(
+    "peers" in measureOf(posts, { ours: [1], baseline: [] }, (run) => run),
+    "without peers the report does not mention any",
+  );
   const scenarios = report.scenarios.map((scenario) => ({ ...scenario, measures: [measure] }));
   const text = formatText({ ...report, scenarios });
-  t.match(text, / ours +floor +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);
+  t.match(text, / ours +baseline +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);
   t.match(text, / 5\/s \[5 - 5\] +2\.2 \[2 - 2\.4\] +- +-$/m);
   const page = formatHtml({ ...report, scenarios });
   t.match(page, /<th>fastify<\/th><th>ours \/ fastify<\/th>/);

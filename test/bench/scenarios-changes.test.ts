@@ -1,4 +1,5 @@
-// Every scenario, tiny, against the real server, so that none can rot: those that change many rows. See test/support/scenarios.ts.
+// Runs tiny versions of the scenarios that change many rows, against the real server (test/support/scenarios.ts).
+import t from "tap";
 import { proveScenarios } from "../support/scenarios.ts";
 
-proveScenarios("changes");
+proveScenarios(t, "changes");

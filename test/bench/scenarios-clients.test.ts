@@ -1,4 +1,5 @@
-// Every scenario, tiny, against the real server, so that none can rot: those that do what many clients do together. See test/support/scenarios.ts.
+// Runs tiny versions of the scenarios with many clients, against the real server (test/support/scenarios.ts).
+import t from "tap";
 import { proveScenarios } from "../support/scenarios.ts";
 
-proveScenarios("clients");
+proveScenarios(t, "clients");

@@ -1,9 +1,9 @@
-// Each scenario is run by exactly one of the test files beside this one, which know what it must count.
+// Every scenario is run by exactly one of the scenario test files in this folder, and its expected numbers are listed.
 import t from "tap";
 import { scenarios } from "../../bench/scenarios/all.ts";
 import { COUNTED, groups } from "../support/scenarios.ts";
 
-t.test("[8 Bench] the tests know what each scenario must count, and run each of them once", async (t) => {
+t.test("[bench] the tests list the expected numbers of every scenario, and run each scenario once", async (t) => {
   const all = scenarios.map(({ name }) => name).toSorted();
   t.same(Object.keys(COUNTED).toSorted(), all);
   t.same(Object.values(groups).flat().toSorted(), all);

@@ -1,4 +1,6 @@
-// Every scenario, tiny, against the real server, so that none can rot: those that write one row after another. See test/support/scenarios.ts.
+// Runs tiny versions of the scenarios that write one row at a time, against the real server
+// (test/support/scenarios.ts).
+import t from "tap";
 import { proveScenarios } from "../support/scenarios.ts";
 
-proveScenarios("posts");
+proveScenarios(t, "posts");

@@ -1,4 +1,5 @@
-// Every scenario, tiny, against the real server, so that none can rot: those that listen. See test/support/scenarios.ts.
+// Runs tiny versions of the scenarios with event receivers, against the real server (test/support/scenarios.ts).
+import t from "tap";
 import { proveScenarios } from "../support/scenarios.ts";
 
-proveScenarios("push");
+proveScenarios(t, "push");

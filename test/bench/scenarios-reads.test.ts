@@ -1,4 +1,5 @@
-// Every scenario, tiny, against the real server, so that none can rot: those that read. See test/support/scenarios.ts.
+// Runs tiny versions of the scenarios that read, against the real server (test/support/scenarios.ts).
+import t from "tap";
 import { proveScenarios } from "../support/scenarios.ts";
 
-proveScenarios("reads");
+proveScenarios(t, "reads");

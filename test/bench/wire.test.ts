@@ -1,5 +1,5 @@
-// The parts of the load generator that read bytes: HTTP answers and WebSocket frames, however TCP cuts them. An independent
-// implementation (node:http, the `ws` package) stands at the other end.
+// The parts of the load generator that read bytes: HTTP responses and WebSocket frames, however TCP splits them. The
+// other end is an independent implementation (node:http, the `ws` package).
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,7 +14,9 @@ const LENGTH_ANSWER = "HTTP/1.1 200 OK\r\nuWebSockets: 20\r\nContent-Length: 11\
 const CHUNKED_ANSWER =
   "HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n";
 
-/** Feeds `text` in pieces through a buffer that holds stale bytes behind them, as the shared read buffer does. */
+/**
+ * Feeds `text` in pieces through a buffer that contains stale bytes after each piece, as the shared read buffer does.
+ */
 function readInPieces(text: string, cuts: readonly number[]): Response[] {
   const responses: Response[] = [];
   const reader = new ResponseReader((response) => responses.push(response));
@@ -28,7 +30,7 @@ function readInPieces(text: string, cuts: readonly number[]): Response[] {
   return responses;
 }
 
-t.test("[8 Bench] an answer is read the same wherever TCP cuts it", async (t) => {
+t.test("[bench] a response is read the same wherever TCP splits it", async (t) => {
   const expected = { status: 200, bodyBytes: 11, failureBody: "" };
   t.same(readInPieces(LENGTH_ANSWER, []), [expected]);
   for (let cut = 1; cut < LENGTH_ANSWER.length; cut += 1) {
@@ -36,20 +38,23 @@ t.test("[8 Bench] an answer is read the same wherever TCP cuts it", async (t) =>
   }
 });
 
-t.test("[8 Bench] a chunked answer is read the same wherever TCP cuts it, and a failure's body is kept", async (t) => {
-  const expected = { status: 400, bodyBytes: 11, failureBody: "hello world" };
-  t.same(readInPieces(CHUNKED_ANSWER, []), [expected]);
-  for (let cut = 1; cut < CHUNKED_ANSWER.length; cut += 1) {
-    t.same(readInPieces(CHUNKED_ANSWER, [cut]), [expected], `cut at ${cut}`);
-  }
-});
+t.test(
+  "[bench] a chunked response is read the same wherever TCP splits it, and a failure's body is kept",
+  async (t) => {
+    const expected = { status: 400, bodyBytes: 11, failureBody: "hello world" };
+    t.same(readInPieces(CHUNKED_ANSWER, []), [expected]);
+    for (let cut = 1; cut < CHUNKED_ANSWER.length; cut += 1) {
+      t.same(readInPieces(CHUNKED_ANSWER, [cut]), [expected], `cut at ${cut}`);
+    }
+  },
+);
 
-t.test("[8 Bench] bytes behind an answer are an error, because nothing was pipelined", async (t) => {
+t.test("[bench] bytes after a response are an error, because nothing was pipelined", async (t) => {
   t.throws(() => readInPieces(`${LENGTH_ANSWER}x`, []), /bytes after the end/);
   t.throws(() => readInPieces("HTTP/1.1 200 OK\r\n\r\n", []), /without a length/);
 });
 
-t.test("[8 Bench] a request carries its number in the body without changing its length", async (t) => {
+t.test("[bench] a request carries its number in the body without changing its length", async (t) => {
   const text = buildRequest({
     method: "POST",
     path: "/api/v1/messages",
@@ -66,7 +71,7 @@ t.test("[8 Bench] a request carries its number in the body without changing its 
   t.match(head, new RegExp(`Content-Length: ${body.length}$`));
 });
 
-t.test("[8 Bench] one connection asks a node:http server again and again", async (t) => {
+t.test("[bench] one connection sends many requests to a node:http server", async (t) => {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     request.setEncoding("utf8");
@@ -123,7 +128,7 @@ async function serveSocket(t: Test, script: (socket: import("ws").WebSocket) => 
   return (server.address() as AddressInfo).port;
 }
 
-/** Connects and collects texts until the socket is gone. */
+/** Connects and collects texts until the socket is closed. */
 function collect(port: number, hello: string): Promise<{ texts: string[]; reason: string }> {
   return new Promise((resolve) => {
     const texts: string[] = [];
@@ -165,7 +170,7 @@ t.test("[realtime] frames of every length, fragments and pings of an independent
   t.equal(reason, "close 4410 queue gone");
 });
 
-t.test("[realtime] a refused upgrade says with which status", async (t) => {
+t.test("[realtime] a rejected upgrade reports its status", async (t) => {
   const server = createServer((_request, response) => response.writeHead(401).end("no"));
   server.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,6 +1,7 @@
 /**
- * Apprise, unchanged. Its plug-in for Zulip makes the address of the server from the bot's: always https, always port 443. A proxy, for
- * which Apprise asks the environment, leads that address here, and `verify=no` (a parameter of every plug-in) accepts its certificate.
+ * Apprise, unmodified. Its Zulip plug-in always connects to the domain of the bot's email on port 443. A proxy set in
+ * the environment redirects that host to the test server, and `verify=no` (a parameter of every plug-in) accepts its
+ * certificate.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -17,7 +18,7 @@ import { startTestServer, type Teardown, temporaryFolder } from "../support/serv
 
 const skip = pythonObstacle("apprise") ?? certificateObstacle() ?? false;
 
-/** Ends TLS and leads every connection to one port, whatever host is asked for. @returns its address */
+/** Terminates TLS and forwards every connection to one port, whatever the host. @returns its URL */
 async function proxyTo(t: Teardown, port: number): Promise<string> {
   const { keyFile, certFile } = newCertificate(temporaryFolder(t));
   const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
@@ -36,7 +37,7 @@ async function proxyTo(t: Teardown, port: number): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-t.test("[OpenAPI, send-message] Apprise notifies a channel and a person", { skip }, async (t) => {
+t.test("[OpenAPI, send-message] Apprise sends to a channel and to a user", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const friend = await server.person("Friend");
@@ -50,8 +51,10 @@ t.test("[OpenAPI, send-message] Apprise notifies a channel and a person", { skip
   t.equal(code, 0, stderr);
   const events = await readNow(friend, queue);
   t.equal(messageIds(events).length, 2);
-  const told = events.map(({ message }) => [message.type, message.sender_id, message.subject, message.content]).sort();
-  t.strictSame(told, [
+  const received = events
+    .map(({ message }) => [message.type, message.sender_id, message.subject, message.content])
+    .sort();
+  t.strictSame(received, [
     ["private", bot.userId, "", "is *full*"],
     ["stream", bot.userId, "disk", "is *full*"],
   ]);

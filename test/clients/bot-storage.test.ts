@@ -1,4 +1,4 @@
-// The PyPI package `zulip_bots`, unchanged: an example bot that keeps its state on the server (`/bot_storage`).
+// The PyPI package `zulip_bots`, unmodified: an example bot that keeps its state on the server (`/bot_storage`).
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
 import { createChannel } from "../support/conversation.ts";

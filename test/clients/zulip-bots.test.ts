@@ -1,4 +1,7 @@
-/** The PyPI package `zulip_bots`, unchanged: `zulip-run-bot` answers mentions in channels that the bot is not in, and direct messages. */
+/**
+ * The PyPI package `zulip_bots`, unmodified: `zulip-run-bot` answers direct messages, and mentions in channels without
+ * the bot.
+ */
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
 import { createChannel } from "../support/conversation.ts";
@@ -8,7 +11,7 @@ import { startTestServer } from "../support/server.ts";
 
 const skip = pythonObstacle("zulip_bots.run") ?? false;
 
-t.test("[realtime] the example bot helloworld answers where it is mentioned and directly", { skip }, async (t) => {
+t.test("[realtime] the example bot helloworld answers mentions and direct messages", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const { bot } = await makeBot(owner, "hello");
@@ -20,7 +23,7 @@ t.test("[realtime] the example bot helloworld answers where it is mentioned and 
 
   const answer = { sender_id: bot.userId, content: "beep boop" };
   const mention = await owner.say("robots", "t", "@**The hello** hello");
-  // The bot answers first and reacts then.
+  // The bot sends its answer before its reaction.
   const wave = await socket.event((event) => event.type === "reaction" && event.message_id === mention);
   t.match(wave, { op: "add", emoji_name: "wave", user_id: bot.userId });
   const inChannel = await socket.event((event) => event.message?.sender_id === bot.userId);

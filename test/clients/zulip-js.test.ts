@@ -1,4 +1,7 @@
-/** The npm package zulip-js, unchanged, drives a real server from its zuliprc: sign in, subscribe, send, follow events. */
+/**
+ * The npm package zulip-js, unmodified, drives a real server from its zuliprc: authenticate, subscribe, send, follow
+ * events.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import t from "tap";
@@ -12,7 +15,7 @@ interface Line {
 
 const program = new URL("zulip-js-client.mjs", import.meta.url).pathname;
 
-/** The program's lines, waited for by what they are. */
+/** Runs the program and waits for lines of its output. */
 class Program {
   readonly lines: Line[] = [];
   errors = "";
@@ -24,7 +27,7 @@ class Program {
     const { stdout, stderr } = this.#child;
     if (stdout === null || stderr === null) throw new Error("the child has no pipes");
     createInterface({ input: stdout }).on("line", (line) => {
-      // The package itself prints what goes wrong.
+      // The package itself prints errors.
       if (line.startsWith("{")) this.lines.push(JSON.parse(line));
       else this.errors += `${line}\n`;
       this.#wake();
@@ -48,7 +51,7 @@ class Program {
     return (await this.line((line) => line.what === what)).value;
   }
 
-  /** Ends the program, which would go on for ever. */
+  /** Stops the program, which would run forever. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => this.#child.once("close", () => resolve()));
@@ -57,7 +60,7 @@ class Program {
   }
 }
 
-t.test("[OpenAPI] zulip-js signs in, subscribes, sends and receives by its event loop", async (t) => {
+t.test("[OpenAPI] zulip-js authenticates, subscribes, sends and receives by its event loop", async (t) => {
   const password = "a password of the owner";
   const server = await startTestServer(t, { environment: { OWNER_PASSWORD: password } });
   const { owner } = server;
@@ -102,5 +105,5 @@ t.test("[OpenAPI] zulip-js signs in, subscribes, sends and receives by its event
     events.map((event) => [event.type, event.message.content, event.message.sender_full_name]),
     ["one", "two", "three"].map((content) => ["message", content, "Friend"]),
   );
-  t.equal(child.errors, "", "and the package has nothing to complain about");
+  t.equal(child.errors, "", "and the package reports no error");
 });

@@ -1,4 +1,7 @@
-/** zulip-term 0.7.0 (zulip-terminal), unchanged, in a terminal: it loads, shows what is there and what comes, and sends. */
+/**
+ * zulip-term 0.7.0 (zulip-terminal), unmodified, in a terminal: it loads, shows existing and new messages, and sends
+ * one.
+ */
 import t from "tap";
 import { clientProgram, python, pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
 import { isPolledBy, openQueue, readNow, until } from "../support/realtime.ts";
@@ -14,7 +17,7 @@ t.test("[OpenAPI] zulip-terminal shows messages, live ones too, and sends one", 
   const queue = await openQueue(friend, ["message"]);
   const steps = [
     { see: "written before" },
-    // The line at the bottom is drawn last: keys are read from then on.
+    // The bottom line is drawn last. From then on the program reads keys.
     { see: "Help(?)" },
     { press: "" },
     { see: "written while it runs" },

@@ -1,6 +1,6 @@
 /**
- * A commit that fails (M5): the kernel is made to refuse a flush or a page in the middle of 16 concurrent posts. Nobody gets a
- * false 200, the process ends itself at once, and the next start has every message that was acknowledged, and no half one.
+ * A commit that fails (M5): the kernel rejects a flush or a page write in the middle of 16 concurrent posts. No client
+ * gets a false 200, the process exits at once, and the next start has every acknowledged message and no partial one.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/server.ts";
 import { startTraced, tracingObstacle } from "../support/strace.ts";
 
 const lanes = 16;
-/** More than a start on a founded folder needs; what comes later is refused. */
+/** More calls than a start on an initialized folder needs. Later calls fail. */
 const refusedAfter = 60;
 
 const faults: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 for (const [what, inject] of Object.entries(faults)) {
-  t.test(`[M5] ${what}: nobody gets a false 200, the process ends, the next start recovers`, async (t) => {
+  t.test(`[M5] ${what}: no client gets a false 200, the process exits, and the next start recovers`, async (t) => {
     const reason = tracingObstacle();
     if (reason !== null) {
       t.pass(`not spoiled: ${reason}`, { skip: reason });
@@ -55,7 +55,7 @@ for (const [what, inject] of Object.entries(faults)) {
     t.match(program.stderr, /a commit failed/, "and said why");
     t.ok(
       answers.every((status) => status === 200),
-      "nobody was told anything but the truth",
+      "every response was true",
     );
     t.ok(acknowledged.size > 0, `${acknowledged.size} were acknowledged before`);
     t.match(readFileSync(file, "latin1"), /\(INJECTED\)/);
@@ -73,7 +73,7 @@ for (const [what, inject] of Object.entries(faults)) {
     for (const [content, id] of acknowledged) {
       if (stored.get(content) !== id) t.fail(`${content} was acknowledged as ${id} and is ${stored.get(content)}`);
     }
-    t.ok(stored.size - acknowledged.size <= lanes, "no more than what was in flight is there beside them");
+    t.ok(stored.size - acknowledged.size <= lanes, "besides them there are no more than the posts in flight");
     t.equal((await again.owner.post("/messages", { type: "channel", to: 1, topic: "t", content: "on" })).status, 200);
     await again.program.end("SIGTERM");
     const environment = openEnvironment(join(dataDir, "realms", "1"));

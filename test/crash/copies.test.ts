@@ -1,6 +1,6 @@
 /**
- * Copies that a power cut must not take back (issue 2, M1): when `backup` and `restore` say that they are done, the kernel was asked
- * to flush every file and folder of the copy. Needs strace and leave to use it; says so and skips where there is none.
+ * Copies that survive a power cut (M1): when `backup` and `restore` report success, the kernel was asked to flush every
+ * file and folder of the copy. Skipped with a message where strace is missing or not permitted.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { Program, runCli } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { tracingObstacle } from "../support/strace.ts";
 
-/** Every file and folder in one, and itself. What holds locks between processes is nothing to keep. */
+/** Every file and folder inside, and the folder itself, without the lock files. */
 function entriesOf(folder: string): string[] {
   const isLock = (name: string) => name === "lock" || name.endsWith("lock.mdb");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => !isLock(name));
   return [folder, ...names.map((name) => join(folder, name))].sort();
 }
 
-t.test("[issue 2, M1] a backup, and what is restored from one, is on disk when it is said to be there", async (t) => {
+t.test("[M1] a backup and a restored folder are flushed before the command reports success", async (t) => {
   const reason = tracingObstacle();
   if (reason !== null) {
     t.pass(`not traced: ${reason}`, { skip: reason });
@@ -38,14 +38,14 @@ t.test("[issue 2, M1] a backup, and what is restored from one, is on disk when i
     t.strictSame([code, stderr], [0, ""]);
     const paths = [...readFileSync(trace, "utf8").matchAll(/sync\(\d+<([^>]+)>/g)].map(([, path]) => path);
     t.ok(paths.includes(target), "the folder itself");
-    // What is renamed keeps what was flushed before.
+    // A renamed file keeps what was flushed before.
     const flushed = new Set(paths.map((path) => path?.replace("/restoring/", "/")));
     const missing = entriesOf(target).filter((path) => !flushed.has(path));
     t.strictSame(missing, [], args[0]);
     t.ok(flushed.has(folder), "its own name, too");
     t.ok(
       entriesOf(target).some((path) => path.includes("/files/")),
-      "an uploaded file is part of it",
+      "it contains an uploaded file",
     );
   }
   t.equal((await runCli(t, copy, "check")).code, 0);

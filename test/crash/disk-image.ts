@@ -1,24 +1,24 @@
 /**
- * What a disk may hold after a power cut: everything that was flushed before, and of the rest whatever the disk got to: all,
- * nothing, some writes and not others, writes torn between sectors. Names of files are entries of their folder: they are safe when
- * the folder was flushed, no sooner.
+ * Possible contents of a disk after a power cut: everything flushed before it, and any part of the other writes: all,
+ * none, some, or writes torn between sectors. A file name is an entry of its folder, so it is durable only after the
+ * folder is flushed.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DiskOp, Recording } from "./disk-trace.ts";
 
-/** What no disk tears: pages are written in these. */
+/** A disk never tears a sector. */
 const sectorBytes = 512;
 
-/** What becomes of what was asked for and not flushed. */
-export const fates = ["lost", "kept", "some", "torn", "last torn"] as const;
-export type Fate = (typeof fates)[number];
+/** The fate of writes that were requested but not flushed. */
+export const writeOutcomes = ["lost", "kept", "some", "torn", "last torn"] as const;
+export type WriteOutcome = (typeof writeOutcomes)[number];
 
 export interface Cut {
-  /** The line of the trace after which nothing happens any more. */
+  /** The last line of the trace that was executed before the cut. */
   readonly line: number;
-  readonly fate: Fate;
-  /** 0 to 1, for what is left to chance. */
+  readonly outcome: WriteOutcome;
+  /** 0 to 1, for random choices. */
   readonly random: () => number;
 }
 
@@ -27,8 +27,8 @@ interface File {
   size: number;
 }
 
-/** Writes into an empty folder. @returns how many writes were not flushed yet */
-export function layImage({ ops, folders }: Recording, { line, fate, random }: Cut, target: string): number {
+/** Writes the image into an empty folder. @returns how many writes were not flushed yet */
+export function layImage({ ops, folders }: Recording, { line, outcome, random }: Cut, target: string): number {
   const begun = ops.filter(({ start, kind }) => start <= line && kind !== "flush");
   const isSafe = safety(ops, line);
   const last = begun.findLast((op) => !isSafe(op));
@@ -38,13 +38,13 @@ export function layImage({ ops, folders }: Recording, { line, fate, random }: Cu
   for (const op of begun) {
     const safe = isSafe(op);
     if (!safe) pending++;
-    apply(op, safe ? "kept" : fateOf(op, op === last, fate, random), { files, entries, random });
+    apply(op, safe ? "kept" : outcomeOf(op, op === last, outcome, random), { files, entries, random });
   }
   layFolder(target, 0, { files, entries, folders });
   return pending;
 }
 
-/** Flushed: by a flush that began when it was done and ended before the cut, or by itself. */
+/** Whether an operation is durable: a flush started after it and ended before the cut, or it flushed itself. */
 function safety(ops: readonly DiskOp[], line: number): (op: DiskOp) => boolean {
   const flushedAt = new Map<number, number>();
   for (const op of ops) {
@@ -53,11 +53,11 @@ function safety(ops: readonly DiskOp[], line: number): (op: DiskOp) => boolean {
   return (op) => op.end < (flushedAt.get(op.of) ?? 0) || (op.kind === "data" && op.isSync && op.end <= line);
 }
 
-function fateOf(op: DiskOp, isLast: boolean, fate: Fate, random: () => number): "lost" | "kept" | "torn" {
+function outcomeOf(op: DiskOp, isLast: boolean, outcome: WriteOutcome, random: () => number): "lost" | "kept" | "torn" {
   const coin = random();
-  if (fate === "lost" || fate === "kept") return fate;
-  if (fate === "last torn") return isLast ? "torn" : "kept";
-  if (fate === "torn" && op.kind === "data") return coin < 0.3 ? "lost" : coin < 0.6 ? "kept" : "torn";
+  if (outcome === "lost" || outcome === "kept") return outcome;
+  if (outcome === "last torn") return isLast ? "torn" : "kept";
+  if (outcome === "torn" && op.kind === "data") return coin < 0.3 ? "lost" : coin < 0.6 ? "kept" : "torn";
   return coin < 0.5 ? "lost" : "kept";
 }
 
@@ -67,8 +67,8 @@ interface Disk {
   readonly random: () => number;
 }
 
-function apply(op: DiskOp, fate: "lost" | "kept" | "torn", { files, entries, random }: Disk): void {
-  if (fate === "lost" || op.kind === "flush") return;
+function apply(op: DiskOp, outcome: "lost" | "kept" | "torn", { files, entries, random }: Disk): void {
+  if (outcome === "lost" || op.kind === "flush") return;
   if (op.kind === "entries") {
     const folder = entries.get(op.of) ?? new Map<string, number>();
     entries.set(op.of, folder);
@@ -94,7 +94,7 @@ function apply(op: DiskOp, fate: "lost" | "kept" | "torn", { files, entries, ran
   file.size = Math.max(file.size, end);
   for (let at = op.offset; at < end; ) {
     const next = Math.min(end, (Math.floor(at / sectorBytes) + 1) * sectorBytes);
-    if (fate === "kept" || random() < 0.5) op.bytes.copy(file.bytes, at, at - op.offset, next - op.offset);
+    if (outcome === "kept" || random() < 0.5) op.bytes.copy(file.bytes, at, at - op.offset, next - op.offset);
     at = next;
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Reads a trace of system calls (strace -f -xx) as what a disk was asked for: bytes written where, sizes, entries of folders, and
- * flushes; and what came and went on the network, so that an answer can be placed between them.
+ * Reads a trace of system calls (strace -f -xx) as disk operations: bytes written at offsets, sizes, folder entries and
+ * flushes; and as network traffic, so that a response can be placed between them.
  */
 import { dirname } from "node:path";
 import { type Call, parseTrace } from "./trace.ts";
 
-/** What strace must be asked for, whole (-s) and without losses (-xx). */
+/** Options with which strace records calls whole (-s) and without loss (-xx). */
 export const diskFlags = [
   "-xx",
   "-s",
@@ -15,12 +15,12 @@ export const diskFlags = [
 ];
 
 interface Timed {
-  /** Line numbers of the trace: it was asked for, and it was done. */
+  /** Line numbers of the trace: the call's start and its end. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Files and folders have numbers: names come and go. */
+/** Files and folders have numbers, because names change. */
 export type DiskOp = Timed &
   (
     | {
@@ -31,7 +31,7 @@ export type DiskOp = Timed &
         readonly isSync: boolean;
       }
     | { readonly kind: "size"; readonly of: number; readonly size: number }
-    /** A folder's entries, changed together; null: gone. */
+    /** A folder's entries, changed together; null: removed. */
     | { readonly kind: "entries"; readonly of: number; readonly changes: readonly (readonly [string, number | null])[] }
     | { readonly kind: "flush"; readonly of: number }
   );
@@ -43,7 +43,7 @@ export interface Wire extends Timed {
 }
 
 export interface Recording {
-  /** In order of their starts. */
+  /** Ordered by their start. */
   readonly ops: readonly DiskOp[];
   readonly wires: readonly Wire[];
   /** Numbers of folders; the data folder is 0. */
@@ -57,7 +57,7 @@ interface Opened {
   offset: number;
 }
 
-/** Calls that would change a file in ways that are not followed: none of them may meet the data folder. */
+/** Calls that change a file in ways that are not modelled here. None of them may touch the data folder. */
 const unfollowed = new Set([
   "fallocate",
   "sync_file_range",
@@ -71,7 +71,9 @@ const unfollowed = new Set([
   "pwritev2",
 ]);
 
-/** @param dataDir was empty when the trace began @throws Error for a call on the data folder that is not understood */
+/**
+ * @param dataDir was empty when the trace started @throws Error for a call on the data folder that is not understood
+ */
 export function readDiskTrace(trace: string, dataDir: string): Recording {
   const reader = new DiskTraceReader(dataDir);
   for (const call of parseTrace(trace)) reader.take(call);
@@ -126,7 +128,7 @@ class DiskTraceReader {
     } else if (name !== "close") throw new Error(`${name} on a file of the data folder is not understood`);
   }
 
-  /** LMDB writes with calls, not through memory: what is written to a mapping shows in no trace. */
+  /** LMDB writes by calls, not through memory: writes to a mapping appear in no trace. */
   #map(text: string): void {
     const fd = Number(/, (\d+), [^,]*\) += /.exec(text)?.[1] ?? -1);
     const opened = this.#opened.get(fd);
@@ -169,7 +171,7 @@ class DiskTraceReader {
     }
   }
 
-  /** What lies in a folder goes with it. */
+  /** A folder's contents move with it. */
   #moveWithin(folder: string, other: string): void {
     for (const [path, number] of [...this.#numbers]) {
       if (!path.startsWith(`${folder}/`)) continue;
@@ -205,7 +207,7 @@ class DiskTraceReader {
 
   #numberOf(path: string): number {
     const found = this.#numbers.get(path);
-    if (found === undefined) throw new Error("a path of the data folder was never made");
+    if (found === undefined) throw new Error("a path of the data folder was never created");
     return found;
   }
 }
@@ -214,7 +216,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Every text of a call, as bytes. @throws Error when strace cut one short */
+/** Every string of a call, as bytes. @throws Error when strace truncated one */
 function stringsOf(text: string): Buffer[] {
   const found: Buffer[] = [];
   for (const match of text.matchAll(/"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g)) {

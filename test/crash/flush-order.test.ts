@@ -1,6 +1,6 @@
 /**
- * M1, seen from outside: the kernel's own record of what the server wrote, flushed and sent shows that no answer and no event
- * left before the flush of its turn. Needs strace and leave to use it; says so and skips where there is none.
+ * M1 from the outside: the kernel's record of what the server wrote, flushed and sent shows that no response and no
+ * event left before the flush of its turn. Skipped with a message where strace is missing or not permitted.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ const traced =
 const rounds = 4;
 const posters = 16;
 
-t.test("[M1] the kernel saw no answer and no event before the flush of its turn", async (t) => {
+t.test("[M1] no response and no event leaves the process before the flush of its turn", async (t) => {
   const reason = tracingObstacle();
   if (reason !== null) {
     t.pass(`not traced: ${reason}`, { skip: reason });
     return;
   }
   const file = join(temporaryFolder(t), "trace");
-  // Every text is shown whole.
+  // Record every string whole.
   const flags = ["-s", "65536", "-e", `trace=${traced}`];
   const { program, url, owner } = await startTraced(t, { dataDir: temporaryFolder(t), file, flags });
 
@@ -43,12 +43,12 @@ t.test("[M1] the kernel saw no answer and no event before the flush of its turn"
   const trace = readFileSync(file, "latin1");
   const verdict = judge(trace, texts, store);
   t.strictSame(verdict.violations, []);
-  t.equal(verdict.answers, texts.length, "every answer was looked at");
+  t.equal(verdict.answers, texts.length, "every response was checked");
   t.ok(verdict.events >= texts.length, "and every event");
   controls(t, trace, texts);
 });
 
-/** The judge finds what is wrong: traces in which it is. */
+/** Checks that the judge finds violations in traces that contain some. */
 function controls(t: Test, trace: string, texts: readonly string[]): void {
   const text = texts[5] as string;
   const found = (doctored: string): Verdict => judge(doctored, texts, store);
@@ -60,7 +60,7 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const failing = lines.map((line) => (isSync(line) ? line.replace(/= 0$/, "= -1 EIO (Input/output error)") : line));
   t.ok(found(failing.join("\n")).violations.length >= texts.length, "flushes that failed");
 
-  // What the store's file gets is no event.
+  // A write to the store's file is not an event.
   const storeFds = lines.flatMap((line) => (line.includes(store) ? (/ = (\d+)$/.exec(line)?.[1] ?? []) : []));
   const isSent = (line: string) => {
     const fd = /(?:sendto|writev?|sendmsg)\((\d+),/.exec(line)?.[1];
@@ -68,13 +68,13 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   };
   const eventAt = lines.findIndex((line) => line.includes(text) && isSent(line));
   const writtenAt = lines.findIndex((line) => /(?:pwrite64|writev|pwritev)\(/.test(line) && line.includes(text));
-  t.ok(writtenAt > 0 && eventAt > writtenAt, "the text was written, then told");
+  t.ok(writtenAt > 0 && eventAt > writtenAt, "the text was written, then published");
   const early = [...lines];
   const [event = ""] = early.splice(eventAt, 1);
   early.splice(writtenAt, 0, event);
-  // One write may tell of several posts.
-  const told = found(early.join("\n")).violations;
-  t.ok(told.includes(`an event told of ${text} before it was durable`), "an event that left early");
+  // One write may carry several posts.
+  const received = found(early.join("\n")).violations;
+  t.ok(received.includes(`an event carried ${text} before it was durable`), "an event that was sent too early");
 
   const calls = parseTrace(trace);
   const asked = calls.find((call) => /^(?:read|recv)/.test(call.name) && call.text.includes(text));
@@ -86,10 +86,10 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const [answer = ""] = hasty.splice(answerAt, 1);
   hasty.splice((asked?.end ?? 0) + 1, 0, answer);
   const answered = found(hasty.join("\n")).violations;
-  t.ok(answered.includes(`${text} was answered before it was durable`), "an answer that left early");
+  t.ok(answered.includes(`${text} was answered before it was durable`), "an answer that was sent too early");
 }
 
-t.test("[M1] a trace in which threads interrupt one another is read by starts and ends", (t) => {
+t.test("[M1] a trace of threads that interrupt one another is ordered by the starts and ends of calls", (t) => {
   const trace = [
     '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_RDWR|O_CREAT, 0664) = 5',
     '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_WRONLY|O_DSYNC|O_CLOEXEC) = 6',

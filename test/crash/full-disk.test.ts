@@ -1,6 +1,6 @@
 /**
- * A disk that is really full (M5): a tmpfs of a few megabytes that somebody else fills, slowly or in a race with the server. Needs
- * leave to mount; says so and skips where there is none.
+ * A disk that is really full (M5): a tmpfs of a few megabytes that another program fills, slowly or in a race with the
+ * server. Skipped with a message where mounting is not permitted.
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ function post(client: Client, content: string) {
 }
 
 t.test(
-  "[M5] a disk that fills up: writes are refused, reads go on; with room again, writes do, without a restart",
+  "[M5] writes are rejected while the disk is full, reads go on, and writes work again without a restart when space returns",
   async (t) => {
     const disk = diskFor(t, 96);
     if (disk === null) return;
@@ -43,17 +43,17 @@ t.test(
     t.equal((await post(owner, "before")).status, 200);
     for (const leaveBytes of [4 * mebibyte, 0]) {
       disk.fill(leaveBytes);
-      // The server gives its ballast back, and somebody takes that, too.
+      // The server releases its ballast, and the other program uses that space, too.
       t.match(await post(owner, "refused"), refused);
       disk.fill(leaveBytes);
       t.match(await post(owner, "refused"), refused);
       t.match(await owner.post("/register"), refused);
       t.equal((await owner.get("/users/me")).status, 200);
       t.equal((await owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "t" })).status, 200);
-      t.strictSame([kept(disk, "ballast"), kept(disk, "reserve")], [false, true], "the reserve is for a start alone");
+      t.strictSame([kept(disk, "ballast"), kept(disk, "reserve")], [false, true], "the reserve is for a start only");
       t.strictSame((await everything(owner)).map(({ content }) => content).includes("refused"), false);
       disk.giveRoom();
-      t.equal((await post(owner, `with room beyond ${leaveBytes}`)).status, 200);
+      t.equal((await post(owner, `with ${leaveBytes} bytes of space`)).status, 200);
     }
     t.equal((await everything(owner)).length, 3);
     t.equal((await program.end("SIGTERM")).code, 0);
@@ -61,11 +61,11 @@ t.test(
 );
 
 t.test(
-  "[M5] a disk that is filled in a race: no false 200, the process ends itself, the next start serves reads and says so",
+  "[M5] if the disk is filled in a race, no client gets a false 200, the process exits, and the next start serves reads and logs the cause",
   async (t) => {
     const disk = diskFor(t, 64);
     if (disk === null) return;
-    // The race is lost for certain: this one does not look.
+    // This server does not check the free space, so it always loses the race.
     const { program, owner } = await startProgram(t, disk.dataDir, { STORE_FREE_BYTES_MIN: "0" });
     const acknowledged: string[] = [];
     const wrong: number[] = [];
@@ -83,23 +83,23 @@ t.test(
     });
     await Promise.all(lanes);
     t.equal((await program.exited).signal, "SIGKILL", "it ended itself");
-    t.strictSame(wrong, [], "nobody was told anything but the truth");
+    t.strictSame(wrong, [], "every response was true");
 
     disk.fill();
     t.ok(disk.freeBytes < 64 * 1024, `${disk.freeBytes} bytes free`);
     for (const start of ["the first start", "one more"]) {
       const again = await startProgram(t, disk.dataDir, watched);
       t.notOk(kept(disk, "reserve"), "given back");
-      t.match(again.program.stdout, /changes are refused until there is more/, `${start} says so`);
+      t.match(again.program.stdout, /changes are rejected until there is more space/, `${start} says so`);
       const stored = new Set((await everything(again.owner)).map(({ content }) => content));
       t.strictSame(
         acknowledged.filter((content) => !stored.has(content)),
         [],
-        `${start}: ${acknowledged.length} acknowledged are there`,
+        `${start}: all ${acknowledged.length} acknowledged messages exist`,
       );
       t.match(await post(again.owner, "refused"), refused);
       await again.program.end("SIGKILL");
-      // As an orderly stop would: the next start finds nothing that it may write over.
+      // As after an orderly stop, so that the next start finds no file that it could overwrite.
       rmSync(join(disk.dataDir, "server.pid"));
       disk.fill();
     }
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Files] a backup from a disk that is full, to another one, is whole", async (t) => {
+t.test("[architecture, Files] a backup from a full disk to another disk is complete", async (t) => {
   const disk = diskFor(t, 96);
   if (disk === null) return;
   const { owner } = await startProgram(t, disk.dataDir, watched);
@@ -127,14 +127,14 @@ t.test("[architecture, Files] a backup from a disk that is full, to another one,
   t.equal(readdirSync(join(folder, "realms", "1", "files", "uploads")).length, 1);
 });
 
-t.test("[M5] a start that finds no room at all says so and exits 75", async (t) => {
+t.test("[M5] a start without any disk space logs it and exits with 75", async (t) => {
   const disk = diskFor(t, 16);
   if (disk === null) return;
   disk.fill();
   await t.rejects(startProgram(t, disk.dataDir, watched), /colloquy: the disk of DATA_DIR=[^\n]+ is full[^\n]+\n$/);
 });
 
-t.test("[start-up] a data folder that cannot be written: one clear line and exit 78", async (t) => {
+t.test("[start-up] a data folder that is not writable gives one clear line and exit code 78", async (t) => {
   const disk = diskFor(t, 64);
   if (disk === null) return;
   const { program } = await startProgram(t, disk.dataDir, watched);

@@ -1,12 +1,15 @@
-/** 64 people who post side by side until the server is killed, each post with a key, so that its repeat settles what became of it. */
+/**
+ * 64 users post concurrently until the server is killed, each post with an idempotency key, so that a repeat determines
+ * what happened to it.
+ */
 import { connect } from "node:net";
 import fc from "fast-check";
 import { type Client, encodeForm } from "../support/client.ts";
 import type { ServerProgram } from "../support/process.ts";
 
 export const lanes = 64;
-/** Posts per round whose answers nobody reads: on disk and yet not acknowledged. */
-const unheard = 8;
+/** Posts per round whose responses are not read: on disk, but not acknowledged. */
+const unacknowledged = 8;
 
 export interface Post {
   readonly key: string;
@@ -16,7 +19,10 @@ export interface Post {
   id: number | null;
 }
 
-/** Some in topics of their own, some direct: new conversations, with more rows to lose, and old ones. */
+/**
+ * Some posts start conversations, in topics of their own or as direct messages, because these write more rows; others
+ * are in existing ones.
+ */
 function paramsOf({ key, lane, content }: Post): Record<string, unknown> {
   if (lane % 8 === 0) return { type: "direct", to: [2], content };
   return { type: "channel", to: "general", topic: lane % 8 === 1 ? key : `lane ${lane}`, content };
@@ -35,10 +41,10 @@ export async function send(client: Client, post: Post): Promise<void> {
 }
 
 /**
- * Sends a post whose answer nobody takes for one: whether it was done, only its repeat can tell.
+ * Sends a post whose response is discarded, so that only a repeat can tell whether it was executed.
  * @returns resolves when it is on disk
  */
-function sendUnheard(client: Client, post: Post): Promise<void> {
+function sendWithoutReading(client: Client, post: Post): Promise<void> {
   const { hostname, port } = new URL(client.url);
   const body = encodeForm(paramsOf(post));
   const head = [
@@ -50,15 +56,15 @@ function sendUnheard(client: Client, post: Post): Promise<void> {
     `Content-Length: ${body.length}`,
   ];
   const tcp = connect(Number(port), hostname, () => tcp.write(`${head.join("\r\n")}\r\n\r\n${body}`));
-  // It ends with the server.
+  // The connection ends with the server.
   tcp.on("error", () => undefined);
   return new Promise((resolve) => tcp.once("data", () => resolve()));
 }
 
 export interface Kill {
-  /** After so many answers, */
+  /** The kill follows after this many responses, */
   readonly acknowledgements: number;
-  /** and so many passes of this process's loop: some kills come while a turn is on its way to the disk. */
+  /** and this many more passes of this process's event loop, so that some kills interrupt a turn before its flush. */
   readonly passes: number;
 }
 
@@ -72,7 +78,7 @@ async function killAfter(server: ServerProgram, passes: number): Promise<void> {
   await server.program.end("SIGKILL");
 }
 
-/** Whether somebody was cut off by the kill: fetch says so by a TypeError. Anything else is a wrong answer. */
+/** Whether the kill interrupted the request, which fetch reports as a TypeError. Anything else is a wrong response. */
 export async function unlessKilled(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;
@@ -85,7 +91,7 @@ export async function unlessKilled(work: Promise<unknown>): Promise<boolean> {
 
 /**
  * Posts on every lane, one after the other, until the server is gone.
- * @param lastAct begun then, and waited for before the kill
+ * @param lastAct started then, and awaited before the kill
  */
 export async function postUntilKilled(
   server: ServerProgram,
@@ -93,8 +99,8 @@ export async function postUntilKilled(
   { acknowledgements, passes }: Kill,
   lastAct: () => Promise<unknown>,
 ): Promise<Post[]> {
-  const posts = Array.from({ length: unheard }, (_, index) => newPost(round, -1, `u${index}`));
-  const unread = Promise.all(posts.map((post) => sendUnheard(server.owner, post)));
+  const posts = Array.from({ length: unacknowledged }, (_, index) => newPost(round, -1, `u${index}`));
+  const unread = Promise.all(posts.map((post) => sendWithoutReading(server.owner, post)));
   let acknowledged = 0;
   const work = Array.from({ length: lanes }, async (_, lane) => {
     for (let count = 0; ; count++) {

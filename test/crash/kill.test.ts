@@ -1,7 +1,7 @@
 /**
- * The process is killed in the middle of 64 concurrent posts, again and again, and started anew (M1, M2, M3, M8, E1, D25): every
- * message that was acknowledged is there, once; nothing is half there; what was not acknowledged is settled by its repeat; and what
- * goes on beside the posts (kill-bystanders.ts) keeps its promises, too. `KILLS` says how often (10), `SEED` when.
+ * Kills the process repeatedly in the middle of 64 concurrent posts, and restarts it (M1, M2, M3, M8, E1, D25): every
+ * acknowledged message exists once, nothing is partial, repeats settle unacknowledged messages, and the activity of
+ * kill-activity.ts keeps its promises. `KILLS` sets the number of kills (10), `SEED` their moments.
  */
 import { join } from "node:path";
 import fc from "fast-check";
@@ -13,18 +13,21 @@ import { runCli, type ServerProgram, startProgram } from "../support/process.ts"
 import { privateAllowed } from "../support/receiver.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { DoomedTopic, Hook, Newcomer, Schedule, SocketReader } from "./kill-bystanders.ts";
+import { Hook, NewUser, Schedule, SocketReader, TopicBeingDeleted } from "./kill-activity.ts";
 import { type Kill, kill, lanes, type Post, postUntilKilled, send } from "./kill-load.ts";
 
 const kills = Number(process.env["KILLS"] ?? 10);
-/** In each of so many rounds a topic is being deleted. */
+/** One of this many rounds has a topic being deleted. */
 const roundsPerDeletion = 10;
 
 function isPost({ content }: Stored): boolean {
   return /^r\d+-/.test(content);
 }
 
-/** After the restart: what was acknowledged is there, the rest is sent once more. @param stored what came since the last kill */
+/**
+ * After the restart: checks that acknowledged posts exist, and repeats the rest. @param stored messages since the last
+ * kill
+ */
 async function settlePosts(t: Test, server: ServerProgram, posts: readonly Post[], stored: readonly Stored[]) {
   const idOf = new Map(stored.map(({ id, content }) => [content, id]));
   t.equal(idOf.size, stored.length, "no message twice");
@@ -32,17 +35,17 @@ async function settlePosts(t: Test, server: ServerProgram, posts: readonly Post[
   t.strictSame(
     acknowledged.filter(({ content, id }) => idOf.get(content) !== id),
     [],
-    `each of ${acknowledged.length} that were acknowledged is there, under its id`,
+    `each of ${acknowledged.length} acknowledged posts exists under its id`,
   );
   const open = posts.filter(({ id }) => id === null);
   const isStored = ({ content }: Post) => idOf.has(content);
-  // How many of them reached the disk is the moment's business; that the kill met work is not.
+  // How many of them reached the disk depends on the moment. The kill must at least have interrupted some.
   t.ok(open.length > 0, `${open.length} were in flight, ${open.filter(isStored).length} of them on disk`);
   await Promise.all(open.map((post) => send(server.owner, post)));
   t.strictSame(
     open.filter((post) => isStored(post) && idOf.get(post.content) !== post.id),
     [],
-    "[D25] a repeat of what is on disk gets its first answer",
+    "[D25] a repeat of a stored post returns its first response",
   );
   for (let lane = 0; lane < lanes; lane++) {
     const ids = posts.flatMap((post) => (post.lane === lane ? [post.id ?? 0] : []));
@@ -51,7 +54,7 @@ async function settlePosts(t: Test, server: ServerProgram, posts: readonly Post[
   return { acknowledged: acknowledged.length, saved: open.filter(isStored).length };
 }
 
-/** Only while no process has it. */
+/** Only while no process has it open. */
 async function auditFolder(t: Test, dataDir: string): Promise<void> {
   const environment = openEnvironment(join(dataDir, "realms", "1"));
   t.strictSame([...auditRealm(environment), ...auditKeptAnswers(environment)], []);
@@ -65,36 +68,36 @@ interface Round {
   readonly dataDir: string;
 }
 
-class Bystanders {
+class BackgroundActivity {
   readonly reader = new SocketReader();
   readonly schedule = new Schedule();
   readonly hook: Hook;
-  readonly newcomer: Newcomer;
-  /** Topics that the kill met half deleted. */
+  readonly newUser: NewUser;
+  /** Topics that the kill left half deleted. */
   parked = 0;
 
-  constructor(hook: Hook, newcomer: Newcomer) {
+  constructor(hook: Hook, newUser: NewUser) {
     this.hook = hook;
-    this.newcomer = newcomer;
+    this.newUser = newUser;
   }
 
-  /** Posts until the server is killed, with everything else going on. */
+  /** Posts until the server is killed, with everything else running. */
   async untilKilled({ t, number, planned, dataDir }: Round, server: ServerProgram) {
-    const doomed = number % roundsPerDeletion === 0 ? await DoomedTopic.fill(server, number) : null;
+    const deletion = number % roundsPerDeletion === 0 ? await TopicBeingDeleted.fill(server, number) : null;
     await this.reader.begin(server);
-    const others = [this.newcomer.begin(server, number), this.schedule.begin(server, number)];
+    const others = [this.newUser.begin(server, number), this.schedule.begin(server, number)];
     const posts = await postUntilKilled(server, number, planned, async () => {
-      doomed?.begin(server);
-      if (doomed !== null) await this.reader.event(({ type }) => type === "delete_message");
+      deletion?.begin(server);
+      if (deletion !== null) await this.reader.event(({ type }) => type === "delete_message");
     });
     await Promise.all([...others, this.reader.end()]);
     t.equal((await server.program.exited).signal, "SIGKILL");
     if (number % roundsPerDeletion === 0) await auditFolder(t, dataDir);
-    return { posts, doomed };
+    return { posts, deletion };
   }
 }
 
-t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged is there once", async (t) => {
+t.test("[M1, M2, M3, M8] every acknowledged message exists once after kill -9 amid 64 concurrent posts", async (t) => {
   const seed = seedOf(t);
   const dataDir = temporaryFolder(t);
   const start = () => startProgram(t, dataDir, privateAllowed.environment);
@@ -104,11 +107,11 @@ t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged 
   const queue = await server.owner.register({ event_types: ["message"] });
   let polled = queue.last_event_id;
   let newest = 0;
-  const bystanders = new Bystanders(await Hook.start(t, server), await Newcomer.join(server, dataDir));
-  const { reader, schedule, hook, newcomer } = bystanders;
+  const background = new BackgroundActivity(await Hook.start(t, server), await NewUser.join(server, dataDir));
+  const { reader, schedule, hook, newUser } = background;
 
   for (const [number, planned] of fc.sample(kill, { numRuns: kills, seed }).entries()) {
-    const { posts, doomed } = await bystanders.untilKilled({ t, number, planned, dataDir }, server);
+    const { posts, deletion } = await background.untilKilled({ t, number, planned, dataDir }, server);
     all.push(...posts);
     server = await start();
     const since = await everything(server.owner, newest);
@@ -116,20 +119,20 @@ t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged 
     sum.acknowledged += settled.acknowledged;
     sum.saved += settled.saved;
     await schedule.settle(server.owner);
-    if (doomed !== null && (await doomed.settle(t, server)) > 0) bystanders.parked++;
+    if (deletion !== null && (await deletion.settle(t, server)) > 0) background.parked++;
 
     const read = await readQueue(server.owner, queue.queue_id, polled);
     const now = await everything(server.owner, newest);
     const known = new Set(now.map(({ id }) => id));
-    const told = read?.messageIds.filter((id) => known.has(id)) ?? [];
+    const received = read?.messageIds.filter((id) => known.has(id)) ?? [];
     t.strictSame(
-      told,
-      [...known].filter((id) => id <= (told.at(-1) ?? 0)),
-      "[E1, E2] the queue of before tells of each once",
+      received,
+      [...known].filter((id) => id <= (received.at(-1) ?? 0)),
+      "[E1, E2] the earlier queue delivers each message once",
     );
     t.ok(ascends(read?.eventIds ?? [0, 0]), "[E1] ids of events increase across the kill");
     polled = read?.eventIds.at(-1) ?? polled;
-    newest = told.at(-1) ?? newest;
+    newest = received.at(-1) ?? newest;
   }
 
   await schedule.over(server);
@@ -137,10 +140,10 @@ t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged 
   t.strictSame(
     stored.map(({ content }) => content).sort(),
     [...all.map(({ content }) => content), ...schedule.contents].sort(),
-    "in the end every post is there once, and every scheduled message",
+    "in the end every post and every scheduled message exists once",
   );
   await hook.carried(stored.map(({ content }) => content).filter((content) => content.endsWith("**")));
-  t.strictSame(new Set(await newcomer.mails()), new Set([1]), `${newcomer.programs.length} mails`);
+  t.strictSame(new Set(await newUser.mails()), new Set([1]), `${newUser.programs.length} mails`);
   await reader.begin(server);
   await reader.event(({ message }) => message?.id === stored.at(-1)?.id);
   await reader.end();
@@ -148,7 +151,7 @@ t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged 
   t.strictSame(
     reader.messageIds.filter((id) => known.has(id)),
     [...known],
-    "[E2] the sockets were told of each once",
+    "[E2] the sockets received each message once",
   );
   t.ok(reader.isInOrder, "[E1] in order");
 
@@ -161,9 +164,9 @@ t.test("[M1, M2, M3, M8] killed amid 64 concurrent posts: what was acknowledged 
   t.strictSame(
     [environment.count("webhookDeliveries"), environment.count("mails")],
     [0, 0],
-    "[M3] what went out is marked",
+    "[M3] delivered webhooks are marked",
   );
-  const parked = `${bystanders.parked} deletions parked`;
+  const parked = `${background.parked} deletions parked`;
   t.comment(
     `${kills} kills, ${sum.acknowledged} acknowledged, ${sum.saved} on disk unacknowledged, ${parked}, ${hook.calls} hooks`,
   );

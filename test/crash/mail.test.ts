@@ -1,6 +1,6 @@
 /**
- * The process is killed between the turn that wrote a mail and its sending (issue, Mail; M3): the next start finds it and sends it,
- * in organizations that nobody asks for, too.
+ * The process is killed between the turn that wrote an email and its sending (M3): the next start finds the email and
+ * sends it, also in organizations without any request.
  */
 import { join } from "node:path";
 import t from "tap";
@@ -12,7 +12,7 @@ import { readZuliprc, temporaryFolder } from "../support/server.ts";
 
 const password = "an owner's very own words";
 
-/** A new person logs in from two programs: the second login is a mail. */
+/** A new user logs in from two programs: the second login causes an email. */
 async function causeMail(owner: Client, email: string): Promise<void> {
   await owner.post("/users", { email, password, full_name: "Ann" });
   for (const program of ["First/1", "Second/1"]) {
@@ -22,7 +22,7 @@ async function causeMail(owner: Client, email: string): Promise<void> {
   }
 }
 
-t.test("[M3] kill -9 while the mail server has not answered: the mail goes out after the next start", async (t) => {
+t.test("[M3] an email that the mail server has not answered at kill -9 is sent after the next start", async (t) => {
   const dataDir = temporaryFolder(t);
   const far = await MailServer.start(t, { onConnect: () => undefined });
   const killed = await startProgram(t, dataDir, { SMTP_URL: far.url });
@@ -38,7 +38,7 @@ t.test("[M3] kill -9 while the mail server has not answered: the mail goes out a
   t.equal(again?.email.messageId, mail?.email.messageId, "once");
 });
 
-t.test("[M8] an organization that nobody asks for after the start sends its mails all the same", async (t) => {
+t.test("[M8] an organization without any request sends its emails after the start", async (t) => {
   const dataDir = temporaryFolder(t);
   await (await startProgram(t, dataDir)).program.end("SIGTERM");
   const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "owner@localhost");
@@ -49,13 +49,13 @@ t.test("[M8] an organization that nobody asks for after the start sends its mail
   const owner = new HostClient(new Client(first.url, { email, key, userId: 2 }), "sales.example.org");
   await causeMail(owner, "ben@example.org");
   await far.until(() => far.connections === 1);
-  t.equal((await first.program.end("SIGTERM")).code, 0, "a silent mail server does not keep the process");
+  t.equal((await first.program.end("SIGTERM")).code, 0, "a mail server that does not respond does not delay the exit");
   await startProgram(t, dataDir);
   await outboxMails(dataDir, 1);
   t.strictSame(outboxFiles(dataDir), ["2-1.eml"]);
 });
 
-t.test("[M8] kill -9 while messages wait for their mail: it is written after the next start, once", async (t) => {
+t.test("[M8] the email about messages that wait at kill -9 is written once after the next start", async (t) => {
   const dataDir = temporaryFolder(t);
   const killed = await startProgram(t, dataDir);
   const made = await killed.owner.post("/users", { email: "cleo@example.org", password, full_name: "Cleo" });

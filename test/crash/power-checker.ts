@@ -1,6 +1,6 @@
 /**
- * Opens data folders as power cuts left them, one after the other, and says what is wrong: a process of its own, because a store that
- * is badly damaged ends the process that opens it. One line of JSON in, one out.
+ * Opens data folders in the state after a power cut, one after the other, and reports what is wrong. It is a process of
+ * its own, because a badly damaged store kills the process that opens it. One line of JSON in, one out.
  */
 
 import { join } from "node:path";
@@ -22,9 +22,9 @@ export interface Question {
 }
 
 export interface Report {
-  /** One line each: what was promised and does not hold. */
+  /** One line for each promise that does not hold. */
   readonly lost: readonly string[];
-  /** What does not fit together. */
+  /** One line for each inconsistency. */
   readonly damaged: readonly string[];
 }
 
@@ -44,10 +44,10 @@ async function examine({ dataDir, environment, expected }: Question): Promise<Re
   }
   try {
     if (!server.running.isZuliprcGood)
-      (expected.isFounded ? lost : damaged).push("the owner's credentials open no door");
+      (expected.isInitialized ? lost : damaged).push("the owner's credentials are rejected");
     else await lookAround(server.owner, expected, lost, damaged);
   } catch (error) {
-    damaged.push(`asking fails: ${error instanceof Error ? error.stack : String(error)}`);
+    damaged.push(`a request fails: ${error instanceof Error ? error.stack : String(error)}`);
   }
   await server.stop();
   damaged.push(...(await auditFolder(dataDir)));
@@ -58,25 +58,25 @@ async function lookAround(owner: Client, expected: Expected, lost: string[], dam
   const stored = await everything(owner);
   comparePosts(stored, expected.posts, lost, damaged);
   for (const { url, digest } of expected.uploads) {
-    // One that is shorter than its row says breaks the connection off.
+    // A file shorter than its row says ends the connection early.
     const page = await fetchFile(owner, url).catch(() => null);
     if (page?.status !== 200 || digestOf(page.bytes) !== digest) lost.push(`the file ${url} is gone`);
   }
   const sent = await owner.post("/messages", { type: "channel", to: "general", topic: "after", content: "after" });
-  if (sent.status !== 200) damaged.push(`a post is refused: ${JSON.stringify(sent.body)}`);
+  if (sent.status !== 200) damaged.push(`a post is rejected: ${JSON.stringify(sent.body)}`);
   if (expected.queue === null) return;
   const read = await readQueue(owner, expected.queue.id, expected.queue.lastEventId);
   if (read === null) {
     lost.push("the queue is gone");
     return;
   }
-  const told = new Set(expected.posts.filter(({ isTold }) => isTold).map(({ key }) => key));
-  const untold = stored.filter((message) => !told.has(keyOf(message, expected.posts))).map(({ id }) => id);
-  const wanted = [...untold, sent.body.id as number];
+  const received = new Set(expected.posts.filter(({ isReceived }) => isReceived).map(({ key }) => key));
+  const notReceived = stored.filter((message) => !received.has(keyOf(message, expected.posts))).map(({ id }) => id);
+  const wanted = [...notReceived, sent.body.id as number];
   if (read.messageIds.join() !== wanted.join())
-    damaged.push(`[E2] the queue tells of ${read.messageIds}, not ${wanted}`);
+    damaged.push(`[E2] the queue delivers ${read.messageIds}, not ${wanted}`);
   const ids = [expected.queue.lastEventId, ...read.eventIds];
-  if (!ascends(ids)) damaged.push(`[E1] ids of events: ${ids}`);
+  if (!ascends(ids)) damaged.push(`[E1] event ids: ${ids}`);
 }
 
 function keyOf({ content }: Stored, posts: readonly ExpectedPost[]): string {
@@ -99,7 +99,7 @@ function comparePosts(
     if (found !== undefined && id !== 0 && found.id !== id) damaged.push(`${key} was ${id} and is ${found.id}`);
   }
   for (const { id, content } of stored) {
-    if (!explained.has(id)) lost.push(`message ${id} reads ${content.slice(0, 40)}, which nobody was told`);
+    if (!explained.has(id)) lost.push(`message ${id} reads ${content.slice(0, 40)}, which was never sent`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Recording a day of the server, cutting the power in it, and asking what the disk still holds. */
+/** Records a session of the server, cuts the power in it, and checks what the disk still contains. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 import { startTraced } from "../support/strace.ts";
-import { type Cut, type Fate, fates, layImage } from "./disk-image.ts";
+import { type Cut, layImage, type WriteOutcome, writeOutcomes } from "./disk-image.ts";
 import { diskFlags, type Recording, readDiskTrace } from "./disk-trace.ts";
 import type { Question, Report } from "./power-checker.ts";
-import { type Day, expectedAt, liveThroughDay, promisedBy, type Timeline, timelineOf } from "./power-workload.ts";
+import { type Day, expectedAt, promisedBy, runWorkload, type Timeline, timelineOf } from "./power-workload.ts";
 
 export interface RecordedDay {
   readonly recording: Recording;
@@ -20,13 +20,13 @@ export interface RecordedDay {
   readonly timeline: Timeline;
 }
 
-/** Room that is kept for nobody: no ballast is laid, which would be most of a trace. */
+/** Disables reserves and ballast, which would be most of the trace. */
 function withoutBallast(): Record<string, string> {
   const { bavail, bsize } = statfsSync(tmpdir());
   return { STORE_FREE_BYTES_MIN: String(Math.floor(bavail * bsize * 0.6)) };
 }
 
-/** A new organization's first minutes: founded, used, stopped. @param cwd the checkout, where it is another than this one */
+/** Records a new organization: created, used, stopped. @param cwd the checkout, if it is another than this one */
 export async function recordDay(t: Teardown, seed: number, cwd?: string): Promise<RecordedDay> {
   const dataDir = temporaryFolder(t);
   const file = join(temporaryFolder(t), "trace");
@@ -38,7 +38,7 @@ export async function recordDay(t: Teardown, seed: number, cwd?: string): Promis
     environment,
     ...(cwd === undefined ? {} : { cwd }),
   });
-  const day = await liveThroughDay(owner, seededRandom(seed));
+  const day = await runWorkload(owner, seededRandom(seed));
   const { code } = await program.end("SIGTERM");
   if (code !== 0) throw new Error(`the recorded server ended with ${code}: ${program.stderr}`);
   const recording = readDiskTrace(readFileSync(file, "latin1"), dataDir);
@@ -46,7 +46,7 @@ export async function recordDay(t: Teardown, seed: number, cwd?: string): Promis
   return { recording, day, timeline: timelineOf(recording, day) };
 }
 
-/** Right before, in the midst of and right after a flush; right after an answer: moments at which a promise may break. */
+/** Moments at which a promise may break: just before, during and just after a flush, and just after a response. */
 function moments({ recording, timeline }: RecordedDay): number[] {
   const atFlushes = recording.ops.flatMap((op) => {
     const isFlush = op.kind === "flush" || (op.kind === "data" && op.isSync);
@@ -55,24 +55,35 @@ function moments({ recording, timeline }: RecordedDay): number[] {
   return [
     ...atFlushes,
     ...timeline.answered.values(),
-    ...timeline.told.values(),
-    timeline.foundedAt,
+    ...timeline.received.values(),
+    timeline.createdAt,
     timeline.registeredAt,
   ];
 }
 
-/** So many cuts come before the organization is founded. */
+/** Share of the cuts that fall before the organization is created. */
 const earlyShare = 0.15;
 
-/** Fates by weight: what nobody flushed is mostly gone. */
-const weighted: readonly Fate[] = ["lost", "lost", "lost", "some", "some", "some", "torn", "torn", "last torn", "kept"];
+/** Fates by weight: unflushed writes are mostly lost. */
+const weighted: readonly WriteOutcome[] = [
+  "lost",
+  "lost",
+  "lost",
+  "some",
+  "some",
+  "some",
+  "torn",
+  "torn",
+  "last torn",
+  "kept",
+];
 
 export interface CutResult extends Report {
   readonly cut: Cut;
-  /** Writes that were not flushed. */
+  /** Number of unflushed writes. */
   readonly pending: number;
   readonly acknowledged: number;
-  /** Where the image lies, when something is wrong with it. */
+  /** The folder of the image, if it is faulty. */
   readonly image: string;
 }
 
@@ -86,15 +97,15 @@ export class PowerCuts {
     t.teardown(() => this.#checker?.end());
   }
 
-  /** @param fate otherwise by chance */
-  async cut(recorded: RecordedDay, fate?: Fate): Promise<CutResult> {
+  /** @param fate drawn at random by default */
+  async cut(recorded: RecordedDay, outcome?: WriteOutcome): Promise<CutResult> {
     const { recording, day, timeline } = recorded;
-    // The first moments are few, and have their own ways to go wrong.
+    // The first moments are few, and have failure modes of their own, so they get a fixed share.
     const isEarly = this.#random() < earlyShare;
-    const candidates = moments(recorded).filter((line) => !isEarly || line <= timeline.foundedAt);
+    const candidates = moments(recorded).filter((line) => !isEarly || line <= timeline.createdAt);
     const line = candidates[Math.floor(this.#random() * candidates.length)] ?? 0;
-    const chosen = fate ?? weighted[Math.floor(this.#random() * weighted.length)] ?? fates[0];
-    const cut = { line, fate: chosen, random: this.#random };
+    const chosen = outcome ?? weighted[Math.floor(this.#random() * weighted.length)] ?? writeOutcomes[0];
+    const cut = { line, outcome: chosen, random: this.#random };
     const image = mkdtempSync(join(tmpdir(), "colloquy-test-"));
     const pending = layImage(recording, cut, image);
     const expected = expectedAt(line, day, timeline);
@@ -127,7 +138,7 @@ class Checker {
     this.#over = once(this.#process, "close").then(() => null);
   }
 
-  /** null: it died over it. */
+  /** null: the process died. */
   ask(question: Question): Promise<Report | null> {
     const answer = once(this.#lines, "line").then(([line]) => JSON.parse(line as string) as Report);
     this.#process.stdin?.write(`${JSON.stringify(question)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Power cuts (M1, M2, E1): a real server's writes and flushes are recorded while people work with it; then its files are rebuilt as
- * a disk may hold them after a cut, and opened. `CUTS` says how many cuts (20), `SEED` where they are.
+ * Power cuts (M1, M2, E1): records the writes and flushes of a real server under load, rebuilds its files as a disk may
+ * contain them after a cut, and opens them. `CUTS` sets the number of cuts (20), `SEED` their positions.
  */
 import t from "tap";
 import { type Breakage, brokenCheckout } from "../support/broken-checkout.ts";
@@ -9,39 +9,42 @@ import { tracingObstacle } from "../support/strace.ts";
 import { type CutResult, PowerCuts, recordDay } from "./power-cuts.ts";
 
 const cuts = Number(process.env["CUTS"] ?? 20);
-/** So many cuts in one recording, then another one. */
+/** Number of cuts per recording. */
 const cutsPerDay = 50;
 
-t.test("[M1, M2, E1] after a power cut everything is there that anybody was told of, and nothing half", async (t) => {
-  const reason = tracingObstacle();
-  if (reason !== null) {
-    t.pass(`not recorded: ${reason}`, { skip: reason });
-    return;
-  }
-  const seed = seedOf(t);
-  const power = new PowerCuts(t, seed);
-  const results: CutResult[] = [];
-  for (let day = 0; results.length < cuts; day++) {
-    const recorded = await recordDay(t, seed + day);
-    const { deeds } = recorded.day;
-    const placed = deeds.filter(({ key }) => recorded.timeline.answered.has(key));
-    t.equal(placed.length, deeds.length, `day ${day}: ${deeds.length} answers, each seen in the trace`);
-    for (const last = results.length + cutsPerDay; results.length < Math.min(cuts, last); ) {
-      const result = await power.cut(recorded);
-      results.push(result);
-      const { lost, damaged, cut, image } = result;
-      if (lost.length + damaged.length > 0) {
-        t.fail(`day ${day}, cut after line ${cut.line}, ${cut.fate}: see ${image}`, { lost, damaged });
+t.test(
+  "[M1, M2, E1] everything acknowledged or announced exists after a power cut, and nothing is partial",
+  async (t) => {
+    const reason = tracingObstacle();
+    if (reason !== null) {
+      t.pass(`not recorded: ${reason}`, { skip: reason });
+      return;
+    }
+    const seed = seedOf(t);
+    const power = new PowerCuts(t, seed);
+    const results: CutResult[] = [];
+    for (let day = 0; results.length < cuts; day++) {
+      const recorded = await recordDay(t, seed + day);
+      const { operations } = recorded.day;
+      const placed = operations.filter(({ key }) => recorded.timeline.answered.has(key));
+      t.equal(placed.length, operations.length, `day ${day}: ${operations.length} responses, each found in the trace`);
+      for (const last = results.length + cutsPerDay; results.length < Math.min(cuts, last); ) {
+        const result = await power.cut(recorded);
+        results.push(result);
+        const { lost, damaged, cut, image } = result;
+        if (lost.length + damaged.length > 0) {
+          t.fail(`day ${day}, cut after line ${cut.line}, ${cut.outcome}: see ${image}`, { lost, damaged });
+        }
       }
     }
-  }
-  const sum = (of: (result: CutResult) => number) => results.reduce((total, result) => total + of(result), 0);
-  t.comment(`${results.length} cuts, ${sum(({ pending }) => pending)} writes unflushed`);
-  t.ok(sum(({ pending }) => Math.min(1, pending)) > cuts / 4, "cuts met writes that were under way");
-  t.ok(sum(({ acknowledged }) => acknowledged) > cuts * 10, "and much that was acknowledged");
-});
+    const sum = (of: (result: CutResult) => number) => results.reduce((total, result) => total + of(result), 0);
+    t.comment(`${results.length} cuts, ${sum(({ pending }) => pending)} writes unflushed`);
+    t.ok(sum(({ pending }) => Math.min(1, pending)) > cuts / 4, "some cuts fell during writes");
+    t.ok(sum(({ acknowledged }) => acknowledged) > cuts * 10, "and much was acknowledged before");
+  },
+);
 
-/** What the cuts must find when it is broken on purpose. */
+/** The faults that power cuts must find in a deliberately broken server. */
 const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp }>> = {
   "a store that does not flush": {
     breakage: {
@@ -52,12 +55,12 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp }>> 
     finds: / is gone$/,
   },
   "uploads that are not flushed": {
-    breakage: { file: "src/store/file-draft.ts", from: "await this.#file.sync();", to: "" },
+    breakage: { file: "src/store/staged-upload.ts", from: "await this.#file.sync();", to: "" },
     finds: /^the file /,
   },
 };
 
-/** `npm test` has no time for all of them. */
+/** `npm test` has no time for all controls. */
 const controlsPlayed = cuts < 100 ? 1 : Object.keys(controls).length;
 
 for (const [what, { breakage, finds }] of Object.entries(controls).slice(0, controlsPlayed)) {

@@ -1,6 +1,6 @@
 /**
- * A data folder that is removed or replaced under a running server (M1): nobody gets a 200 for what went into a deleted file, and the
- * process ends with one clear line, whether anybody asks it something or not.
+ * A data folder that is removed or replaced under a running server (M1): no client gets a 200 for a write to a deleted
+ * file, and the process exits with one clear line, with or without requests.
  */
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,13 +24,13 @@ function copyOver(folder: string): void {
   cpSync(`${folder}-before`, folder, { recursive: true });
 }
 
-/** What somebody does to it. */
-const harms: Readonly<Record<string, (dataDir: string) => void>> = {
+/** The ways in which the folder is changed. */
+const damages: Readonly<Record<string, (dataDir: string) => void>> = {
   "is removed": (dataDir) => rmSync(dataDir, { recursive: true }),
   "is emptied": (dataDir) => {
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
   },
-  "is removed and made again": (dataDir) => {
+  "is removed and recreated": (dataDir) => {
     rmSync(dataDir, { recursive: true });
     mkdirSync(dataDir);
   },
@@ -40,31 +40,31 @@ const harms: Readonly<Record<string, (dataDir: string) => void>> = {
   "has its uploads replaced by a copy": (dataDir) => copyOver(join(dataDir, "realms", "1", "files")),
 };
 
-for (const [how, harm] of Object.entries(harms)) {
-  t.test(`[M1] a server whose data folder ${how} ends by itself`, async (t) => {
+for (const [how, damage] of Object.entries(damages)) {
+  t.test(`[M1] a server whose data folder ${how} exits without any request`, async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const server = await startProgram(t, dataDir);
     await uploaded(server.owner, "kept");
-    harm(dataDir);
+    damage(dataDir);
     await hasEnded(t, server);
   });
 }
 
-for (const how of ["is removed and made again", "has an organization replaced by a copy"]) {
+for (const how of ["is removed and recreated", "has an organization replaced by a copy"]) {
   t.test(`[M1] no write is answered with 200 after the data folder ${how}`, async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const server = await startProgram(t, dataDir);
     t.ok((await server.owner.say("general", "t", "before")) > 0);
-    harms[how]?.(dataDir);
+    damages[how]?.(dataDir);
     const answer = await server.owner
       .post("/messages", { type: "channel", to: "general", topic: "t", content: "after" })
       .catch(() => null);
-    t.equal(answer, null, "the connection ends without an answer");
+    t.equal(answer, null, "the connection ends without a response");
     await hasEnded(t, server);
   });
 }
 
-t.test("[M1] a backup that is restored under a running server is there at the next start", async (t) => {
+t.test("[M1] a backup that is restored while the server runs is served after the next start", async (t) => {
   const folder = temporaryFolder(t);
   const dataDir = join(folder, "data");
   const server = await startProgram(t, dataDir);

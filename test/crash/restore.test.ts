@@ -1,6 +1,7 @@
 /**
- * A restore that is interrupted (M1): at whatever call to the kernel it is killed, the next start has everything, or is rejected with
- * one line; it never takes the folder for an empty one. Needs strace and leave to use it; says so and skips where there is none.
+ * An interrupted restore (M1): whichever system call it is killed at, the next start has all data or is rejected with
+ * one line, and never mistakes the folder for an empty one. Skipped with a message where strace is missing or not
+ * permitted.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -31,11 +32,11 @@ async function backedUp(t: Test): Promise<Backup> {
 
 /** Moments at which a restore is killed: the nth call of a kind (of one thread). */
 const moments = [
-  // Into the draft: before anything is in it, then after the copies; LMDB's own flush.
+  // Into the temporary folder: before it has any content, then after the copies; LMDB's own flush.
   ["fsync", 1],
   ["fsync", 4],
   ["fdatasync", 1],
-  // Out of the draft: files and organizations, then the root.
+  // Out of the temporary folder: files and organizations, then the root.
   ["rename", 1],
   ["rename", 2],
   ["rename", 3],
@@ -51,7 +52,7 @@ function restoreUntil(backup: string, dataDir: string, call: string, nth: number
   return status !== 0;
 }
 
-t.test("[M1] a restore that is killed leaves everything, or a folder that every start rejects", async (t) => {
+t.test("[M1] a killed restore leaves all data, or a folder that every start rejects", async (t) => {
   const reason = tracingObstacle();
   if (reason !== null) {
     t.pass(`not killed: ${reason}`, { skip: reason });
@@ -64,22 +65,22 @@ t.test("[M1] a restore that is killed leaves everything, or a folder that every 
     const what = `killed at ${call} ${nth}`;
     t.ok(restoreUntil(backup.folder, dataDir, call, nth), what);
     if (!existsSync(dataDir) || readdirSync(dataDir).every((name) => name === "lock")) {
-      t.pass(`${what}: nothing had been begun`);
+      t.pass(`${what}: nothing had started`);
       continue;
     }
     if (await isWhole(t, dataDir, backup, what)) continue;
     rejected++;
     if (call !== "rename" || nth > 1) continue;
     const again = await runCli(t, dataDir, "restore", backup.folder);
-    t.match(again.stderr, /^colloquy: [^\n]+ is not empty\n$/, "who restores again empties it first");
+    t.match(again.stderr, /^colloquy: [^\n]+ is not empty\n$/, "a new restore requires an empty folder");
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     t.equal((await runCli(t, dataDir, "restore", backup.folder)).code, 0);
     t.ok(await isWhole(t, dataDir, backup, `${what}, then again`));
   }
-  t.ok(rejected >= 5 && rejected < moments.length, `${rejected} of ${moments.length} left a part of it`);
+  t.ok(rejected >= 5 && rejected < moments.length, `${rejected} of ${moments.length} left a partial restore`);
 });
 
-/** @returns false for one that the start rejects, as it must */
+/** @returns false for a folder that every start rejects, as it should */
 async function isWhole(t: Test, dataDir: string, { key, messageId }: Backup, what: string): Promise<boolean> {
   if (existsSync(join(dataDir, "restoring")) && !existsSync(join(dataDir, "root"))) {
     const given = { DATA_DIR: dataDir, PORT: "0" };
@@ -97,7 +98,7 @@ async function isWhole(t: Test, dataDir: string, { key, messageId }: Backup, wha
   return true;
 }
 
-t.test("[M1] a backup is restored into a mount point, which has a folder of the file system's own", async (t) => {
+t.test("[M1] a backup can be restored into a mount point, which contains a folder of the file system", async (t) => {
   const disk = SmallDisk.mount(t, 96);
   if (!(disk instanceof SmallDisk)) {
     t.pass(`no disk of its own: ${disk}`, { skip: disk });
@@ -122,7 +123,7 @@ t.test("[M1] a restore that fails leaves the folder as it was", async (t) => {
     t.match(stderr, /^colloquy: the backup lacks realm 1\n$/);
   }
   t.strictSame(readdirSync(parent), []);
-  t.strictSame(readdirSync(empty), ["lock"], "a lock that nobody holds, and nothing else");
+  t.strictSame(readdirSync(empty), ["lock"], "only a lock file that no process holds");
   const { owner } = await startTestServer(t, { dataDir: empty });
   t.match(readFileSync(join(empty, "zuliprc"), "utf8"), owner.account?.key);
 });

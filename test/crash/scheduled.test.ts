@@ -1,6 +1,6 @@
 /**
- * The process is killed while messages wait for their time, at their time and right after it (M3, M8): the next start posts what is
- * due, and none of it twice.
+ * The process is killed before, at and right after the due time of scheduled messages (M3, M8): the next start posts
+ * what is due, and nothing twice.
  */
 import t from "tap";
 import type { Client } from "../support/client.ts";
@@ -17,11 +17,11 @@ async function posted(client: Client): Promise<string[]> {
     .filter((content) => /^due \d+$/.test(content));
 }
 
-t.test("[M3, M8] kill -9 before, while and after messages are due: each is posted once", async (t) => {
+t.test("[M3, M8] each message is posted once after kill -9 before, at and after its due time", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startProgram(t, dataDir);
   const target = await first.owner.say("general", "t", "to be remembered");
-  // Each from its own now: on a slow machine a common moment would be past before the last of them is asked for.
+  // Computed for each request: on a slow machine a common due time would be past before the last request.
   const soon = () => ({ scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 5 });
   const contents = Array.from({ length: count }, (_, index) => `due ${index}`);
   for (const content of contents) await schedule(first.owner, { type: "direct", to: [2], ...soon(), content });

@@ -1,6 +1,6 @@
 /**
- * The process is killed under sockets that follow queues, and started anew on the same folder (E1, E2, M1): both encodings
- * resume where they were, with every acknowledged message once and ids that only grow.
+ * Kills the process under sockets that follow queues, and restarts it on the same folder (E1, E2, M1): both encodings
+ * resume where they were, with every acknowledged message once and increasing ids.
  */
 import { pack } from "msgpackr";
 import t from "tap";
@@ -8,7 +8,7 @@ import { startProgram } from "../support/process.ts";
 import { connect, type Event, follow, increases, messageIds, resume } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
-t.test("[E1, E2] sockets resume after kill -9, and after a stop, with no gap and no double", async (t) => {
+t.test("[E1, E2] sockets resume after kill -9 and after a stop without a gap or a duplicate", async (t) => {
   const dataDir = temporaryFolder(t);
   const ids: number[] = [];
   const seen: Event[] = [];
@@ -19,14 +19,14 @@ t.test("[E1, E2] sockets resume after kill -9, and after a stop, with no gap and
   for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
     await say("seen");
     await socket.event((event) => event.message?.id === ids.at(-1));
-    // A volatile event takes an id that no restart may give again.
+    // A volatile event takes an id that no restart may reuse.
     await server.owner.post("/typing", { op: "start", to: [server.owner.userId] });
     seen.push(...socket.events);
     await say("not read any more");
     await server.program.end(signal);
     t.equal((await socket.closed).code, signal === "SIGTERM" ? 1001 : 1006);
     server = await startProgram(t, dataDir);
-    await say("before it is back");
+    await say("before the server is back");
     const { socket: again, reply } = await resume(server.owner, queue, seen.at(-1).id);
     t.match(reply, { result: "success", queue_id: queue.queue_id });
     socket = again;
@@ -42,7 +42,7 @@ t.test("[E1, E2] sockets resume after kill -9, and after a stop, with no gap and
   const frame = { type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id };
   packed.ws.send(pack(frame));
   await packed.event((event) => event.message?.id === ids.at(-1));
-  t.strictSame(messageIds(packed.events), ids, "from the very beginning, in MessagePack");
+  t.strictSame(messageIds(packed.events), ids, "from the first position, in MessagePack");
   packed.terminate();
   socket.terminate();
 });

@@ -1,9 +1,10 @@
 /**
- * Reads a trace of system calls (strace -f) and says what left the process before it was durable (M1). LMDB writes the pages
- * of a turn, flushes them (fdatasync), then writes the meta page through a descriptor with O_DSYNC: only then the turn is there.
+ * Reads a trace of system calls (strace -f) and reports responses and events that left the process before they were
+ * durable (M1). LMDB writes the pages of a turn, flushes them (fdatasync), then writes the meta page through a
+ * descriptor with O_DSYNC: only then is the turn durable.
  */
 
-/** One call; `start` and `end` are line numbers: a call that another thread interrupted has two lines. */
+/** One call; `start` and `end` are line numbers: a call that another thread interrupts has two lines. */
 export interface Call {
   readonly name: string;
   readonly text: string;
@@ -11,7 +12,7 @@ export interface Call {
   readonly end: number;
 }
 
-/** Every call that came to an end, in order of its end. */
+/** Every completed call, ordered by its end. */
 export function parseTrace(trace: string): Call[] {
   const calls: Call[] = [];
   const unfinished = new Map<string, { name: string; text: string; start: number }>();
@@ -46,7 +47,7 @@ interface Seen extends Call {
   readonly kind: Kind;
 }
 
-/** The calls with what their descriptor was at that time. @param store end of the path of the store's file */
+/** The calls with the kind of their descriptor at that time. @param store end of the path of the store's file */
 function withDescriptors(calls: readonly Call[], store: string): Seen[] {
   const kinds = new Map<number, Kind>();
   return calls.flatMap((call): Seen[] => {
@@ -64,14 +65,14 @@ function withDescriptors(calls: readonly Call[], store: string): Seen[] {
 }
 
 export interface Verdict {
-  /** One line per thing that left too early, or never became durable. */
+  /** One line per response or event that left too early or never became durable. */
   readonly violations: readonly string[];
   readonly answers: number;
   readonly events: number;
 }
 
 /**
- * Checks posts, each of which carries a text of its own: neither the 200 on its connection nor an event with the text may
+ * Checks posts, each of which carries a unique text: neither the 200 on its connection nor an event with the text may
  * leave before the pages with the text are flushed and the meta page of their turn is written.
  */
 export function judge(trace: string, texts: readonly string[], store: string): Verdict {
@@ -93,7 +94,7 @@ export function judge(trace: string, texts: readonly string[], store: string): V
     if (answer !== undefined && answer.start < limit) violations.push(`${text} was answered before it was durable`);
     for (const event of leaving.filter(({ text: sent }) => sent.includes(text))) {
       events++;
-      if (event.start < limit) violations.push(`an event told of ${text} before it was durable`);
+      if (event.start < limit) violations.push(`an event carried ${text} before it was durable`);
     }
   }
   return { violations, answers, events };

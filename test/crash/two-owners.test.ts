@@ -1,6 +1,6 @@
 /**
- * Two servers on one data folder (start-up contract, M1): in containers that do not see each other's processes, with and without a
- * lock of the operating system between them. One is refused, or one ends; nothing that either acknowledged is lost.
+ * Two servers on one data folder (start-up contract, M1), in containers that do not see each other's processes, with
+ * and without a shared operating system lock. One is rejected or exits, and nothing that either acknowledged is lost.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -21,35 +21,32 @@ function areContainersMissing(t: Test): boolean {
   return reason !== null;
 }
 
-/** A program as on a platform, or a file system, without a lock that containers share. */
+/** The program as on a platform, or a file system, without a lock that containers share. */
 function withoutSystemLock(t: Teardown): string {
   return brokenCheckout(t, [
     { file: "src/store/folder-lock.ts", from: "(extensions) => extensions.tryLock", to: "() => null" },
   ]);
 }
 
-t.test(
-  "[start-up contract] a second server in another container is refused, whatever its process id is there",
-  async (t) => {
-    if (areContainersMissing(t)) return;
-    const dataDir = join(temporaryFolder(t), "data");
-    const { owner, program } = await startContained(t, dataDir);
-    for (const isFirst of [true, false]) {
-      const second = await runContained(t, dataDir, { isFirst }).exited;
-      t.strictSame([second.code, second.stdout], [unavailable, ""]);
-      t.match(second.stderr, /^colloquy: process 1 is running on this data folder\n$/);
-    }
-    const outside = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }).exited;
-    t.strictSame([outside.code, outside.stdout], [unavailable, ""]);
-    t.ok((await owner.say("general", "still", "here")) > 0);
-    await program.end("SIGKILL");
-    const next = await startContained(t, dataDir, { isFirst: false });
-    t.ok((await next.owner.say("general", "still", "here again")) > 0, "a lock dies with its process");
-  },
-);
+t.test("[start-up contract] a second server in another container is rejected, whatever its process id", async (t) => {
+  if (areContainersMissing(t)) return;
+  const dataDir = join(temporaryFolder(t), "data");
+  const { owner, program } = await startContained(t, dataDir);
+  for (const isFirst of [true, false]) {
+    const second = await runContained(t, dataDir, { isFirst }).exited;
+    t.strictSame([second.code, second.stdout], [unavailable, ""]);
+    t.match(second.stderr, /^colloquy: process 1 is running on this data folder\n$/);
+  }
+  const outside = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }).exited;
+  t.strictSame([outside.code, outside.stdout], [unavailable, ""]);
+  t.ok((await owner.say("general", "still", "here")) > 0);
+  await program.end("SIGKILL");
+  const next = await startContained(t, dataDir, { isFirst: false });
+  t.ok((await next.owner.say("general", "still", "here again")) > 0, "a lock is released when its process dies");
+});
 
 t.test(
-  "[M1] without a lock of the system, the older of two servers ends at its next write, and nothing is lost",
+  "[M1] without an operating system lock, the older of two servers exits at its next write, and nothing is lost",
   async (t) => {
     if (areContainersMissing(t)) return;
     const cwd = withoutSystemLock(t);
@@ -68,7 +65,7 @@ t.test(
       }
     };
     await postTo(older.owner, "alone");
-    // While it works on: it goes on until the newer one has taken the organization over.
+    // It continues until the newer server has taken the organization over.
     const working = Array.from({ length: 8 }, async (_, lane) => {
       while ((await older.owner.get("/users/me").catch(() => null)) !== null)
         await postTo(older.owner, `older ${lane}`);
@@ -90,7 +87,7 @@ t.test(
   },
 );
 
-t.test("[M1] without a lock of the system, a server that nobody asks anything ends, too", async (t) => {
+t.test("[M1] without an operating system lock, an idle older server exits, too", async (t) => {
   if (areContainersMissing(t)) return;
   const cwd = withoutSystemLock(t);
   const dataDir = join(temporaryFolder(t), "data");
@@ -100,18 +97,21 @@ t.test("[M1] without a lock of the system, a server that nobody asks anything en
   t.ok((await newer.owner.say("general", "still", "here")) > 0);
 });
 
-t.test("[start-up contract] without a lock of the system, process ids decide where they mean something", async (t) => {
-  const cwd = withoutSystemLock(t);
-  const dataDir = join(temporaryFolder(t), "data");
-  const { owner, program } = await startProgram(t, dataDir, {}, cwd);
-  const second = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd).exited;
-  t.strictSame([second.code, second.stdout], [unavailable, ""]);
-  t.match(second.stderr, `colloquy: process ${program.pid} is running on this data folder\n`);
-  t.ok((await owner.say("general", "still", "here")) > 0);
-});
+t.test(
+  "[start-up contract] without an operating system lock, process ids decide where they are meaningful",
+  async (t) => {
+    const cwd = withoutSystemLock(t);
+    const dataDir = join(temporaryFolder(t), "data");
+    const { owner, program } = await startProgram(t, dataDir, {}, cwd);
+    const second = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd).exited;
+    t.strictSame([second.code, second.stdout], [unavailable, ""]);
+    t.match(second.stderr, `colloquy: process ${program.pid} is running on this data folder\n`);
+    t.ok((await owner.say("general", "still", "here")) > 0);
+  },
+);
 
 t.test(
-  "[start-up contract] a process with the owner's process id, in another container, is refused with one line",
+  "[start-up contract] a process in another container with the owner's process id is rejected with one line",
   async (t) => {
     if (areContainersMissing(t)) return;
     const cwd = withoutSystemLock(t);
@@ -129,29 +129,32 @@ t.test(
       );
     }
     const other = await runContained(t, dataDir, { isFirst: false, args: ["cli.mjs", "backup", backup] }).exited;
-    t.strictSame([other.code, other.stderr], [0, ""], "under another id it works beside the server");
+    t.strictSame([other.code, other.stderr], [0, ""], "with another id it works while the server runs");
     t.ok((await owner.say("general", "still", "here")) > 0);
   },
 );
 
 for (const [what, checkoutOf] of [
-  ["with a lock of the system", () => undefined],
+  ["with an operating system lock", () => undefined],
   ["without one", withoutSystemLock],
 ] as const) {
-  t.test(`[start-up contract] a killed server whose parent never reaps it refuses no start, ${what}`, async (t) => {
-    const cwd = checkoutOf(t);
-    const dataDir = join(temporaryFolder(t), "data");
-    const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
-    // What the shell becomes has never heard of its child.
-    const script = '"$0" start.mjs & exec sleep 1000';
-    const parent = new Program(t, "sh", ["-c", script, process.execPath], given, cwd);
-    await parent.printed(/is at \S+\n[\s\S]*Try: .*\n/);
-    const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();
-    process.kill(Number(pid), "SIGKILL");
-    // It is one as soon as its end is done.
-    let stat = "";
-    while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, "latin1");
-    const again = await startTestServer(t, { dataDir });
-    t.equal((await again.owner.get("/users/me")).status, 200);
-  });
+  t.test(
+    `[start-up contract] a killed server whose parent never reaps it does not block a start, ${what}`,
+    async (t) => {
+      const cwd = checkoutOf(t);
+      const dataDir = join(temporaryFolder(t), "data");
+      const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
+      // `exec` replaces the shell by a program that does not wait for its child.
+      const script = '"$0" start.mjs & exec sleep 1000';
+      const parent = new Program(t, "sh", ["-c", script, process.execPath], given, cwd);
+      await parent.printed(/is at \S+\n[\s\S]*Try: .*\n/);
+      const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();
+      process.kill(Number(pid), "SIGKILL");
+      // It is a zombie as soon as it has exited.
+      let stat = "";
+      while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, "latin1");
+      const again = await startTestServer(t, { dataDir });
+      t.equal((await again.owner.get("/users/me")).status, 200);
+    },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * The process is killed while receivers of outgoing webhooks have not answered (issue, Outgoing webhooks; M3): the next start finds
- * the messages and sends them, those that were under way once more, and each is answered once.
+ * The process is killed while receivers of outgoing webhooks have not answered (M3): the next start finds the messages
+ * and sends them, those in flight a second time, and each is answered once.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -10,7 +10,7 @@ import { startProgram } from "../support/process.ts";
 import { answer, hang, privateAllowed, Receiver, webhookBot } from "../support/receiver.ts";
 import { temporaryFolder } from "../support/server.ts";
 
-t.test("[M3] kill -9 with messages on their way: each is sent and answered after the next start", async (t) => {
+t.test("[M3] webhook messages in flight at kill -9 are sent and answered after the next start", async (t) => {
   const dataDir = temporaryFolder(t);
   const far = await Receiver.start(t, hang);
   const killed = await startProgram(t, dataDir, privateAllowed.environment);

@@ -1,4 +1,4 @@
-/** Whose alert words a text contains (public API: alert words): as their definition says, whatever was added and taken away. */
+/** Finds the users whose alert words a text contains (public API: alert words), after any additions and removals. */
 import fc from "fast-check";
 import t from "tap";
 import { AlertWordsProjection } from "../../src/store/projections/alert-words.ts";
@@ -9,8 +9,8 @@ const seed = seedOf(t);
 const before = " \n\t(\".,';[*`>";
 const after = " \n\t)\",?:.;']!*`";
 
-/** The definition, place by place. */
-function stands(word: string, text: string): boolean {
+/** The definition of a match, checked position by position. */
+function occursAsWord(word: string, text: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     const [first, last] = [text.charAt(at - 1), text.charAt(at + word.length)];
     if ((at === 0 || before.includes(first)) && (last === "" || after.includes(last))) return true;
@@ -25,7 +25,7 @@ const word = fc.string({ unit: fc.constantFrom(..."ab é日"), minLength: 1, max
 const change = fc.record({ userId: fc.integer({ min: 1, max: 3 }), word, isThere: fc.boolean() });
 const text = fc.string({ unit: fc.constantFrom(..."aabb é日.x("), maxLength: 25 });
 
-t.test("[public API] people are alerted by their words where these stand on their own (property)", (t) => {
+t.test("[public API] a user is alerted by a word wherever it is delimited (property)", (t) => {
   const property = fc.property(fc.array(change, { maxLength: 12 }), text, (changes, content) => {
     const projection = new AlertWordsProjection();
     const words = new Map<string, { readonly userId: number; readonly word: string }>();
@@ -35,12 +35,12 @@ t.test("[public API] people are alerted by their words where these stand on thei
       else words.delete(`${userId}:${word}`);
     }
     const expected = new Set(
-      [...words.values()].filter((own) => stands(own.word, content)).map(({ userId }) => userId),
+      [...words.values()].filter((own) => occursAsWord(own.word, content)).map(({ userId }) => userId),
     );
     const rebuilt = new AlertWordsProjection();
     for (const own of words.values()) rebuilt.apply(delta(own.userId, own.word, true));
     t.strictSame([...projection.alertedBy(content)].sort(), [...expected].sort());
-    t.strictSame(projection.picture(), rebuilt.picture());
+    t.strictSame(projection.snapshot(), rebuilt.snapshot());
   });
   fc.assert(property, { seed, numRuns: 500 });
   t.end();

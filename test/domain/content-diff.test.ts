@@ -1,4 +1,7 @@
-/** `content_html_diff` (OpenAPI, get-message-history): what came and what went, in the tags of the newer rendering, in bounded work. */
+/**
+ * `content_html_diff` (OpenAPI, get-message-history): added and removed words within the tags of the newer rendering,
+ * at bounded cost.
+ */
 import fc from "fast-check";
 import { parseFragment, serialize } from "parse5";
 import t from "tap";
@@ -8,23 +11,30 @@ import { contentDiff } from "../../src/domain/content-diff.ts";
 const came = (words: string) => `<span class="highlight_text_inserted">${words}</span>`;
 const went = (words: string) => `<span class="highlight_text_deleted">${words}</span>`;
 
-t.test("[OpenAPI, get-message-history] words that came and went are in spans, the rest is as it is now", (t) => {
-  const mention = (name: string) => `<span class="user-mention" data-user-id="9">@${name}</span>`;
-  const cases: readonly (readonly [before: string, after: string, diff: string])[] = [
-    ["<p>Hello!</p>", "<p>Howdy!</p>", `<p>${came("Howdy!")} ${went("Hello!")}</p>`],
-    ["<p>one two</p>", "<p>one two</p>", "<p>one two</p>"],
-    ["<p>one two</p>", "<p>one and two</p>", `<p>one ${came("and")} two</p>`],
-    ["<p>one and two</p>", "<p>one two</p>", `<p>one ${went("and")} two</p>`],
-    ["<p>a b</p>", "<p>a <strong>b</strong></p>", "<p>a <strong>b</strong></p>"],
-    ["<p>a</p>", "<p>a</p>\n<ul>\n<li>b</li>\n</ul>", `<p>a</p>\n<ul>\n<li>${came("b")}</li>\n</ul>`],
-    ["<p>1 &lt; 2 &amp; 3</p>", "<p>1 &lt; 4 &amp; 3</p>", `<p>1 &lt; ${came("4")} ${went("2")} &amp; 3</p>`],
-    [`<p>${mention("A B")}</p>`, `<p>${mention("C D")}</p>`, `<p>${came(mention("C D"))} ${went(mention("A B"))}</p>`],
-    ['<p><a href="/x">x</a></p>', '<p><a href="/y&amp;z">x</a></p>', '<p><a href="/y&amp;z">x</a></p>'],
-  ];
-  for (const [before, after, diff] of cases)
-    t.equal(contentDiff(before, after), `<div>${diff}</div>`, `${before} ${after}`);
-  t.end();
-});
+t.test(
+  "[OpenAPI, get-message-history] added and removed words are in spans, everything else is the newer rendering",
+  (t) => {
+    const mention = (name: string) => `<span class="user-mention" data-user-id="9">@${name}</span>`;
+    const cases: readonly (readonly [before: string, after: string, diff: string])[] = [
+      ["<p>Hello!</p>", "<p>Howdy!</p>", `<p>${came("Howdy!")} ${went("Hello!")}</p>`],
+      ["<p>one two</p>", "<p>one two</p>", "<p>one two</p>"],
+      ["<p>one two</p>", "<p>one and two</p>", `<p>one ${came("and")} two</p>`],
+      ["<p>one and two</p>", "<p>one two</p>", `<p>one ${went("and")} two</p>`],
+      ["<p>a b</p>", "<p>a <strong>b</strong></p>", "<p>a <strong>b</strong></p>"],
+      ["<p>a</p>", "<p>a</p>\n<ul>\n<li>b</li>\n</ul>", `<p>a</p>\n<ul>\n<li>${came("b")}</li>\n</ul>`],
+      ["<p>1 &lt; 2 &amp; 3</p>", "<p>1 &lt; 4 &amp; 3</p>", `<p>1 &lt; ${came("4")} ${went("2")} &amp; 3</p>`],
+      [
+        `<p>${mention("A B")}</p>`,
+        `<p>${mention("C D")}</p>`,
+        `<p>${came(mention("C D"))} ${went(mention("A B"))}</p>`,
+      ],
+      ['<p><a href="/x">x</a></p>', '<p><a href="/y&amp;z">x</a></p>', '<p><a href="/y&amp;z">x</a></p>'],
+    ];
+    for (const [before, after, diff] of cases)
+      t.equal(contentDiff(before, after), `<div>${diff}</div>`, `${before} ${after}`);
+    t.end();
+  },
+);
 
 t.test("[OpenAPI, get-message-history] every diff is well formed and contains the newer rendering", (t) => {
   const word = fc.constantFrom(
@@ -63,7 +73,7 @@ t.test("[OpenAPI, get-message-history] every diff is well formed and contains th
   t.end();
 });
 
-t.test("[S3] renderings are compared up to history_diff_characters_max together", (t) => {
+t.test("[S3] history_diff_characters_max: two renderings are compared up to that many characters together", (t) => {
   const half = limits.history_diff_characters_max / 2;
   const rendering = (length: number) => `<p>${"x".repeat(length - "<p></p>".length)}</p>`;
   t.ok(contentDiff(rendering(half), rendering(half)), "at the bound");
@@ -71,10 +81,10 @@ t.test("[S3] renderings are compared up to history_diff_characters_max together"
   t.end();
 });
 
-t.test("[S3] beyond history_diff_edits_max everything counts as replaced", (t) => {
+t.test("[S3] history_diff_edits_max: with more edits everything counts as replaced", (t) => {
   const numbered = (count: number, sign: string) =>
     `<p>${Array.from({ length: count }, (_, index) => `same ${sign}${index}`).join(" ")}</p>`;
-  // Each changed word is one that came and one that went.
+  // Each changed word is one added and one removed.
   const count = limits.history_diff_edits_max / 2;
   const kept = (diff: string | null) =>
     diff?.includes(`</span> same ${came("b1")}`) || diff?.includes(`same ${came("b1")}`);
@@ -83,7 +93,7 @@ t.test("[S3] beyond history_diff_edits_max everything counts as replaced", (t) =
   t.end();
 });
 
-t.test("[S3] history_diff_characters_max: many blanks cost no more than words", (t) => {
+t.test("[S3] history_diff_characters_max: many spaces cost no more than words", (t) => {
   const length = limits.history_diff_characters_max - 100;
   const blanks = `<p>a${" ".repeat(length)}b</p>`;
   const words = `<p>${"a ".repeat(length / 2)}b</p>`;

@@ -1,6 +1,6 @@
 /**
- * Linkifiers (public API: /realm/linkifiers): which patterns are accepted, what they match, and that no pattern and no number of them
- * makes a message dear (S3).
+ * Linkifiers (public API: /realm/linkifiers): which patterns are accepted, what they match, and that neither a single
+ * pattern nor many make a message expensive (S3).
  */
 import fc from "fast-check";
 import t from "tap";
@@ -20,12 +20,12 @@ const seed = seedOf(t);
 const urlTemplate = "https://a.example/{id}";
 const issue = { pattern: "#(?P<id>[0-9]+)", urlTemplate };
 
-/** What was matched, and where it leads. */
+/** The matches and their targets. */
 function found(text: string, ...linkifiers: { pattern: string; urlTemplate: string }[]): [string, string][] {
   return new LinkifierFinder(linkifiers).find(text).map(({ start, end, href }) => [text.slice(start, end), href]);
 }
 
-t.test("[public API] patterns that the engine cannot express in linear time are refused, usual ones are not", (t) => {
+t.test("[public API] patterns that the engine cannot run in linear time are rejected, usual ones are accepted", (t) => {
   const problem = (pattern: string) => linkifierProblem({ pattern, urlTemplate });
   for (const bad of [
     "(?=a)a",
@@ -61,29 +61,36 @@ t.test("[public API] patterns that the engine cannot express in linear time are 
   t.end();
 });
 
-t.test("[public API] matches stand between blanks and marks, go by order, and never overlap", (t) => {
-  const one = (id: string) => [`#${id}`, `https://a.example/${id}`];
-  t.strictSame(found("#1 #2,#3 (#4) x#5 #6x #7é #8.", issue), ["1", "2", "3", "4", "8"].map(one));
-  t.strictSame(found("👩‍👩‍👧 #1 日本 #2", issue), ["1", "2"].map(one), "beyond the basic plane");
-  t.strictSame(found("a\u00a0#1\u3000#2\u2028#3", issue), ["1", "2", "3"].map(one), "blanks of any script");
-  t.strictSame(found("#1\n#2", issue), ["1", "2"].map(one));
-  const longer = { pattern: "#(?P<id>[0-9]+)-x", urlTemplate: "https://b.example/{id}" };
-  t.strictSame(found("#1-x", issue, longer), [["#1", "https://a.example/1"]], "the first in the order wins");
-  t.strictSame(found("#1-x", longer, issue), [["#1-x", "https://b.example/1"]]);
-  const repo = {
-    pattern: "(?P<org>[a-z]+)/(?P<repo>[a-z]+)#(?P<id>[0-9]+)",
-    urlTemplate: "https://g/{org}/{repo}/{id}",
-  };
-  t.strictSame(found("a/b#1 and #2", issue, repo), [
-    ["a/b#1", "https://g/a/b/1"],
-    ["#2", "https://a.example/2"],
-  ]);
-  t.strictSame(found("é1 É2", { pattern: "é(?P<id>\\d)", urlTemplate }), [["é1", "https://a.example/1"]]);
-  t.strictSame(found("BUG 7", { pattern: "(?i)bug (?P<id>\\d)", urlTemplate }), [["BUG 7", "https://a.example/7"]]);
-  t.end();
-});
+t.test(
+  "[public API] matches are delimited by spaces and punctuation, follow the linkifiers' order, and never overlap",
+  (t) => {
+    const one = (id: string) => [`#${id}`, `https://a.example/${id}`];
+    t.strictSame(found("#1 #2,#3 (#4) x#5 #6x #7é #8.", issue), ["1", "2", "3", "4", "8"].map(one));
+    t.strictSame(found("👩‍👩‍👧 #1 日本 #2", issue), ["1", "2"].map(one), "beyond the basic plane");
+    t.strictSame(found("a\u00a0#1\u3000#2\u2028#3", issue), ["1", "2", "3"].map(one), "spaces of any script");
+    t.strictSame(found("#1\n#2", issue), ["1", "2"].map(one));
+    const longer = { pattern: "#(?P<id>[0-9]+)-x", urlTemplate: "https://b.example/{id}" };
+    t.strictSame(
+      found("#1-x", issue, longer),
+      [["#1", "https://a.example/1"]],
+      "the first linkifier in the order wins",
+    );
+    t.strictSame(found("#1-x", longer, issue), [["#1-x", "https://b.example/1"]]);
+    const repo = {
+      pattern: "(?P<org>[a-z]+)/(?P<repo>[a-z]+)#(?P<id>[0-9]+)",
+      urlTemplate: "https://g/{org}/{repo}/{id}",
+    };
+    t.strictSame(found("a/b#1 and #2", issue, repo), [
+      ["a/b#1", "https://g/a/b/1"],
+      ["#2", "https://a.example/2"],
+    ]);
+    t.strictSame(found("é1 É2", { pattern: "é(?P<id>\\d)", urlTemplate }), [["é1", "https://a.example/1"]]);
+    t.strictSame(found("BUG 7", { pattern: "(?i)bug (?P<id>\\d)", urlTemplate }), [["BUG 7", "https://a.example/7"]]);
+    t.end();
+  },
+);
 
-/** Pieces of patterns that mean the same to both engines. */
+/** Pieces of patterns that both engines interpret alike. */
 const piece = fc.constantFrom("a", "b", "#", "\\d", "[ab]", "[^a#]", ".", "(?:ab|a)", "(?:a|ab)", "-");
 const quantifier = fc.constantFrom("", "", "", "+", "*", "?", "{2}", "{1,3}", "+?", "*?");
 const harmless = fc
@@ -100,7 +107,7 @@ t.test("[public API] harmless patterns match what a backtracking engine matches 
     const before = "(?<![^\\s'\"(\\[,:<])";
     const regexp = new RegExp(`${before}(?:${source})(?![\\p{L}\\p{N}_])`, "gu");
     const expected = [...text.matchAll(regexp)].filter(([whole]) => whole !== "").map(([whole]) => whole);
-    // After an empty match, and after one character at the very beginning, the two go on from different places.
+    // After an empty match, and after one character at the very start, the two engines continue at different positions.
     fc.pre(![...text.matchAll(regexp)].some(({ 0: whole, index }) => index + whole.length <= 1));
     fc.pre(![...text.matchAll(regexp)].some(([whole]) => whole === ""));
     t.strictSame(
@@ -113,25 +120,28 @@ t.test("[public API] harmless patterns match what a backtracking engine matches 
   t.end();
 });
 
-t.test("[S3] what a pattern demands of a text is in all its matches, and its size is not too small (property)", (t) => {
-  const property = fc.property(harmless, subject, (pattern, text) => {
-    const { required, size } = measurePattern(pattern);
-    const compiled = compileLinkifierPattern(pattern);
-    if (compiled === null) return false;
-    const isTold = found(text, { pattern, urlTemplate }).every(([whole]) =>
-      required.every((part) => whole.includes(part)),
-    );
-    return isTold && compiled.size <= 4 * size + 20;
-  });
-  fc.assert(property, { seed, numRuns: 1000 });
-  t.strictSame(measurePattern("(?P<a>[a-z]+)/(?:x#)?-{2}(?P<b>\\d|z)Q*").required, ["/", "-"]);
-  t.strictSame(measurePattern("(?i)bug(?P<id>\\d)").required, [], "a letter may be another one");
-  t.strictSame(measurePattern("[[:alpha:]]x[]a]y[^]b]").required, ["x", "y"]);
-  t.end();
-});
+t.test(
+  "[S3] the text that a pattern requires is in all its matches, and its measured size is not too small (property)",
+  (t) => {
+    const property = fc.property(harmless, subject, (pattern, text) => {
+      const { required, size } = measurePattern(pattern);
+      const compiled = compileLinkifierPattern(pattern);
+      if (compiled === null) return false;
+      const isComplete = found(text, { pattern, urlTemplate }).every(([whole]) =>
+        required.every((part) => whole.includes(part)),
+      );
+      return isComplete && compiled.size <= 4 * size + 20;
+    });
+    fc.assert(property, { seed, numRuns: 1000 });
+    t.strictSame(measurePattern("(?P<a>[a-z]+)/(?:x#)?-{2}(?P<b>\\d|z)Q*").required, ["/", "-"]);
+    t.strictSame(measurePattern("(?i)bug(?P<id>\\d)").required, [], "a letter may be another one");
+    t.strictSame(measurePattern("[[:alpha:]]x[]a]y[^]b]").required, ["x", "y"]);
+    t.end();
+  },
+);
 
 t.test(
-  "[S3] LINKIFIER_PROGRAM_STEPS_MAX, LINKIFIER_PATTERN_CHARS_MAX: so large a pattern is accepted, a larger one is not",
+  "[S3] LINKIFIER_PROGRAM_STEPS_MAX, LINKIFIER_PATTERN_CHARS_MAX: a pattern of that size is accepted, a larger one rejected",
   (t) => {
     const sizeOf = (count: number) => compileLinkifierPattern(`(?P<id>x{${count}})`)?.size ?? null;
     const margin = (sizeOf(100) ?? 0) - 100;
@@ -147,7 +157,7 @@ t.test(
   },
 );
 
-t.test("[S3] repetitions within repetitions are refused before they are compiled", (t) => {
+t.test("[S3] nested repetitions are rejected before they are compiled", (t) => {
   for (const pattern of [
     "(?P<id>(?:(?:x{1,99}){1,99}){1,99})y",
     `(?P<id>${"x{1000}".repeat(140)})`,
@@ -160,7 +170,7 @@ t.test("[S3] repetitions within repetitions are refused before they are compiled
   t.end();
 });
 
-t.test("[S3] LINKIFIERS_PER_MESSAGE_MAX: so many may match in one message, by their order", (t) => {
+t.test("[S3] LINKIFIERS_PER_MESSAGE_MAX: at most that many match in one message, in their order", (t) => {
   const many = Array.from({ length: LINKIFIERS_PER_MESSAGE_MAX + 1 }, (_, index) => ({
     pattern: `[a]${index}-(?P<id>\\d)`,
     urlTemplate,
@@ -175,10 +185,10 @@ t.test("[S3] LINKIFIERS_PER_MESSAGE_MAX: so many may match in one message, by th
 });
 
 t.test(
-  "[S3] LINKIFIER_STEPS_PER_MESSAGE_MAX, LINKIFIER_MATCHES_MAX, LINKIFIER_LINE_CHARS_MAX: what lies beyond stays text",
+  "[S3] LINKIFIER_STEPS_PER_MESSAGE_MAX, LINKIFIER_MATCHES_MAX, LINKIFIER_LINE_CHARS_MAX: matches beyond the bounds stay text",
   (t) => {
     const size = compileLinkifierPattern(issue.pattern)?.size ?? 0;
-    // Each line costs the same, and is looked at whole before its match and after it.
+    // Each line costs the same, and is scanned whole before and after its match.
     const matchesIn = (count: number) => {
       const finder = new LinkifierFinder([issue]);
       return Array.from({ length: count }, (_, at) => finder.find(`${at} ${"x ".repeat(90)}#7`)).flat().length;

@@ -1,10 +1,10 @@
-/** The lowest of many ids (src/domain/lowest-ids.ts), against sorting them all. */
+/** The lowest of many ids (src/domain/lowest-ids.ts), compared with sorting all of them. */
 import fc from "fast-check";
 import t from "tap";
 import { LowestIds } from "../../src/domain/lowest-ids.ts";
 import { seedOf } from "../support/seed.ts";
 
-t.test("[S3] whatever order ids come in, the lowest are found, each once", async (t) => {
+t.test("[S3] the lowest ids are found in any order of arrival, each once", async (t) => {
   const ids = fc.array(fc.nat({ max: 60 }), { maxLength: 200 });
   fc.assert(
     fc.property(ids, fc.integer({ min: 1, max: 6 }), (all, count) => {

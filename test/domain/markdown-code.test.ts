@@ -1,4 +1,6 @@
-/** Highlighted code: the text stays the code, classes are ones that clients have a color for, and all of it is bounded. */
+/**
+ * Highlighted code: the text is unchanged, classes are those for which clients have a colour, and the cost is bounded.
+ */
 import t from "tap";
 import {
   CODE_CHARS_PER_MESSAGE_MAX,
@@ -13,7 +15,7 @@ import { html } from "./markdown-support.ts";
 
 const shown = (code: string, word: string): string => highlightCode(code, knownLanguage(word), new CodeAllowance());
 
-t.test("[behaviour 5.8] code has the classes that clients know", async (t) => {
+t.test("[behaviour 5.8] highlighted code has the classes of the clients' style sheets", async (t) => {
   t.equal(
     shown("def speak(self):\n    x = 1", "python"),
     '<span class="k">def</span> <span class="nf">speak</span><span class="p">(</span><span class="bp">self</span>' +
@@ -32,7 +34,7 @@ t.test("[behaviour 5.8] code has the classes that clients know", async (t) => {
   t.equal(shown("x = <1>", "inventedlanguage"), "x = &lt;1&gt;");
 });
 
-t.test("[behaviour 5.8] a language has the name that clients look up, and code may name its own", async (t) => {
+t.test("[behaviour 5.8] a language has the name that clients look up, and a code block may name its own", async (t) => {
   for (const [word, name] of Object.entries({
     py: "Python",
     py2: "Python 2.x",
@@ -58,7 +60,7 @@ t.test("[behaviour 5.8] a language has the name that clients look up, and code m
   }
 });
 
-t.test("[behaviour 5.8] every tokenizer reads a language that has a name, and can be loaded", async (t) => {
+t.test("[behaviour 5.8] every tokenizer belongs to a named language and can be loaded", async (t) => {
   const names = new Set(LANGUAGE_NAMES.split("|").map((entry) => entry.trim().split(" = ")[0]));
   const languages = [...highlightedLanguages()];
   t.ok(languages.length > 90, `${languages.length}`);
@@ -70,7 +72,7 @@ t.test("[behaviour 5.8] every tokenizer reads a language that has a name, and ca
   }
 });
 
-t.test("[S3] code is highlighted up to so many characters in a message, in a line, and so many spans", async (t) => {
+t.test("[S3] highlighting is bounded in characters of a message and of a line, and in spans", async (t) => {
   const isPlain = (code: string) => highlightCode(code, "Python", new CodeAllowance()) === code;
   const lines = (count: number) => "x\n".repeat(count);
   t.notOk(isPlain("x".repeat(CODE_LINE_CHARS_MAX)));
@@ -82,10 +84,10 @@ t.test("[S3] code is highlighted up to so many characters in a message, in a lin
   t.ok(isPlain(`${long}x`));
   const allowance = new CodeAllowance();
   t.not(highlightCode(long, "Python", allowance), long);
-  t.equal(highlightCode("x", "Python", allowance), "x", "all blocks of a message share it");
+  t.equal(highlightCode("x", "Python", allowance), "x", "all blocks of a message share the bound");
 });
 
-t.test("[behaviour 5.8] parsing alone loads no tokenizer: the code is shown as it was typed", async (t) => {
+t.test("[behaviour 5.8] parsing alone loads no tokenizer, and the code is shown as typed", async (t) => {
   t.equal(
     html("```py\n<x>\n```"),
     '<div class="codehilite" data-code-language="Python"><pre><span></span><code>&lt;x&gt;\n</code></pre></div>',

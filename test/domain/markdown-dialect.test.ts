@@ -1,4 +1,4 @@
-// The dialect beyond the documented pairs: where it differs from CommonMark, links and linkifiers, times, code.
+// The Markdown dialect beyond the documented pairs: differences from CommonMark, links and linkifiers, times, code.
 import t from "tap";
 import { BARE_LINK_PARENTHESES_MAX } from "../../src/domain/markdown/bounds.ts";
 import { renderTopicLinks } from "../../src/domain/markdown/render.ts";
@@ -22,7 +22,7 @@ t.test("[behaviour 5.8] raw HTML, reference links, images, escapes and underscor
   ]);
 });
 
-t.test("[behaviour 5.8] bold and strike-through do not span lines; emphasis nests as expected", async (t) => {
+t.test("[behaviour 5.8] bold and strike-through do not span lines, and emphasis nests", async (t) => {
   each(t, [
     ["**a\nb** *c\nd* ~~e\nf~~", "<p>**a<br>\nb** *c<br>\nd* ~~e<br>\nf~~</p>"],
     ["**a** b\n**c**", "<p><strong>a</strong> b<br>\n<strong>c</strong></p>"],
@@ -33,42 +33,48 @@ t.test("[behaviour 5.8] bold and strike-through do not span lines; emphasis nest
   ]);
 });
 
-t.test("[behaviour 5.8] lists nest by two spaces, mix bullets, hang below text and hold code", async (t) => {
-  each(t, [
-    ["1. A\n1. B\n  1. C\n1. D", "<ol>\n<li>A</li>\n<li>B<ol>\n<li>C</li>\n</ol>\n</li>\n<li>D</li>\n</ol>"],
-    ["a:\n* b\n- c\n+ d\n\ne", "<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n<li>d</li>\n</ul>\n<p>e</p>"],
-    ["3. a\n3. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
-    ["* a\n\n* b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"],
-    ["* a\n  * b\n\n    c", "<ul>\n<li>a<ul>\n<li>\n<p>b</p>\n<p>c</p>\n</li>\n</ul>\n</li>\n</ul>"],
-    [
-      "* a\n  ```py\n  x\n\n    y\n  ```\n* b",
-      '<ul>\n<li>a<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n\n  y\n</code></pre></div>\n</li>\n<li>b</li>\n</ul>',
-    ],
-    ["born in\n1986. Yes", "<p>born in<br>\n1986. Yes</p>"],
-    ["1. a\n* b", "<ol>\n<li>a</li>\n</ol>\n<ul>\n<li>b</li>\n</ul>"],
-  ]);
-});
-
-t.test("[behaviour 5.8] quotes take the lines that follow, fences nest in them, empty ones are text", async (t) => {
-  each(t, [
-    ["> a\nb\n\nc", "<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>"],
-    [">\n>\ntext", "<blockquote>\n<p>text</p>\n</blockquote>"],
-    [">>>>>", `${"<blockquote>\n".repeat(4)}<p>&gt;</p>${"\n</blockquote>".repeat(4)}`],
-    [
-      "```quote\n```\nx\n```\ny\n```\nz",
-      '<blockquote></blockquote>\n<p>x</p>\n<div class="codehilite"><pre><span></span><code>y\n</code></pre></div>\n<p>z</p>',
-    ],
-    [
-      "~~~quote\n```js\nx\n```\ny\n~~~\nz",
-      '<blockquote>\n<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>\n<p>z</p>',
-    ],
-    ["````\n```\na\n```\n````", '<div class="codehilite"><pre><span></span><code>```\na\n```\n</code></pre></div>'],
-    ["~~~ a ~~~", "<p>~~~ a ~~~</p>"],
-  ]);
-});
+t.test(
+  "[behaviour 5.8] lists nest by two spaces, mix bullets, follow text without a blank line and contain code",
+  async (t) => {
+    each(t, [
+      ["1. A\n1. B\n  1. C\n1. D", "<ol>\n<li>A</li>\n<li>B<ol>\n<li>C</li>\n</ol>\n</li>\n<li>D</li>\n</ol>"],
+      ["a:\n* b\n- c\n+ d\n\ne", "<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n<li>d</li>\n</ul>\n<p>e</p>"],
+      ["3. a\n3. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
+      ["* a\n\n* b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"],
+      ["* a\n  * b\n\n    c", "<ul>\n<li>a<ul>\n<li>\n<p>b</p>\n<p>c</p>\n</li>\n</ul>\n</li>\n</ul>"],
+      [
+        "* a\n  ```py\n  x\n\n    y\n  ```\n* b",
+        '<ul>\n<li>a<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n\n  y\n</code></pre></div>\n</li>\n<li>b</li>\n</ul>',
+      ],
+      ["born in\n1986. Yes", "<p>born in<br>\n1986. Yes</p>"],
+      ["1. a\n* b", "<ol>\n<li>a</li>\n</ol>\n<ul>\n<li>b</li>\n</ul>"],
+    ]);
+  },
+);
 
 t.test(
-  "[issue 4] code keeps its spaces, is escaped, and is not highlighted; its language has its own name",
+  "[behaviour 5.8] quotes take the lines that follow, fences nest in them, and empty quotes are text",
+  async (t) => {
+    each(t, [
+      ["> a\nb\n\nc", "<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>"],
+      [">\n>\ntext", "<blockquote>\n<p>text</p>\n</blockquote>"],
+      [">>>>>", `${"<blockquote>\n".repeat(4)}<p>&gt;</p>${"\n</blockquote>".repeat(4)}`],
+      [
+        "```quote\n```\nx\n```\ny\n```\nz",
+        '<blockquote></blockquote>\n<p>x</p>\n<div class="codehilite"><pre><span></span><code>y\n</code></pre></div>\n<p>z</p>',
+      ],
+      [
+        "~~~quote\n```js\nx\n```\ny\n~~~\nz",
+        '<blockquote>\n<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>\n<p>z</p>',
+      ],
+      ["````\n```\na\n```\n````", '<div class="codehilite"><pre><span></span><code>```\na\n```\n</code></pre></div>'],
+      ["~~~ a ~~~", "<p>~~~ a ~~~</p>"],
+    ]);
+  },
+);
+
+t.test(
+  "[behaviour 5.8] code keeps its spaces, is escaped and not highlighted, and its language has a canonical name",
   async (t) => {
     each(t, [
       ["` a ` ```` b`c ````", "<p><code> a </code> <code> b`c </code></p>"],
@@ -85,7 +91,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.8] addresses are found at words' beginnings and end before punctuation", async (t) => {
+t.test("[behaviour 5.8] an address begins where a word begins, and ends before punctuation", async (t) => {
   const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
   each(t, [
     ["(http://a.com/b_(c)), http://a.com.", `<p>(${a("http://a.com/b_(c)")}), ${a("http://a.com")}.</p>`],
@@ -104,7 +110,7 @@ t.test("[behaviour 5.8] addresses are found at words' beginnings and end before 
 });
 
 t.test(
-  "[behaviour 5.8] an address that a quotation mark and more follow is text, and so is one of brackets too deep",
+  "[behaviour 5.8] an address followed by a quotation mark and text, or with brackets nested too deep, is text",
   async (t) => {
     const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
     const nested = (depth: number): string => `http://a.com/${"(".repeat(depth)}x${")".repeat(depth)}`;
@@ -118,11 +124,11 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.8] a line keeps the spaces at its beginning", async (t) => {
+t.test("[behaviour 5.8] a line keeps its leading spaces", async (t) => {
   each(t, [["a\n  *b*\n   c", "<p>a<br>\n  <em>b</em><br>\n   c</p>"]]);
 });
 
-t.test("[behaviour 5.8, pair 32] links lead only where they may", async (t) => {
+t.test("[behaviour 5.8, pair 32] links have only permitted targets", async (t) => {
   for (const bad of [
     "javascript:1",
     "JAVASCRIPT:1",
@@ -145,13 +151,13 @@ t.test("[behaviour 5.8, pair 32] links lead only where they may", async (t) => {
   t.match(html('[x](http://a.com "a \'<b>")'), 'title="a &#39;&lt;b&gt;"');
 });
 
-t.test("[S3] links are not nested, and an address ends where too many parentheses are open", async (t) => {
+t.test("[S3] links do not nest, and an address ends where too many parentheses are open", async (t) => {
   t.equal(html("[a [b](/c) d](/e)"), '<p><a href="/e">a [b](/c) d</a></p>');
   t.match(html(`[a](/${"(".repeat(16)}${")".repeat(16)})`), "<a");
   t.notMatch(html(`[a](/${"(".repeat(17)}${")".repeat(17)})`), "<a");
 });
 
-t.test("[issue 4] linkifiers turn matches into links, addresses first, never inside words or code", async (t) => {
+t.test("[behaviour 5.8] linkifiers turn matches into links, after addresses, never inside words or code", async (t) => {
   const linkifiers = [
     { pattern: "#(?P<id>[0-9]+)", urlTemplate: "https://t.example/{id}" },
     {
@@ -173,7 +179,7 @@ t.test("[issue 4] linkifiers turn matches into links, addresses first, never ins
   ]);
 });
 
-t.test("[RFC 6570] templates expand by operator and drop what has no value", async (t) => {
+t.test("[RFC 6570] templates expand by operator and omit variables without a value", async (t) => {
   const values = { a: "x y/é", b: "", n: "1" };
   for (const [template, expected] of [
     ["{a}", "x%20y%2F%C3%A9"],
@@ -199,7 +205,7 @@ t.test("[RFC 6570] templates expand by operator and drop what has no value", asy
   ]);
 });
 
-t.test("[behaviour 5.8, pair 39] times come in many forms and mean one instant", async (t) => {
+t.test("[behaviour 5.8, pair 39] a time in any accepted format gives the same instant", async (t) => {
   for (const [text, instant] of [
     ["2020-06-05T03:30:00Z", "2020-06-05T03:30:00Z"],
     ["2020-06-05T03:30:00+05:30", "2020-06-04T22:00:00Z"],
@@ -249,7 +255,7 @@ t.test("[behaviour 5.8, pair 39] times come in many forms and mean one instant",
   }
 });
 
-t.test("[issue 4] tables align their cells and escape them", async (t) => {
+t.test("[behaviour 5.8] tables align and escape their cells", async (t) => {
   const table = html("a | b | c\n:- | :-: | -:\n**x** | `y` | <z>");
   t.match(
     table,
@@ -259,7 +265,7 @@ t.test("[issue 4] tables align their cells and escape them", async (t) => {
   t.match(table, "&lt;z&gt;");
 });
 
-t.test("[issue 4] in a row of a table, a bar in inline code is code, and nothing of the cell is lost", async (t) => {
+t.test("[behaviour 5.8] a bar in inline code within a table row is code, and the cell loses nothing", async (t) => {
   const body = (rows: string) =>
     html(rows)
       .replace(/^.*<tbody>\n|<\/tbody>.*$/gs, "")
@@ -267,9 +273,13 @@ t.test("[issue 4] in a row of a table, a bar in inline code is code, and nothing
   const head = "a | b\n--- | ---\n";
   t.equal(body(`${head}1 | \`x|y\` z`), "<td>1</td><td><code>x|y</code> z</td>");
   t.equal(body(`${head}\`\` \`| \`\` | \`||\`|`), "<td><code> `| </code></td><td><code>||</code></td>");
-  t.equal(body(`${head}x \\| y | \`x\\|y\``), "<td>x | y</td><td><code>x|y</code></td>", "an escaped bar is one, too");
+  t.equal(body(`${head}x \\| y | \`x\\|y\``), "<td>x | y</td><td><code>x|y</code></td>", "so is an escaped bar");
   t.equal(body(`${head}\`x | y\n\`z | w`), "<td>`x</td><td>y</td><td>`z</td><td>w</td>", "code ends with its row");
   t.match(html("`a|b` | c\n-|-\n1 | 2"), "<th><code>a|b</code></th>\n<th>c</th>");
-  t.equal(html("`a|b`\n-|-"), "<p><code>a|b</code><br>\n-|-</p>", "one cell above two is no table");
+  t.equal(
+    html("`a|b`\n-|-"),
+    "<p><code>a|b</code><br>\n-|-</p>",
+    "a header of one cell above a delimiter row of two is no table",
+  );
   t.match(html("> * `a|b` | c\n>   -|-\n>   1 | `2|3`"), "<td><code>2|3</code></td>", "wherever it stands");
 });

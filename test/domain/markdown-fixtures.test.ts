@@ -1,6 +1,6 @@
-// The forty documented pairs of source and HTML, one assertion or more each. Two differ on purpose: code is not
+// The forty documented pairs of source and HTML, with at least one assertion each. Two differ on purpose: code is not
 // highlighted (pairs 19 and following have the documented wrapper around escaped code), and KaTeX's layout inside
-// `katex-html` is its own (pair 37 is checked up to there).
+// `katex-html` is its own (pair 37 is compared up to there).
 import t from "tap";
 import { html, render } from "./markdown-support.ts";
 
@@ -138,7 +138,7 @@ t.test("[behaviour 5.8, pair 17] with translate_emoticons an emoticon renders li
   t.equal(html(":)", { translateEmoticons: true }), html(":smile:"));
 });
 
-t.test("[behaviour 5.8, pair 37] a formula keeps its source as annotation, inline and as a block", async (t) => {
+t.test("[behaviour 5.8, pair 37] a formula keeps its source as an annotation, inline and as a block", async (t) => {
   const inline = html("$$\\text{**a**}$$");
   t.match(
     inline,
@@ -149,7 +149,7 @@ t.test("[behaviour 5.8, pair 37] a formula keeps its source as annotation, inlin
   t.match(html("```math\na^2\n```"), /^<p><span class="katex-display"><span class="katex">.*<\/span><\/p>$/s);
 });
 
-t.test("[behaviour 5.8] /me is an ordinary paragraph and a me-message only while it is one paragraph", async (t) => {
+t.test("[behaviour 5.8] a message that starts with /me is a me-message only while it is one paragraph", async (t) => {
   t.equal(html("/me waves"), "<p>/me waves</p>");
   t.equal(render("/me waves").isMeMessage, true);
   t.equal(render("/me **waves**").isMeMessage, true);

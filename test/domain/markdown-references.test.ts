@@ -1,11 +1,10 @@
-// What a message means for others: who is mentioned and who is not, what it links to and attaches, and that names are
-// resolved only in the second step.
+// References in a message: mentioned users, links and attachments. Names are resolved only in the second step.
 import t from "tap";
 import { parseContent, renderDescription, resolveContent } from "../../src/domain/markdown/render.ts";
 import { encodeHash } from "../../src/domain/markdown/resolve.ts";
 import { forbiddenParts, html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
 
-t.test("[behaviour 5.8] a mention counts once; a silent one does not count", async (t) => {
+t.test("[behaviour 5.8] a user mentioned twice counts once, and a silent mention does not count", async (t) => {
   t.same(render("@**Example User** @**|31** @*support* @*support*").mentionedUserIds, [31]);
   t.same(render("@**Example User** @*support* @*support*").mentionedGroupIds, [17]);
   const silent = render("@_**Example User** @_*support* @_**all** @_**topic**");
@@ -13,14 +12,14 @@ t.test("[behaviour 5.8] a mention counts once; a silent one does not count", asy
   t.same([silent.hasChannelWildcard, silent.hasTopicWildcard], [false, false]);
 });
 
-t.test("[behaviour 5.8] wildcards are reported apart", async (t) => {
+t.test("[behaviour 5.8] wildcard mentions are reported separately", async (t) => {
   for (const name of ["all", "everyone", "channel", "stream"])
     t.equal(render(`@**${name}**`).hasChannelWildcard, true, name);
   t.equal(render("@**topic**").hasTopicWildcard, true);
   t.equal(render("@**topic**").hasChannelWildcard, false);
 });
 
-t.test("[issue 4] mentions inside quotes are shown silently and notify nobody", async (t) => {
+t.test("[behaviour 5.8] mentions inside quotes are shown silently and notify nobody", async (t) => {
   const everyone = "@**Example User** @*support* @**all** @**topic**";
   for (const content of [
     `> ${everyone}`,
@@ -34,10 +33,10 @@ t.test("[issue 4] mentions inside quotes are shown silently and notify nobody", 
     t.equal(rendered.html.split(' silent"').length - 1, 4, content);
   }
   t.same(render("> quoted\n\n@**Example User**").mentionedUserIds, [31], "the text after a quote is not quoted");
-  t.same(render("```spoiler a\n@**Example User**\n```").mentionedUserIds, [31], "a spoiler is no quote");
+  t.same(render("```spoiler a\n@**Example User**\n```").mentionedUserIds, [31], "a spoiler is not a quote");
 });
 
-t.test("[issue 4] in code, code blocks and formulas a mention is text", async (t) => {
+t.test("[behaviour 5.8] a mention in code, code blocks or formulas is text", async (t) => {
   for (const content of [
     "`@**Example User**`",
     "```\n@**Example User**\n```",
@@ -52,7 +51,7 @@ t.test("[issue 4] in code, code blocks and formulas a mention is text", async (t
 });
 
 t.test(
-  "[behaviour 5.8] topics in addresses: percent-encoded, whatever could end an address or mean something in one",
+  "[behaviour 5.8] topics in URLs are percent-encoded, including every character with a meaning there",
   async (t) => {
     t.match(html("#**announce>why :(**"), 'href="/#narrow/channel/9-announce/topic/why.20.3A.28/with/214"');
     t.match(html("#**announce>it's (a)!@7**"), 'href="/#narrow/channel/9-announce/topic/it.27s.20.28a.29.21/near/7"');
@@ -60,7 +59,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 5.8] what cannot be resolved stays as typed", async (t) => {
+t.test("[behaviour 5.8] a name that cannot be resolved stays as typed", async (t) => {
   for (const content of [
     "@**Nobody**",
     "@**Example User|32**",
@@ -73,10 +72,10 @@ t.test("[behaviour 5.8] what cannot be resolved stays as typed", async (t) => {
     t.equal(html(content), `<p>${content}</p>`);
   }
   t.equal(html("#**nowhere>x & y@3**"), "<p>#**nowhere&gt;x &amp; y@3**</p>");
-  t.notMatch(html("mail@**Example User**"), "user-mention", "a mention does not begin inside a word");
+  t.notMatch(html("mail@**Example User**"), "user-mention", "a mention does not start inside a word");
 });
 
-t.test("[behaviour 5.8] names of the realm are escaped where they are filled in", async (t) => {
+t.test("[behaviour 5.8] names of the realm are escaped where they are inserted", async (t) => {
   t.equal(html("@**Zoe <b>**"), '<p><span class="user-mention" data-user-id="32">@Zoe &lt;b&gt;</span></p>');
   t.equal(
     html('#**a & b (100%)>"v1.0"/✔**'),
@@ -84,14 +83,14 @@ t.test("[behaviour 5.8] names of the realm are escaped where they are filled in"
   );
 });
 
-t.test("[issue 4] a group that may not be mentioned is shown silently and reported", async (t) => {
+t.test("[behaviour 5.8] a group that may not be mentioned is shown silently and reported", async (t) => {
   const rendered = render("@*leads* @_*leads*");
   t.same([rendered.mentionedGroupIds, rendered.unmentionableGroupIds], [[], [18]]);
   t.same(render("@_*leads*").unmentionableGroupIds, []);
 });
 
 t.test(
-  "[architecture, path of a write] parsing asks nothing of the realm; resolving sees the realm of its moment",
+  "[architecture, path of a write] parsing reads nothing of the realm, and resolving uses the realm of that moment",
   async (t) => {
     const parsed = parseContent("@**Example User** in #**announce** :tada:", OPTIONS);
     const nobody = { ...RESOLVER, user: () => null, channel: () => null };
@@ -101,7 +100,7 @@ t.test(
   },
 );
 
-t.test("[S3] the latest message is looked up for a bounded number of topics, and once for each", async (t) => {
+t.test("[S3] the latest message is looked up for a bounded number of topics, once for each", async (t) => {
   let lookups = 0;
   const counting = { ...RESOLVER, topicLatestMessageId: () => ++lookups };
   const many = Array.from({ length: 80 }, (_, number) => `#**announce>t${number}** #**announce>t${number}**`).join(" ");
@@ -111,7 +110,7 @@ t.test("[S3] the latest message is looked up for a bounded number of topics, and
   t.match(rendered.html, 'topic/t50"');
 });
 
-t.test("[issue 4] links, images and attachments are noticed", async (t) => {
+t.test("[behaviour 5.8] links, images and attachments are reported", async (t) => {
   t.equal(render("plain").hasLink, false);
   t.equal(render("see example.com").hasLink, true);
   t.equal(render("`example.com`").hasLink, false);
@@ -135,7 +134,7 @@ t.test("[public API, message formatting] an uploaded video is shown below its li
     '<div class="message_inline_image message_inline_video"><a href="/user_uploads/p/x.mp4" title="x.mp4"><video preload="metadata" src="/user_uploads/p/x.mp4"></video></a></div>';
   t.equal(html(`${video} ${video}`), `<p>${LINKED_VIDEO} ${LINKED_VIDEO}</p>\n${shown}`);
   t.equal(html(`> ${video}`), `<blockquote>\n<p>${LINKED_VIDEO}</p>\n</blockquote>`);
-  t.notMatch(html("[y.mp4](/user_uploads/p/y.mp4)"), "<video", "a file that is not there");
+  t.notMatch(html("[y.mp4](/user_uploads/p/y.mp4)"), "<video", "a file that does not exist");
   t.notMatch(html("[x.mp4](https://example.com/user_uploads/p/x.mp4)"), "<video", "elsewhere");
   t.strictSame(forbiddenParts(html(video)), []);
   const { uploadedVideo: _, ...without } = RESOLVER;
@@ -143,7 +142,7 @@ t.test("[public API, message formatting] an uploaded video is shown below its li
 });
 
 t.test(
-  "[behaviour 5.8, pair 40] an uploaded image is shown once, not when quoted, and not where there are no uploads",
+  "[behaviour 5.8, pair 40] an uploaded image is shown once, not in quotes, and not where there are no uploads",
   async (t) => {
     const image = "[x.png](/user_uploads/p/x.png)";
     t.equal(html(`${image} ${image}`).split("<img").length - 1, 1);
@@ -157,6 +156,6 @@ t.test(
   },
 );
 
-t.test("[spec, channel descriptions] a description is rendered with the same dialect", async (t) => {
+t.test("[spec, channel descriptions] a channel description is rendered with the same dialect", async (t) => {
   t.equal(renderDescription("**For** #**announce**", OPTIONS, RESOLVER), html("**For** #**announce**"));
 });

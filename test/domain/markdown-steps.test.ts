@@ -1,14 +1,14 @@
 /**
- * What rendering costs, counted and not timed: how often the engine runs each function and each block of the parser. The counts are
- * the same on every machine, so that a way to make the parser work hard is seen at once; what a single call of a string function
- * costs is measured in markdown-safety.test.ts.
+ * The cost of rendering, counted instead of timed: how often the engine runs each function and each block of the
+ * parser. The counts are the same on every machine, so an expensive input is detected reliably. markdown-safety.test.ts
+ * measures the cost of single calls of string functions.
  */
 import { Session } from "node:inspector";
 import { setFlagsFromString } from "node:v8";
 import t from "tap";
 import { fill, hostileTexts, ordinary, render, repeatedUnits } from "./markdown-support.ts";
 
-// Code that was made faster counts no longer exactly.
+// The counts of optimized code are inexact.
 for (const flag of ["--no-opt", "--no-maglev"]) setFlagsFromString(flag);
 const session = new Session();
 session.connect();
@@ -17,7 +17,7 @@ session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true 
 
 function stepsOf(content: string): number {
   let steps = 0;
-  // The count begins anew.
+  // Restarts the count.
   session.post("Profiler.takePreciseCoverage", () => undefined);
   render(content, { linkifiers: [], translateEmoticons: true });
   session.post("Profiler.takePreciseCoverage", (error, answer) => {
@@ -29,17 +29,17 @@ function stepsOf(content: string): number {
   return steps;
 }
 
-// What is made once, at the first message.
+// Runs the one-time initialization of the first message.
 stepsOf(ordinary);
 const yardstick = stepsOf(ordinary);
 
-t.test("[issue 5] the count is a count: the same for the same message, and large for a long one", async (t) => {
+t.test("[S3] the step count is the same for the same message, and large for a long one", async (t) => {
   t.equal(stepsOf(ordinary), yardstick);
   t.ok(yardstick > 10 * ordinary.length, `${yardstick} steps`);
 });
 
 t.test(
-  "[issue 5] 10,000 brackets, stars or quote marks, and deep nesting, take few steps more than any long message",
+  "[S3] 10,000 brackets, stars or quote marks, and deep nesting, take few more steps than any long message",
   (t) => {
     for (const content of hostileTexts) {
       const times = stepsOf(content) / yardstick;

@@ -1,4 +1,4 @@
-// What the Markdown tests share: a small realm to resolve names in, a one-call renderer, and the set of elements and
+// Shared by the Markdown tests: a small realm to resolve names in, a one-call renderer, and the set of elements and
 // attributes that rendered messages may contain, checked with a real HTML parser.
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import {
@@ -73,7 +73,7 @@ const HREF =
   /^(?:https?|ftps?|sftp|mailto|tel|sms|xmpp|ircs?|ssh|git|news|nntp|file|bitcoin|magnet|geo|webcal|sips?|matrix|zulip|callto|facetime|svn|smb|nfs|rtsp|urn|doi):|^\/(?![/\\])|^#/i;
 const STYLE = /^(?:[a-z-]+:\s?[-#a-z0-9. ]+;\s?)+$/i;
 
-/** What a browser would see in the HTML that no message may contain; empty when all is well. */
+/** The parts of the HTML, as a browser sees it, that no message may contain; empty if there are none. */
 export function forbiddenParts(source: string): string[] {
   const found: string[] = [];
   const visit = (node: DefaultTreeAdapterTypes.Node): void => {
@@ -85,7 +85,7 @@ export function forbiddenParts(source: string): string[] {
   return found.concat(misnestedTags(source));
 }
 
-/** Tags that a browser would have to move or close by itself: the tree would not be what the server meant. */
+/** Tags that a browser would move or close by itself, so that its tree differs from the intended one. */
 function misnestedTags(source: string): string[] {
   const found: string[] = [];
   const open: string[] = [];
@@ -113,16 +113,16 @@ function forbiddenInElement(element: DefaultTreeAdapterTypes.Element): string[] 
 
 export const CONTENT_CHARS_MAX = 10_000;
 
-/** A message of full length, or of another one. */
+/** A message of the maximum length by default. */
 export const fill = (unit: string, characters = CONTENT_CHARS_MAX): string =>
   unit.repeat(Math.ceil(characters / unit.length)).slice(0, characters);
 
-/** What people write, at full length: what hostile messages are measured by. */
+/** Ordinary text at full length, with which hostile messages are compared. */
 export const ordinary = fill(
   "Some **bold** words, a [link](https://example.com/page), `code` and :smile: for @**anna**.\n\n* one\n* two\n\n",
 );
 
-/** Brackets, stars and quote marks by the thousand, and deep nesting. */
+/** Thousands of brackets, stars and quote marks, and deep nesting. */
 export const hostileTexts: readonly string[] = [
   ...["[", "*", ">", "]", "> ", "[[", "*a **b "].map((unit) => fill(unit)),
   Array.from({ length: 100 }, (_, depth) => `${"  ".repeat(depth)}* a`).join("\n"),
@@ -140,7 +140,7 @@ export const hostileTexts: readonly string[] = [
   `$$${"x^2".repeat(660)}$$`,
 ];
 
-/** Pieces of syntax that begin something, or look like it. */
+/** Pieces of syntax that start something, or look like it. */
 export const repeatedUnits: readonly string[] = [
   ...["`", "``a`", "~~a", "**a ", "[a](", "[](", "[a](<", '[a](b "', "![a](", "[x](http://a/(", "<time:", "$$a"],
   ...["@**a", "#**", ":a", "1️⃣", "|\n", "a|b\n-|-\n", ">\n", "> a\n", "```quote\n", "````quote\n```quote\n"],

@@ -1,6 +1,6 @@
 /**
- * Words, phrases and their marks in HTML (architecture, Search; behaviour 2.9): what is searched for is found as it is written, in any
- * case and without diacritics, and marking it changes no tag, no entity and no text.
+ * Words, phrases and their highlighting in HTML (architecture, Search; behaviour 2.9): a search finds text in any case
+ * and without diacritics, and highlighting changes no tag, no entity and no text.
  */
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, parseFragment, serialize } from "parse5";
@@ -22,7 +22,7 @@ function isFound(operand: string, html: string, topic = ""): boolean {
 
 const mark = (text: string) => `<span class="highlight">${text}</span>`;
 
-t.test("[architecture, Search] words are found whatever their case and diacritics", (t) => {
+t.test("[architecture, Search] words are found in any case and without diacritics", (t) => {
   const found: [operand: string, html: string][] = [
     ["apple", "<p>An Apple a day</p>"],
     ["APPLE", "<p>an apple</p>"],
@@ -55,20 +55,20 @@ t.test("[architecture, Search] words are found whatever their case and diacritic
   t.end();
 });
 
-t.test("[behaviour 5.3] a quoted phrase is a substring of content or topic in addition to its words", (t) => {
+t.test("[behaviour 5.3] a quoted phrase must be a substring of content or topic, in addition to its words", (t) => {
   t.ok(isFound('"good morning"', "<p>Good\nMorning all</p>"));
   t.ok(isFound('"good morning"', "<p>good <strong>morning</strong></p>"));
   t.notOk(isFound('"good morning"', "<p>morning, good people</p>"));
-  t.notOk(isFound('"od morning"', "<p>good morning</p>"), "its words are words");
+  t.notOk(isFound('"od morning"', "<p>good morning</p>"), "its words count as words");
   t.ok(isFound('"good morning" all', "<p>all: good morning</p>"));
   t.notOk(isFound('"good morning" none', "<p>all: good morning</p>"));
   t.ok(isFound('"daily report"', "<p>x</p>", "The daily report"));
   t.ok(isFound("report x", "<p>x</p>", "The daily report"), "a word in the topic, another in the content");
-  t.ok(isFound('"unclosed phrase', "<p>phrase unclosed</p>"), "a lone quote is none");
+  t.ok(isFound('"unclosed phrase', "<p>phrase unclosed</p>"), "a lone quotation mark is not a phrase");
   t.end();
 });
 
-t.test("[behaviour 2.9] what was found is wrapped; inside tags nothing is", (t) => {
+t.test("[behaviour 2.9] matches are wrapped, except inside tags", (t) => {
   const marked: [operand: string, html: string, expected: string][] = [
     ["foo", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} food</p>`],
     ["foo", '<a href="foo" title="foo">foo</a>', `<a href="foo" title="foo">${mark("foo")}</a>`],
@@ -96,7 +96,7 @@ t.test("[behaviour 2.9] what was found is wrapped; inside tags nothing is", (t) 
 
 type Node = DefaultTreeAdapterTypes.Node;
 
-/** Takes the marks out of a tree. @returns the texts that were marked */
+/** Removes the highlights from a tree. @returns the texts that were highlighted */
 function unmark(node: Node): string[] {
   if (!("childNodes" in node)) return [];
   const texts: string[] = [];
@@ -110,7 +110,7 @@ function unmark(node: Node): string[] {
       continue;
     }
     for (const inner of (child as DefaultTreeAdapterTypes.Element).childNodes) {
-      if (inner.nodeName !== "#text") throw new Error("a mark holds more than text");
+      if (inner.nodeName !== "#text") throw new Error("a highlight contains more than text");
       texts.push((inner as DefaultTreeAdapterTypes.TextNode).value);
       children.push(inner);
     }
@@ -119,7 +119,7 @@ function unmark(node: Node): string[] {
   return texts;
 }
 
-/** Text that looks like what breaks such things. */
+/** Text that is likely to break such code. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -163,13 +163,13 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-t.test("[behaviour 2.9] marks change nothing but themselves, whatever is written and searched for (property)", (t) => {
+t.test("[behaviour 2.9] highlighting adds nothing but its own tags, for any text and any search (property)", (t) => {
   const property = fc.property(hostile, hostile, (content, operand) => {
     for (const html of [rendered(content), escapeAttribute(content)]) {
       const query = readSearch(operand);
       const marked = parseFragment(highlight(query, html));
       const texts = unmark(marked);
-      // Serialized and read again, so that neighbouring texts are one.
+      // Serialized and parsed again, so that adjacent texts are merged.
       if (serialize(parseFragment(serialize(marked))) !== serialize(parseFragment(html))) return false;
       if (texts.some((text) => text === "")) return false;
       const isInFormula = html.includes("<math");
@@ -190,7 +190,7 @@ t.test("[architecture, Search] every word of a text finds it (property)", (t) =>
   t.end();
 });
 
-t.test("[S3] a word stands in the index under its first characters, and is compared whole", (t) => {
+t.test("[S3] a word is indexed by its first characters, and compared whole", (t) => {
   const max = limits.search_word_characters_max;
   t.equal(indexed("x".repeat(max)), "x".repeat(max));
   t.equal(indexed(`${"x".repeat(max)}y`), "x".repeat(max));
@@ -198,7 +198,7 @@ t.test("[S3] a word stands in the index under its first characters, and is compa
   t.end();
 });
 
-t.test("[issue 5] a longest message is marked in little time", (t) => {
+t.test("[S3] a message of maximum length is highlighted in little time", (t) => {
   const html = `<p>${"foo &amp; <b>bar</b> ".repeat(1000)}</p>`;
   const startedAt = performance.now();
   highlight(readSearch('"foo &" bar'), html);

@@ -1,6 +1,6 @@
 /**
- * Raw bytes at the port: request lines, heads, bodies and frames that are broken. What uWebSockets.js answers by itself (400, 431,
- * 505) is its own; from us there is no 500 and no trace, every connection ends, and the next one is served.
+ * Raw bytes at the port: malformed request lines, heads, bodies and frames. uWebSockets.js rejects some itself (400,
+ * 431, 505). Our code returns no 500 and no stack trace, every connection ends, and the next one is served.
  */
 import fc from "fast-check";
 import t from "tap";
@@ -16,7 +16,7 @@ import { traces } from "./judge.ts";
 import { bytesOf } from "./wire.ts";
 
 const given = process.env["INPUTS"] ?? "";
-/** Of a long run, a tenth for each port: a connection costs more than a request. */
+/** In a long run a tenth of the inputs per port: a connection costs more than a request. */
 const count = Number.isInteger(Number(given)) && given !== "" ? Math.ceil(Number(given) / 10) : 600;
 const atOnce = 16;
 const known: ReadonlySet<number> = new Set([
@@ -27,16 +27,16 @@ const bugs = bugLog();
 const server = await startTestServer(t, { log: bugs.log });
 const { owner, url } = server;
 
-/** @returns what is wrong with what the server wrote; null: nothing */
+/** @returns the fault in what the server wrote; null: none */
 function faultOf(written: string): string | null {
-  // Answers stand one behind the other; a body cannot hold such a line.
+  // Responses follow one another; a body cannot contain such a line.
   for (const [, status] of written.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
     if (!known.has(Number(status))) return `status ${status}`;
   }
-  return traces.test(written) || written.includes("INTERNAL_SERVER_ERROR") ? "a bug of ours" : null;
+  return traces.test(written) || written.includes("INTERNAL_SERVER_ERROR") ? "a bug of the server" : null;
 }
 
-/** Shows each value to the server, some at a time. @returns the faults, each with what was sent in base64 */
+/** Sends each value to the server, several at a time. @returns the faults, each with the bytes sent, in base64 */
 async function show(values: readonly Buffer[], send: (bytes: Buffer) => Promise<string>): Promise<string[]> {
   const faults: string[] = [];
   const source = values[Symbol.iterator]();
@@ -51,25 +51,28 @@ async function show(values: readonly Buffer[], send: (bytes: Buffer) => Promise<
   return faults;
 }
 
-t.test("[issue, Fuzz] broken requests: no 500, no trace, every connection ends, the server goes on", async (t) => {
-  const seed = seedOf(t);
-  const good = endpoints.flatMap((endpoint, index) =>
-    fc.sample(inputsFor(endpoint), { seed: seed + index, numRuns: 2 }),
-  );
-  const sender = { authorization: owner.authorization };
-  const broken = fc.tuple(fc.constantFrom(...good), damage).map(([input, spoil]) => spoil(bytesOf(input, sender)));
-  const faults = await show(fc.sample(fc.noBias(broken), { seed, numRuns: count }), async (bytes) => {
-    const connection = new RawConnection(url);
-    await connection.write(bytes);
-    connection.finish();
-    await connection.closed;
-    return connection.rest;
-  });
-  t.strictSame([...faults, ...bugs.lines], [], `SEED=${seed}`);
-  t.equal((await owner.anonymous().get("/server_settings")).status, 200);
-});
+t.test(
+  "[S3] malformed requests cause no 500 and no stack trace, every connection ends, and the server continues",
+  async (t) => {
+    const seed = seedOf(t);
+    const good = endpoints.flatMap((endpoint, index) =>
+      fc.sample(inputsFor(endpoint), { seed: seed + index, numRuns: 2 }),
+    );
+    const sender = { authorization: owner.authorization };
+    const broken = fc.tuple(fc.constantFrom(...good), damage).map(([input, spoil]) => spoil(bytesOf(input, sender)));
+    const faults = await show(fc.sample(fc.noBias(broken), { seed, numRuns: count }), async (bytes) => {
+      const connection = new RawConnection(url);
+      await connection.write(bytes);
+      connection.finish();
+      await connection.closed;
+      return connection.rest;
+    });
+    t.strictSame([...faults, ...bugs.lines], [], `SEED=${seed}`);
+    t.equal((await owner.anonymous().get("/server_settings")).status, 200);
+  },
+);
 
-t.test("[issue, Fuzz] broken frames: an error reply or the end of the socket, and the server goes on", async (t) => {
+t.test("[S3] a malformed frame gets an error reply or closes the socket, and the server continues", async (t) => {
   const seed = seedOf(t);
   const { authorization } = server.owner;
   const faults = await show(fc.sample(fc.noBias(frameStream), { seed, numRuns: count }), async (bytes) => {

@@ -1,8 +1,8 @@
-/** Broken bytes: good requests and frames, damaged in the ways in which bytes get damaged, or in which somebody damages them. */
+/** Malformed bytes: valid requests and frames, damaged by accident or on purpose. */
 import fc from "fast-check";
 import { frameBytes, opcodes } from "../support/raw-frames.ts";
 
-/** What parsers trip over. */
+/** Bytes that confuse parsers. */
 const nasty: readonly Buffer[] = [
   "\r\n",
   "\n",
@@ -79,7 +79,7 @@ const damages: fc.Arbitrary<Damage> = fc.oneof(
         return Buffer.concat([bytes, bytes.subarray(start, end)]);
       },
   ),
-  // After the first line: where headers stand.
+  // After the first line, where headers are.
   fc.constantFrom(...nasty).map(
     (more): Damage =>
       (bytes) => {
@@ -89,7 +89,7 @@ const damages: fc.Arbitrary<Damage> = fc.oneof(
   ),
 );
 
-/** How bytes are damaged: once, or a few times; or not at all, with several requests in one segment. */
+/** How bytes are damaged: once or a few times, or not at all, with several requests in one segment. */
 export const damage: fc.Arbitrary<Damage> = fc.oneof(
   {
     weight: 8,
@@ -140,12 +140,12 @@ const frameTexts = fc.oneof(
   fc.constantFrom("[".repeat(5000), `{"type":"ping","ref":"${"r".repeat(5000)}"}`, "x".repeat(70_000)),
 );
 
-/** A broken frame ends the socket: what follows it is not heard. */
+/** A malformed frame closes the socket: frames after it are not read. */
 function mostly<T>(usual: T, other: T): fc.Arbitrary<T> {
   return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(other) });
 }
 
-/** One frame, right or wrong. */
+/** One frame, valid or not. */
 const frame = fc
   .record({
     text: frameTexts,
@@ -162,7 +162,7 @@ const frame = fc
   })
   .map(({ text, opcode, ...shape }) => frameBytes(opcode, text, shape));
 
-/** What a client sends after the handshake. */
+/** The frames of a client after the handshake. */
 export const frameStream: fc.Arbitrary<Buffer> = fc
   .tuple(
     fc.array(frame, { minLength: 1, maxLength: 5 }).map((frames) => Buffer.concat(frames)),

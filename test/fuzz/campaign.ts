@@ -1,6 +1,6 @@
 /**
- * Rounds of inputs against a server each: drawn from a seed, sent over several lanes, judged. At the end of a round the heap is
- * compared with the one that the same data takes in a server that has just been started: what is more is a leak.
+ * Rounds of inputs, each against a new server: drawn from a seed, sent over several lanes, judged. At the end of a
+ * round the heap is compared with that of a restarted server with the same data; what exceeds it is a leak.
  */
 import { rmSync } from "node:fs";
 import fc from "fast-check";
@@ -8,9 +8,9 @@ import { endpoints } from "../../schemas/index.ts";
 import { bugLog } from "../support/bug-log.ts";
 import { heapMib } from "../support/heap.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
-import { Crew } from "./crew.ts";
 import { type Input, inputsFor } from "./inputs.ts";
 import { faultOf } from "./judge.ts";
+import { Senders } from "./senders.ts";
 import { add, newTally, type Tally } from "./tally.ts";
 import { filledIn } from "./things.ts";
 import { knownPassword } from "./vocabulary.ts";
@@ -21,13 +21,13 @@ const faultsMax = 10;
 
 const methods = new Map(endpoints.map(({ operationId, method }) => [operationId, method as string]));
 
-/** Each costs a password hash: they come up less often. */
-const dear: ReadonlySet<string> = new Set(["fetch-api-key", "create-user"]);
+/** Operations that cost a password hash, so they are drawn less often. */
+const expensive: ReadonlySet<string> = new Set(["fetch-api-key", "create-user"]);
 
-/** It ends the organization, and with it the round. */
+/** The operation that deactivates the organization and thereby ends the round. */
 export const closing = "deactivate-realm";
 
-/** Made once: it takes a second. */
+/** Built once: it takes a second. */
 let made: readonly (readonly [operationId: string, arbitrary: fc.Arbitrary<Input>])[] | null = null;
 
 function arbitrariesOf(): NonNullable<typeof made> {
@@ -37,14 +37,14 @@ function arbitrariesOf(): NonNullable<typeof made> {
   return made;
 }
 
-/** Inputs for all operations in turn, so that one person's uploads are not all at the same time. */
+/** Inputs for all operations in turn, so that one user's uploads do not coincide. */
 function* drawn(seed: number, count: number): Generator<Input> {
   const arbitraries = arbitrariesOf();
   const turns = 10;
   let left = count;
   for (let run = 0; left > 0; run++) {
     const lists = arbitraries.map(([operationId, arbitrary], index) => {
-      const numRuns = dear.has(operationId) ? 2 : turns;
+      const numRuns = expensive.has(operationId) ? 2 : turns;
       return fc.sample(arbitrary, { seed: seed + run * endpoints.length + index, numRuns });
     });
     for (let turn = 0; turn < turns; turn++) {
@@ -58,31 +58,32 @@ function* drawn(seed: number, count: number): Generator<Input> {
   }
 }
 
-/** Sends the inputs to a server of their own. */
+/** Sends the inputs to a new server. */
 export async function playRound(t: Teardown, inputs: Iterable<Input>, tally: Tally): Promise<void> {
   const before = heapMib();
   const bugs = bugLog();
   const dataDir = temporaryFolder(t, { inMemory: true });
   const environment = { OWNER_PASSWORD: knownPassword };
   const server = await startTestServer(t, { log: bugs.log, environment, dataDir });
-  const crew = new Crew(server);
-  await crew.settle();
+  const senders = new Senders(server);
+  await senders.settle();
   const source = inputs[Symbol.iterator]();
   const lanes = Array.from({ length: lanesCount }, () => new Lane(server.url));
   await Promise.all(
     lanes.map(async (lane) => {
       for (let next = source.next(); next.done !== true; next = source.next()) {
         if (tally.faults.length >= faultsMax) return;
-        await playInput(lane, crew, next.value, tally);
+        await playInput(lane, senders, next.value, tally);
       }
     }),
   );
   for (const lane of lanes) lane.close();
-  // Of a request, or of what it set going.
+  // Bugs in the log, of a request or of work that it started.
   tally.faults.push(...bugs.lines.slice(0, faultsMax).map((line) => `logged: ${line}`));
   const used = heapMib() - before;
   await server.stop();
-  // What the stopped server leaves behind is in both of these, so that only what the new one needs is the difference.
+  // Objects that the stopped server leaves behind are in both measurements, so the difference is the heap of the new
+  // server.
   const between = heapMib();
   const fresh = await startTestServer(t, { dataDir });
   tally.surplusMib.push(used - (heapMib() - between));
@@ -90,10 +91,10 @@ export async function playRound(t: Teardown, inputs: Iterable<Input>, tally: Tal
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function playInput(lane: Lane, crew: Crew, drawn: Input, tally: Tally): Promise<void> {
-  const client = await crew.of(drawn.as);
+async function playInput(lane: Lane, senders: Senders, drawn: Input, tally: Tally): Promise<void> {
+  const client = await senders.of(drawn.as);
   const { authorization, userId } = client;
-  const input = filledIn(drawn, (thing) => crew.things.say(userId, thing));
+  const input = filledIn(drawn, (thing) => senders.things.say(userId, thing));
   const answer = await lane.ask(bytesOf(input, { authorization }), input.method !== "HEAD");
   tally.sent++;
   const fault = answer === null ? "no answer" : faultOf(input, answer);
@@ -105,14 +106,14 @@ async function playInput(lane: Lane, crew: Crew, drawn: Input, tally: Tally): Pr
   if (body.code !== undefined) add(tally.codes, body.code);
   else if ((answer?.status === 200 || answer?.status === 302) && isMeant(input)) {
     add(tally.succeeded, input.operationId);
-    crew.things.learn(userId, input, body);
+    senders.things.learn(userId, input, body);
   }
   const isOwnKey = input.headers["Authorization"] === undefined && input.headers["Host"] === undefined;
-  if (body.code === "INVALID_API_KEY" && isOwnKey) crew.dismiss(input.as);
-  crew.review(input.as, client);
+  if (body.code === "INVALID_API_KEY" && isOwnKey) senders.replace(input.as);
+  senders.checkSender(input.as, client);
 }
 
-/** Whether it was asked with the operation's own method: another method may be another operation's success. */
+/** Whether the operation's own method was used: with another method it may be another operation's success. */
 function isMeant({ operationId, method }: Input): boolean {
   return methods.get(operationId) === method;
 }
@@ -121,20 +122,20 @@ function parsed(text: string): { code?: string } {
   return text === "" ? {} : JSON.parse(text);
 }
 
-/** Which rounds of a long run. */
+/** The rounds of a long run. */
 export interface Campaign {
   readonly seed: number;
   readonly count: number;
-  /** The first input that is played, and how far it is to the next round: of several processes each plays its own. */
+  /** The first input to play, and the distance to the next round: each of several processes plays its own. */
   readonly from?: number;
   readonly step?: number;
   readonly onRound: (tally: Tally) => void;
 }
 
-/** Inputs of a server's life: with more, what was made before slows everything down. */
+/** Inputs per server: with more, the accumulated data slows everything down. */
 export const perRound = 20_000;
 
-/** Ends early with a round that found something. */
+/** Ends early after a round with a fault. */
 export async function playCampaign(t: Teardown, campaign: Campaign): Promise<void> {
   const { seed, count, from = 0, step = perRound, onRound } = campaign;
   // Before any heap is measured.

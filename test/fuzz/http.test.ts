@@ -1,7 +1,7 @@
 /**
- * The fuzz over HTTP: every operation with hostile parameters drawn from its declaration, as everybody who could send it. Whatever
- * comes, the answer is the envelope with a declared code; there is no bug, no trace, no growth. `npm run test:fuzz` is the long run:
- * its rounds are played by several processes (PROCESSES, 2), and FROM goes on with a run that was stopped.
+ * The fuzz over HTTP: every operation with hostile parameters derived from its declaration, by every kind of sender.
+ * Every response is the envelope with a declared code, without a bug, a stack trace or growth of the heap. `npm run
+ * test:fuzz` is the long run: several processes (PROCESSES, 2) play its rounds, and FROM continues an interrupted run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,14 +15,17 @@ import { closing, perRound, playCampaign, playRound } from "./campaign.ts";
 import type { Input } from "./inputs.ts";
 import { include, newTally, readTally, type Tally } from "./tally.ts";
 
-/** A number, or the inputs themselves: as a failure prints them. */
+/** A number, or the inputs themselves, as a failure prints them. */
 const given = process.env["INPUTS"] ?? "";
 const count = given.startsWith("[") || given === "" ? 4000 : Number(given);
-/** How many of them another run has played: whole rounds. */
+/** Number of inputs that another run has played: whole rounds. */
 const from = Number(process.env["FROM"] ?? 0);
 const processes = Number(process.env["PROCESSES"] ?? 2);
 const surplusMibMax = 48;
-/** This server has no push service, no BigBlueButton, and gives no keys without passwords: they refuse whatever is asked. */
+/**
+ * This server has no push service and no BigBlueButton, and issues no keys without passwords: these reject every
+ * request.
+ */
 const alwaysRefused: ReadonlySet<string> = new Set([
   "e2ee-test-notify",
   "register-push-device",
@@ -31,16 +34,16 @@ const alwaysRefused: ReadonlySet<string> = new Set([
   closing,
 ]);
 
-/** So many inputs get every operation to its end; fewer do it for most. */
+/** That many inputs let every operation succeed; fewer suffice for most. */
 const inputsForAll = 200_000;
 
-/** Operations that were never answered with success. */
+/** Operations that never succeeded. */
 function idleIn({ succeeded }: Tally): string[] {
   const ids = endpoints.map(({ operationId }) => operationId);
   return ids.filter((operationId) => !succeeded.has(operationId) && !alwaysRefused.has(operationId));
 }
 
-/** Rounds in turn to each process. Resolves when all have ended; one that ends badly is a fault. */
+/** Distributes rounds to processes. Resolves when all have exited; a process that fails is a fault. */
 async function playInProcesses(t: Teardown, seed: number, onRound: (tally: Tally) => void): Promise<void> {
   const play = async (index: number) => {
     const numbers = [seed, count, from + index * perRound, processes * perRound].map(String);
@@ -58,7 +61,7 @@ async function playInProcesses(t: Teardown, seed: number, onRound: (tally: Tally
   await Promise.all(Array.from({ length: processes }, (_, index) => play(index)));
 }
 
-t.test("[issue, Fuzz] every operation answers whatever is sent in the envelope, with a declared code", async (t) => {
+t.test("[spec 7] every operation answers any input with the envelope and a declared code", async (t) => {
   const tally = newTally();
   if (given.startsWith("[")) {
     await playRound(t, JSON.parse(given) as Input[], tally);
@@ -83,8 +86,8 @@ t.test("[issue, Fuzz] every operation answers whatever is sent in the envelope, 
   t.comment(JSON.stringify(Object.fromEntries(tally.codes)));
   t.ok(Math.max(...tally.surplusMib) < surplusMibMax, "[S3] memory holds the data and bounded caches, nothing else");
   const idle = idleIn(tally);
-  if (idle.length === 0) t.comment("every operation was answered with success at least once");
+  if (idle.length === 0) t.comment("every operation succeeded at least once");
   else t.comment(`never succeeded: ${idle.join(" ")}`);
-  if (tally.sent >= inputsForAll) t.strictSame(idle, [], "every operation is got to the end of");
-  else t.ok(idle.length < endpoints.length / 2, "most operations are got to the end of, too");
+  if (tally.sent >= inputsForAll) t.strictSame(idle, [], "every operation succeeded");
+  else t.ok(idle.length < endpoints.length / 2, "most operations succeeded");
 });

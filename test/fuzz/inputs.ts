@@ -1,20 +1,21 @@
 /**
- * One hostile request for an operation, drawn from its declaration: the parameters fit, or all but one, or none; then they are
- * written down in one of the ways that a request has, well or badly. An input is plain data: printed, it can be sent again.
+ * One hostile request for an operation, derived from its declaration: all parameters fit, or all but one, or none; then
+ * they are serialized in one of the ways that a request allows, correctly or not. An input is plain data: a printed
+ * input can be sent again.
  */
 import fc from "fast-check";
 import { LRUCache } from "lru-cache";
 import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hostile, type Plain } from "../support/schema-values.ts";
-import type { CrewRole } from "./crew.ts";
-import { crewRoles } from "./crew.ts";
+import type { SenderRole } from "./senders.ts";
+import { senderRoles } from "./senders.ts";
 import { own, thingOf } from "./things.ts";
 import { agreeing, likelyFor } from "./vocabulary.ts";
 
 export interface Input {
   readonly operationId: string;
-  readonly as: CrewRole;
+  readonly as: SenderRole;
   readonly method: string;
   /** Path below /api/v1 and query, percent-encoded. */
   readonly target: string;
@@ -24,7 +25,7 @@ export interface Input {
   readonly isChunked: boolean;
 }
 
-/** What stands in a form where a value should be, whatever the schema says. */
+/** Values in a form that violate the schema. */
 const broken: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
@@ -58,7 +59,7 @@ function textOf(declared: Plain, value: unknown): string {
 
 type Field = fc.Arbitrary<readonly [name: string, value: string]>;
 
-/** A value that fits: mostly a thing that is there, where the parameter means one. */
+/** A value that fits: mostly an existing record, where the parameter refers to one. */
 function goodField(operationId: string, name: string, schema: Plain): Field {
   const some = likelyFor(operationId, schema, name).map((value) => [name, textOf(schema, value)] as const);
   const thing = thingOf(operationId, name);
@@ -75,7 +76,7 @@ function badField(name: string, schema: Plain): Field {
     .map((text) => [name, text] as const);
 }
 
-/** An operation with very many parameters is asked with a few of them at a time. */
+/** The number of parameters sent at a time for an operation that has very many. */
 const fieldsMax = 6;
 
 /** Parameters as text: all fit, or all but one, or none. */
@@ -89,11 +90,11 @@ export function fieldsOf(endpoint: Endpoint): fc.Arbitrary<Fields> {
   const optional = schemas.map(([name]) => name).filter((name) => !required.has(name));
   return fc
     .record({
-      // Rather few: each more is one more that may not go with the others.
+      // Only a few, because parameters may exclude one another.
       chosen: fc.oneof(
         ...[0, 1, 2, fieldsMax].map((most) => fc.subarray(optional, { maxLength: Math.min(most, optional.length) })),
       ),
-      // How many of the parameters are spoiled: mostly none or one.
+      // Number of invalid parameters: mostly none or one.
       spoiled: fc.constantFrom(0, 0, 0, 0, 1, 1, 1, 99),
       from: fc.nat(),
     })
@@ -107,7 +108,7 @@ export function fieldsOf(endpoint: Endpoint): fc.Arbitrary<Fields> {
     });
 }
 
-/** Of the texts at the bounds, which are drawn again and again: encoding 10,000 wide characters takes 2 ms. */
+/** Encodings of the texts at the bounds, which are drawn repeatedly: encoding 10,000 wide characters takes 2 ms. */
 const encodedLong = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (text) => text.length });
 const longFrom = 500;
 
@@ -120,7 +121,7 @@ function encode(text: string): string {
   return encoded;
 }
 
-/** As encodeURIComponent, and a lone surrogate is the three bytes that are no UTF-8. */
+/** Like encodeURIComponent, except that a lone surrogate becomes three bytes of invalid UTF-8. */
 function encodeNew(text: string): string {
   if (!/\p{Cs}/u.test(text)) return encodeURIComponent(text);
   return text
@@ -184,8 +185,8 @@ const oddHeaders = fc.constantFrom<Readonly<Record<string, string>>>(
   { Host: "sales.example.org" },
 );
 
-/** What is done to a good request as a whole, and how often: the dear ones, whose bytes are always the same, seldom. */
-const twistWeights = {
+/** Changes to a valid request as a whole, by weight: expensive ones with constant bytes are rare. */
+const mutationWeights = {
   none: 120,
   "in the query": 10,
   multipart: 10,
@@ -198,38 +199,42 @@ const twistWeights = {
   "many names": 4,
   large: 1,
 } as const;
-type Twist = keyof typeof twistWeights;
+type Mutation = keyof typeof mutationWeights;
 
-const twists = fc.oneof(
-  ...Object.entries(twistWeights).map(([twist, weight]) => ({ weight, arbitrary: fc.constant(twist as Twist) })),
+const mutations = fc.oneof(
+  ...Object.entries(mutationWeights).map(([mutation, weight]) => ({
+    weight,
+    arbitrary: fc.constant(mutation as Mutation),
+  })),
 );
 
 interface Drawn {
   readonly fields: Fields;
-  readonly twist: Twist;
-  readonly as: CrewRole;
+  readonly mutation: Mutation;
+  readonly as: SenderRole;
   readonly headers: Readonly<Record<string, string>>;
   readonly surplus: string;
   readonly file: string;
   readonly method: string;
 }
 
-/** Those who may do much do most. */
+/** Senders with many permissions send most. */
 const senders = fc.oneof(
-  { weight: 1, arbitrary: fc.constantFrom(...crewRoles) },
-  { weight: 2, arbitrary: fc.constantFrom<CrewRole>("owner", "owner", "administrator", "member") },
+  { weight: 1, arbitrary: fc.constantFrom(...senderRoles) },
+  { weight: 2, arbitrary: fc.constantFrom<SenderRole>("owner", "owner", "administrator", "member") },
 );
 
-/** A head of more bytes is refused by the library, outside the envelope (README, Behind a proxy). */
+/** The library itself rejects a larger head, without the envelope. */
 const pathValueBytesMax = 1200;
 const queryBytesMax = 1600;
 
 export function inputsFor(endpoint: Endpoint): fc.Arbitrary<Input> {
-  // Unbiased: what is at the edges is drawn on purpose already, and the first of a list is not more interesting than the others.
+  // Without bias: edge cases are drawn explicitly, and the first element of a list is no more interesting than the
+  // others.
   const parts = fc.noBias(
     fc.record({
       fields: fieldsOf(endpoint),
-      twist: twists,
+      mutation: mutations,
       as: senders,
       headers: oddHeaders,
       surplus: surplusNames,
@@ -240,27 +245,27 @@ export function inputsFor(endpoint: Endpoint): fc.Arbitrary<Input> {
   return parts.map((drawn) => inputOf(endpoint, drawn));
 }
 
-function inputOf(endpoint: Endpoint, { fields, twist, as, headers, surplus, file, method }: Drawn): Input {
+function inputOf(endpoint: Endpoint, { fields, mutation, as, headers, surplus, file, method }: Drawn): Input {
   const isInPath = (name: string) => endpoint.path.includes(`{${name}}`) || endpoint.path.includes(`{${name}*}`);
   const path = endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => {
     const value = fields.find(([each]) => each === name)?.[1] ?? "";
     return encode(value).slice(0, pathValueBytesMax);
   });
   let form = fields.filter(([name]) => !isInPath(name));
-  // A poll of a queue that is there would be held.
+  // A poll of an existing queue would be held.
   if (endpoint.operationId === "get-events")
     form = [...form.filter(([name]) => name !== "dont_block"), ["dont_block", "true"]];
-  if (twist === "surplus") form = [...form, [surplus, "1"]];
-  if (twist === "twice" && form[0] !== undefined) form = [...form, form[0]];
-  if (twist === "many names")
+  if (mutation === "surplus") form = [...form, [surplus, "1"]];
+  if (mutation === "twice" && form[0] !== undefined) form = [...form, form[0]];
+  if (mutation === "many names")
     form = [...form, ...Array.from({ length: 300 }, (_, index) => [`n${index}`, ""] as const)];
-  if (twist === "large") form = [...form, ["content", "x".repeat(200_000)]];
+  if (mutation === "large") form = [...form, ["content", "x".repeat(200_000)]];
   let encoded = encodeFields(form);
-  if (twist === "broken encoding") encoded += "&a=%zz&b=%ff";
-  const used = twist === "other method" ? method : endpoint.method;
-  const isAsked = used === "GET" || used === "HEAD" || twist === "in the query";
+  if (mutation === "broken encoding") encoded += "&a=%zz&b=%ff";
+  const used = mutation === "other method" ? method : endpoint.method;
+  const isAsked = used === "GET" || used === "HEAD" || mutation === "in the query";
   const common = { operationId: endpoint.operationId, as, method: used };
-  if (endpoint.upload !== undefined || twist === "multipart") {
+  if (endpoint.upload !== undefined || mutation === "multipart") {
     const body = multipartOf(form, endpoint.upload === undefined ? null : file);
     const type = { "Content-Type": `multipart/form-data; boundary=${boundary}` };
     return { ...common, target: path, headers: { ...headers, ...type }, body, isChunked: false };
@@ -268,8 +273,8 @@ function inputOf(endpoint: Endpoint, { fields, twist, as, headers, surplus, file
   if (isAsked && encoded.length <= queryBytesMax) {
     return { ...common, target: encoded === "" ? path : `${path}?${encoded}`, headers, body: null, isChunked: false };
   }
-  const isJson = twist === "as JSON";
+  const isJson = mutation === "as JSON";
   const body = isJson ? Buffer.from(JSON.stringify(Object.fromEntries(form))).toString("latin1") : encoded;
   const type = { "Content-Type": isJson ? "application/json" : "application/x-www-form-urlencoded" };
-  return { ...common, target: path, headers: { ...headers, ...type }, body, isChunked: twist === "chunked" };
+  return { ...common, target: path, headers: { ...headers, ...type }, body, isChunked: mutation === "chunked" };
 }

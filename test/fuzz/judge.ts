@@ -1,4 +1,4 @@
-/** What an answer may be, whatever was sent: the envelope, with a code that is declared; never a bug, never its trace. */
+/** The legal responses to any input: the envelope with a declared code; never a bug, never its stack trace. */
 import { Compile } from "typebox/compile";
 import { commonErrors, type Endpoint } from "../../schemas/endpoint.ts";
 import { type ErrorCode, errorCodes } from "../../schemas/errors.ts";
@@ -10,7 +10,10 @@ import type { Input } from "./inputs.ts";
 const router = new Router(endpoints.map((endpoint) => ({ endpoint })));
 const results = new Map(endpoints.map((endpoint) => [endpoint.operationId, Compile(endpoint.okSchema)]));
 
-/** Of no operation: the path or the method means none. A body is counted, and its page looked at, before its route is known. */
+/**
+ * Errors without an operation, when path or method match none. The body is counted, and its page checked, before its
+ * route is known.
+ */
 const routingErrors: readonly ErrorCode[] = [
   "NOT_FOUND",
   "METHOD_NOT_ALLOWED",
@@ -19,7 +22,7 @@ const routingErrors: readonly ErrorCode[] = [
   "CSRF_FAILED",
 ];
 
-/** 503 is the right answer of an operation that has a bound on what it does at a time (S3). */
+/** 503 is a correct response of operations with a bound on concurrency (S3). */
 const bounded: ReadonlySet<string> = new Set([
   "fetch-api-key",
   "create-user",
@@ -33,7 +36,7 @@ const bounded: ReadonlySet<string> = new Set([
   "upload-realm-logo",
 ]);
 
-/** Their success is a way to somewhere else. */
+/** Their success is a redirect. */
 const redirecting: ReadonlySet<string> = new Set(["get-realm-icon", "get-realm-logo"]);
 
 export const traces = /\bat [^\n"]*:\d+:\d+|node:internal|node_modules|\b(?:Type|Range|Reference|Syntax)Error\b/;
@@ -43,7 +46,7 @@ function operationOf(input: Input): Endpoint | null {
   return match.kind === "found" ? match.target.endpoint : null;
 }
 
-/** @returns what is wrong with the answer; null: nothing */
+/** @returns the fault in the response; null: none */
 export function faultOf(input: Input, answer: RawAnswer): string | null {
   const { status, headers, text } = answer;
   if (status === 304 || input.method === "HEAD" || (input.method === "OPTIONS" && status === 204)) {
@@ -54,27 +57,29 @@ export function faultOf(input: Input, answer: RawAnswer): string | null {
   try {
     body = JSON.parse(text);
   } catch {
-    return `no JSON: ${text.slice(0, 200)}`;
+    return `not JSON: ${text.slice(0, 200)}`;
   }
   const operation = operationOf(input);
   return body.result === "success" ? faultOfSuccess(operation, status, body) : faultOfError(operation, answer, body);
 }
 
 function faultOfSuccess(operation: Endpoint | null, status: number, body: Record<string, unknown>): string | null {
-  if (operation === null) return "a success of no operation";
+  if (operation === null) return "a success without an operation";
   const expected = redirecting.has(operation.operationId) ? 302 : 200;
   if (status !== expected || body["msg"] !== "" || "code" in body)
     return `a success with status ${status}, msg, or code`;
-  return results.get(operation.operationId)?.Check(body) === true ? null : "a result that is not as it is declared";
+  return results.get(operation.operationId)?.Check(body) === true
+    ? null
+    : "a result that does not match its declaration";
 }
 
 function faultOfError(operation: Endpoint | null, answer: RawAnswer, body: Record<string, unknown>): string | null {
   const code = body["code"] as ErrorCode;
   if (body["result"] !== "error" || typeof body["msg"] !== "string" || body["msg"] === "") return "no envelope";
   if (errorCodes[code]?.status !== answer.status) return `status ${answer.status} with code ${code}`;
-  if (code === "INTERNAL_SERVER_ERROR") return "a bug of ours";
+  if (code === "INTERNAL_SERVER_ERROR") return "a bug of the server";
   if (answer.status >= 500 && !(code === "OVERLOADED" && bounded.has(operation?.operationId ?? ""))) return `a ${code}`;
-  if (traces.test(body["msg"])) return "a trace of the program";
+  if (traces.test(body["msg"])) return "a stack trace";
   const declared = operation === null ? routingErrors : [...operation.errors, ...commonErrors];
   return declared.includes(code) ? null : `${code} is not declared by ${operation?.operationId ?? "no operation"}`;
 }

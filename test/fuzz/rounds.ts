@@ -1,6 +1,6 @@
 /**
- * A process that plays some of the rounds of a long run and prints a line for each. Under tap every promise is watched, which takes
- * more time than the requests; and a server that ends its process takes only this one with it.
+ * A process that plays some rounds of a long run and prints a line for each. Under tap, tracking of promises takes more
+ * time than the requests; and a server that kills its process kills only this one.
  *
  * node --import=tsx test/fuzz/rounds.ts SEED COUNT FROM STEP
  */

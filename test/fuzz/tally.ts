@@ -1,12 +1,12 @@
-/** What came of a round, or of several. */
+/** The results of one or several rounds. */
 
 export interface Tally {
   sent: number;
-  /** Successes, for each operation. */
+  /** Successes per operation. */
   readonly succeeded: Map<string, number>;
-  /** How often each code was answered. */
+  /** Responses per code. */
   readonly codes: Map<string, number>;
-  /** One line each, with the input that can be sent again. */
+  /** One line each, with an input that can be sent again. */
   readonly faults: string[];
   /** Heap of a server after its round beyond what its data needs, in MiB. */
   readonly surplusMib: number[];
@@ -20,7 +20,7 @@ export function add(counts: Map<string, number>, name: string, more = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + more);
 }
 
-/** Adds a round to what came before. */
+/** Adds a round to the total. */
 export function include(total: Tally, round: Tally): void {
   total.sent += round.sent;
   for (const [name, count] of round.succeeded) add(total.succeeded, name, count);

@@ -1,11 +1,11 @@
 /**
- * What a client would really say, by the name of a parameter or field: a fuzz that only talks nonsense never gets past the first
- * check. Ids are small, so that they often mean something that is there.
+ * Realistic values by the name of a parameter or field. Random values alone would never pass the first check. Ids are
+ * small, so that they often exist.
  */
 import fc from "fast-check";
 import { type Plain, valid } from "../support/schema-values.ts";
 
-/** The owner's, and of everybody whom the fuzz makes. */
+/** The password of the owner and of every user that the fuzz creates. */
 export const knownPassword = "correct horse battery";
 
 const operators =
@@ -61,20 +61,20 @@ const words: Readonly<Record<string, readonly string[]>> = {
   fragment: ["narrow/is/starred", "inbox", "recent"],
 };
 
-/** Where the same name means something else in one operation. */
+/** Names that have another meaning in one operation. */
 const wordsOfOperations: Readonly<Record<string, readonly string[]>> = {
   "add-submessage content": ['{"type":"vote","key":"canned,0","vote":1}', '{"type":"new_option","option":"c","idx":1}'],
 };
 
 const numbers: Readonly<Record<string, readonly number[]>> = {
-  // Far from now, where nothing comes due while somebody looks.
+  // Far in the future, so that nothing is due during the fuzz.
   scheduled_delivery_timestamp: [4_102_444_800, 4_102_448_400],
   timestamp: [1_700_000_000],
   stream_id: [1, 2, 3, 4, 5],
   field_type: [1, 2, 4, 5, 6, 8],
 };
 
-/** Texts of messages, topics and names: Markdown that nests, mentions that match, letters that surprise. */
+/** Texts of messages, topics and names: nested Markdown, matching mentions, unusual characters. */
 const texts: readonly string[] = [
   "general",
   "a topic",
@@ -103,16 +103,16 @@ function likelyText(schema: Plain, name: string): fc.Arbitrary<unknown> {
   return known === undefined ? general : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...known) }, general);
 }
 
-/** Of what the crew has made there are about so many. */
+/** The crew creates about this many of each. */
 const smallMax = 12;
 
-/** A value that fits and means something to the operation. */
+/** A value that fits and is meaningful to the operation. */
 export function likelyFor(operationId: string, schema: Plain, name: string): fc.Arbitrary<unknown> {
   const known = wordsOfOperations[`${operationId} ${name}`];
   return known === undefined ? likely(schema, name) : fc.constantFrom(...known);
 }
 
-/** A value that fits and means something. */
+/** A value that fits and is meaningful. */
 export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((inner) => likely(inner, name)));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
@@ -139,14 +139,14 @@ export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {
   );
 }
 
-/** Names, codes and kinds of emoji that go together. */
+/** Names, codes and types of emoji that match. */
 const emoji: readonly Readonly<Record<string, string>>[] = [
   { emoji_name: "smile", emoji_code: "1f642", reaction_type: "unicode_emoji" },
   { emoji_name: "heart", emoji_code: "2764", reaction_type: "unicode_emoji" },
   { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" },
 ];
 
-/** Most of the time one emoji is meant by all of what says which. @param chance any number */
+/** Mostly makes all fields that identify an emoji agree. @param chance any number */
 export function agreeing(fields: readonly (readonly [string, string])[], chance: number) {
   const isMeant = chance % 4 !== 0;
   const meant = emoji[[0, 0, 0, 1, 2][chance % 5] ?? 0];

@@ -1,9 +1,9 @@
-/** Requests as bytes, and lanes that carry one after the other over connections that are kept. */
+/** Requests as bytes, and lanes that send one after the other over keep-alive connections. */
 import { type RawAnswer, RawConnection } from "../support/http.ts";
 import type { Input } from "./inputs.ts";
 
 export interface Sender {
-  /** The Authorization header; "" for nobody. */
+  /** The Authorization header; "" without credentials. */
   readonly authorization: string;
 }
 
@@ -38,14 +38,14 @@ export class Lane {
     this.#url = url;
   }
 
-  /** The answer; null: the connection ended without one, though it was new. */
+  /** The response; null: the connection ended without one, although it was new. */
   async ask(bytes: Buffer, hasBody: boolean): Promise<RawAnswer | null> {
     const isKept = this.#connection !== null;
     this.#connection ??= new RawConnection(this.#url);
     await this.#connection.write(bytes);
     const answer = await this.#connection.answer(hasBody);
     if (answer !== null && answer.status !== 413) return answer;
-    // The server has ended the connection, with the last answer or before this request came.
+    // The server has closed the connection, with its last response or before this request arrived.
     this.close();
     return answer === null && isKept ? this.ask(bytes, hasBody) : answer;
   }

@@ -1,7 +1,7 @@
 /**
- * Conversations against a naive model (architecture, Quality bars): random days of people who send, edit, move, resolve, mark, come
- * and go, react, mute and delete; what every reader is shown is what plain facts say, and what a client knows by events is what
- * a fresh one is told. A failing day is shrunk and printed; STEPS='[...]' plays it again.
+ * Conversations compared with a naive model (architecture, Quality bars): random days on which users send, edit, move,
+ * resolve, mark, subscribe, react, mute and delete. Every reader sees what the model says, and a client that follows
+ * events has the state of a new client. A failing day is shrunk and printed; STEPS='[...]' repeats it.
  */
 import fc from "fast-check";
 import t from "tap";
@@ -14,7 +14,7 @@ const stepsPerRun = 90;
 
 type Played = readonly [StepName, unknown];
 
-/** How often each kind of step came to something. */
+/** How often each kind of step had an effect. */
 const played = new Map<StepName, number>();
 
 async function play(days: readonly Played[], where: number): Promise<void> {
@@ -25,11 +25,11 @@ async function play(days: readonly Played[], where: number): Promise<void> {
       await world.pass();
       const run = steps[name].run as (world: World, params: unknown) => Promise<boolean>;
       if (await run(world, params)) played.set(name, (played.get(name) ?? 0) + 1);
-      for (const witness of world.witnesses) witness.noticed();
+      for (const follower of world.followers) follower.noticed();
     }
     await world.pass();
     for (const person of names.keys()) await world.compare(person);
-    for (const witness of world.witnesses) await witness.compareAgain(where);
+    for (const follower of world.followers) await follower.compareAgain(where);
   } finally {
     for (const end of endings) await end();
   }
@@ -40,7 +40,7 @@ const kinds = Object.entries(steps).map(([name, { weight, params }]) => ({
   arbitrary: (params as fc.Arbitrary<unknown>).map((values): Played => [name as StepName, values]),
 }));
 const half = fc.array(fc.oneof(...kinds), { minLength: stepsPerRun / 2, maxLength: stepsPerRun / 2 });
-/** In the middle of each day one step of every kind. */
+/** The middle of each day has one step of every kind. */
 const day = fc.tuple(half, fc.tuple(...kinds.map(({ arbitrary }) => arbitrary)), half).map((parts) => parts.flat());
 
 async function failureOf(days: readonly Played[], where: number): Promise<string | null> {
@@ -52,7 +52,9 @@ async function failureOf(days: readonly Played[], where: number): Promise<string
   }
 }
 
-/** Leaves out what the failure does not need: halves, quarters, ..., single steps, for as long as it pays. */
+/**
+ * Removes steps that the failure does not need: halves, quarters, ..., single steps, as long as the failure remains.
+ */
 async function shrunk(days: readonly Played[], where: number): Promise<readonly Played[]> {
   let left = days;
   let tries = Number(process.env["SHRINKS"] ?? 60);
@@ -67,10 +69,10 @@ async function shrunk(days: readonly Played[], where: number): Promise<readonly 
 
 const given = process.env["STEPS"];
 if (given !== undefined) {
-  t.test("[architecture] the given steps", () => play(JSON.parse(given), 0));
+  t.test("[architecture] the given steps agree with the model", () => play(JSON.parse(given), 0));
 } else {
   t.test(
-    "[architecture] whatever people do, readers are shown what plain facts say, and events lead where a fresh fetch is",
+    "[architecture] readers see what the model says, and events lead to the state of a fresh fetch, for any steps",
     async (t) => {
       const sample = fc.sample(fc.tuple(day, fc.nat()), { numRuns: runs, seed: seedOf(t) });
       for (const [days, where] of sample) {
@@ -79,7 +81,7 @@ if (given !== undefined) {
         t.comment(failure);
         const least = await shrunk(days, where);
         t.comment(`STEPS='${JSON.stringify(least)}'`);
-        t.fail((await failureOf(least, where)) ?? "it failed once, and not again");
+        t.fail((await failureOf(least, where)) ?? "it failed, but not when repeated");
         return;
       }
       for (const name of Object.keys(steps) as StepName[]) {

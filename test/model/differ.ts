@@ -1,4 +1,4 @@
-/** Two views that must be the same. */
+/** Compares two views that must be equal, and reports the first difference. */
 import { isDeepStrictEqual } from "node:util";
 
 /** @throws with the first difference */

@@ -1,14 +1,14 @@
 /**
- * What people do, at random: for each kind of step what it needs, what it is over HTTP, and what it comes to in the facts. A
- * step that the facts forbid must be refused, and one that they allow must succeed.
+ * Random actions of users: for each kind of step its parameters, its HTTP request, and its effect on the model. A step
+ * that the model forbids must be rejected, and one that it allows must succeed.
  */
 import fc from "fast-check";
-import { type Flag, type Mode, type Place, type Post, placeKey, same } from "./facts.ts";
-import type { Ability } from "./witness.ts";
+import { type Flag, type Mode, type Post, placeKey, same, type TopicAddress } from "./conversation-model.ts";
+import type { Ability } from "./event-follower.ts";
 import { names, type World } from "./world.ts";
 
 const person = fc.nat({ max: names.length - 1 });
-/** Most happens in few places, so that much happens to one message. */
+/** Most steps use few places, so that many affect the same message. */
 const channel = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3);
 const topic = fc.constantFrom("soup", "soup", "Bread", "");
 const anyTopic = fc.constantFrom("soup", "Bread", "bread", "SOUP", "", "tea");
@@ -21,23 +21,23 @@ const mode = fc.constantFrom<Mode>("change_one", "change_later", "change_all");
 const quietly = { send_notification_to_new_thread: false, send_notification_to_old_thread: false };
 const resolved = "✔ ";
 
-/** @returns whether it changed anything, as was expected; @throws when it was not answered as the facts say */
+/** @returns whether it changed anything, as expected; @throws when the response contradicts the facts */
 function expect(what: string, { status, body }: { status: number; body: unknown }, isAllowed: boolean): boolean {
   if ((status === 200) !== isAllowed) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
   return isAllowed;
 }
 
-/** Of what there is; undefined: there is nothing yet. */
+/** One of the existing posts; undefined: there is none yet. */
 function chosen({ facts }: World, number: number, test: (post: Post) => boolean = () => true): Post | undefined {
   const posts = facts.posts.filter(test);
-  // Newer ones more often.
+  // Newer posts are chosen more often.
   return posts[posts.length - 1 - (number % Math.min(12, Math.max(1, posts.length)))];
 }
 
 interface StepKind<P> {
   readonly weight: number;
   readonly params: fc.Arbitrary<P>;
-  /** @returns whether it came to anything */
+  /** @returns whether it had an effect */
   readonly run: (world: World, params: P) => Promise<boolean>;
 }
 
@@ -74,7 +74,7 @@ function move(kind: string, isToggle: boolean) {
     const from = { ...post.place };
     const toggled = from.topic.startsWith(resolved) ? from.topic.slice(resolved.length) : `${resolved}${from.topic}`;
     const name = isToggle ? toggled : to.topic;
-    const target: Place = { channel: to.channel ?? from.channel, topic: name ?? from.topic };
+    const target: TopicAddress = { channel: to.channel ?? from.channel, topic: name ?? from.topic };
     const isChange = target.channel !== from.channel || target.topic !== from.topic;
     const isAllowed =
       isChange && facts.canRead(who, post) && facts.isOpenTo(who, target.channel) && !(isToggle && from.topic === "");
@@ -86,10 +86,10 @@ function move(kind: string, isToggle: boolean) {
       ...(to.channel === null ? {} : { stream_id: world.channelIds[to.channel] }),
     });
     if (!expect(kind, answer, isAllowed)) return false;
-    // To others the notice is no news (spec 2.3, resolved_topic_notice_auto_read_policy: except_followed).
+    // For other users the notice is read at once (spec 2.3, resolved_topic_notice_auto_read_policy: except_followed).
     const unreadBy = facts.followers([from, target]);
     const { isWhole, isRename } = facts.move(who, post, target, means);
-    // A topic that joins another one has nobody's notice to take away.
+    // A topic that merges into another one has no notice to delete.
     const last = isRename ? before : undefined;
     const isToggled = isWhole && target.channel === from.channel && isResolving(from.topic, target.topic);
     if (isToggled) await noteNotice(world, post, { last, unreadBy });
@@ -101,7 +101,7 @@ function isResolving(before: string, after: string): boolean {
   return after === `${resolved}${before}` || before === `${resolved}${after}`;
 }
 
-/** Who changes their mind within a minute takes the notice of before away instead of posting another. */
+/** A change that is reverted within a minute deletes the earlier notice instead of posting another. */
 async function noteNotice(
   world: World,
   post: Post,
@@ -114,7 +114,7 @@ async function noteNotice(
   }
   const id = await world.newestId(post);
   if (facts.find(id) !== undefined) throw new Error("there is no notice of a resolved topic");
-  const place = { ...(post.place as Place) };
+  const place = { ...(post.place as TopicAddress) };
   facts.sent(
     { id, sender: -1, place, people: [], content: "", mentions: [], isForAll: false },
     { isRead: false, noticeAt: world.now, unreadBy },
@@ -355,7 +355,7 @@ export const steps = {
         topic_name: place.topic === "" ? "general chat" : place.topic,
       });
       if (!expect("delete topic", answer, who === 0)) return false;
-      world.facts.remove(world.facts.inTopic(place.channel, place.topic));
+      world.facts.endTopic(place);
       return true;
     },
   }),
@@ -379,7 +379,7 @@ export const steps = {
     weight: 3,
     params: fc.record({ who: person, ability: fc.constantFrom<Ability>("modern", "plain") }),
     async run(world, { who, ability }) {
-      if (world.witnesses.length > 5) return false;
+      if (world.followers.length > 5) return false;
       await world.watch(who, ability);
       return true;
     },
@@ -389,7 +389,7 @@ export const steps = {
     params: fc.record({ who: person }),
     async run(world, { who }) {
       await world.compare(who);
-      for (const witness of world.witnesses) await witness.compare();
+      for (const follower of world.followers) await follower.compare();
       return true;
     },
   }),

@@ -1,10 +1,10 @@
-/** What a reader is shown over HTTP, and what the facts say that it must be: two lists of named values to compare. */
+/** The views of a reader over HTTP, and the same views according to the model: two lists of named values to compare. */
 import type { Client } from "../support/client.ts";
-import type { Facts, Place, Post } from "./facts.ts";
+import type { ConversationModel, Post, TopicAddress } from "./conversation-model.ts";
 import type { World } from "./world.ts";
 
 type View = Record<string, unknown>;
-// biome-ignore lint/suspicious/noExplicitAny: answers are compared as wholes
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole responses of any shape
 type Json = any;
 
 interface Narrow {
@@ -14,8 +14,8 @@ interface Narrow {
   readonly test: (reader: number, post: Post) => boolean;
 }
 
-/** Of what a narrow finds without its channel being named: what one received, and what one has marked oneself. */
-function holds(facts: Facts, reader: number, post: Post): boolean {
+/** Whether a narrow without a channel finds the message: only if the user received or marked it. */
+function holds(facts: ConversationModel, reader: number, post: Post): boolean {
   return facts.hasReceived(reader, post) || facts.isUnread(reader, post) || facts.isStarred(reader, post.id);
 }
 
@@ -26,7 +26,7 @@ function narrowsOf(world: World, reader: number): Narrow[] {
     terms: [{ operator: "is", operand }],
     test: (_reader, post) => holds(facts, reader, post) && test(post),
   });
-  const places = new Map<string, Place>();
+  const places = new Map<string, TopicAddress>();
   for (const { place } of facts.posts) if (place !== null) places.set(JSON.stringify(place), place);
   const directs = new Map<string, readonly number[]>();
   for (const { people: group } of facts.posts) if (group.includes(reader)) directs.set(group.join(), group);
@@ -117,7 +117,7 @@ export async function shownTo(world: World, reader: number): Promise<View> {
   return view;
 }
 
-/** The same as the facts say it. */
+/** The same according to the facts. */
 export function expectedBy(world: World, reader: number): View {
   const { facts, channelIds, people } = world;
   const readable = facts.readable(reader);
@@ -138,7 +138,7 @@ export function expectedBy(world: World, reader: number): View {
     subject: post.place?.topic ?? "",
     channel: post.place === null ? null : channelIds[post.place.channel],
     flags: facts.flagsOf(reader, post),
-    changes: facts.changesTold(reader, post),
+    changes: facts.changesAnnounced(reader, post),
     reactions: [...post.reactions]
       .map((reaction) => {
         const [person, emoji] = reaction.split(" ");

@@ -1,15 +1,15 @@
-/** One run: a server of its own, people in channels, the facts about them, and clients that follow what happens. */
+/** One run: a server of its own, users in channels, the facts about them, and clients that follow events. */
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import type { Teardown, TestServer } from "../support/server.ts";
+import { ConversationModel, type Kind, type Post } from "./conversation-model.ts";
 import { differ } from "./differ.ts";
-import { Facts, type Kind, type Post } from "./facts.ts";
+import { type Ability, EventFollower } from "./event-follower.ts";
 import { expectedBy, shownTo } from "./views.ts";
-import { type Ability, Witness } from "./witness.ts";
 
-/** Everybody is in the first channel; the owner, who lets others in, in all. */
+/** All users are in the first channel; the owner, who admits others, in all. */
 const kinds: readonly Kind[] = ["public", "public", "protected", "shared"];
 const members = [
   [0, 1, 2, 3],
@@ -23,8 +23,8 @@ export class World {
   readonly server: TestServer;
   readonly people: readonly Client[];
   readonly channelIds: readonly number[];
-  readonly facts: Facts;
-  readonly witnesses: Witness[] = [];
+  readonly facts: ConversationModel;
+  readonly followers: EventFollower[] = [];
   readonly #clock: ManualClock;
 
   private constructor(
@@ -37,14 +37,14 @@ export class World {
     this.#clock = clock;
     this.people = people;
     this.channelIds = channelIds;
-    this.facts = new Facts(people.length, kinds, members);
+    this.facts = new ConversationModel(people.length, kinds, members);
   }
 
   static async make(t: Teardown): Promise<World> {
     const { server, clock } = await startClockedServer(t);
     const others = await Promise.all(names.slice(1).map((name) => personOf(server, name)));
     const people = [server.owner, ...others];
-    // What is followed by itself would be another area's model.
+    // Topics that are followed automatically are not part of this model.
     for (const person of people) {
       await person.patch("/settings", {
         automatically_follow_topics_policy: 4,
@@ -63,7 +63,7 @@ export class World {
 
   client(index: number): Client {
     const found = this.people[index];
-    if (found === undefined) throw new Error(`there is no person ${index}`);
+    if (found === undefined) throw new Error(`there is no user ${index}`);
     return found;
   }
 
@@ -71,13 +71,13 @@ export class World {
     return this.#clock.now();
   }
 
-  /** Between two steps lies a second, so that no two changes have the same time. */
+  /** A second passes between two steps, so that no two changes have the same time. */
   async pass(): Promise<void> {
     this.#clock.advance(1000);
     await this.settled();
   }
 
-  /** What marks and moves left to be told is told. */
+  /** Resolves when the changes that marks and moves announce later have been announced. */
   async settled(): Promise<void> {
     const { dispatcher, environment } = realmOf(this.server);
     for (;;) {
@@ -90,10 +90,10 @@ export class World {
   }
 
   async watch(person: number, ability: Ability): Promise<void> {
-    this.witnesses.push(await Witness.of(this, person, ability));
+    this.followers.push(await EventFollower.of(this, person, ability));
   }
 
-  /** All that somebody is shown, against the facts. */
+  /** Compares everything that a user sees with the facts. */
   async compare(person: number): Promise<void> {
     const shown = await shownTo(this, person);
     for (const [name, value] of Object.entries(expectedBy(this, person))) {
@@ -101,7 +101,10 @@ export class World {
     }
   }
 
-  /** The newest message of a topic as the owner sees it: of what the server writes itself nobody tells the id. */
+  /**
+   * The newest message of a topic as the owner sees it: no response contains the ids of messages that the server itself
+   * writes.
+   */
   async newestId(post: Post): Promise<number> {
     const narrow = [
       { operator: "channel", operand: this.channelIds[post.place?.channel ?? 0] },

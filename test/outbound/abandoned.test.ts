@@ -1,35 +1,35 @@
 /**
- * What is on its way, when a word of how it went dies (M6): the word is a dead letter, and what nobody has yet is tried again as
- * after a failure. Nothing waits for it until the next start.
+ * Deliveries whose outcome report becomes a dead letter (M6): one that did not succeed is retried like a failed one,
+ * without waiting for the next start.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { WebhookFailure } from "../../schemas/webhooks.ts";
-import { WebhookCourier } from "../../src/outbound/webhooks/courier.ts";
-import { answerOf, commands, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
+import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
+import { answerOf, commands, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 
-/** There is no such failure: whoever decides about it throws. */
+/** An unknown failure, which makes the command that handles it throw. */
 const nonsense = "nonsense" as WebhookFailure;
 
 async function makeMail(bench: OpenRealm): Promise<number> {
   const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
   answerOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
   const [id] = bench.environment.keys("mails", { limit: 1 });
-  if (id === undefined) throw new Error("no mail was written");
+  if (id === undefined) throw new Error("no email was written");
   return id;
 }
 
 const letters = (bench: OpenRealm) => bench.environment.count("deadLetters");
 
-t.test("[M6, D31] webhooks whose outcome nobody can take in are tried again, and hold up no other", async (t) => {
-  const bench = await openFounded(t);
+t.test("[M6, D160] a webhook whose outcome report throws is retried, and delays no other", async (t) => {
+  const bench = await openNewRealm(t);
   const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
   const botId = bot["user_id"] as number;
   const carried: number[] = [];
   let isCured = false;
-  new WebhookCourier(bench.realm, 1, {
+  new WebhookRelay(bench.realm, 1, {
     log: { info: () => undefined, warn: () => undefined },
     async deliver(_view, { id }) {
       carried.push(id);
@@ -55,55 +55,58 @@ t.test("[M6, D31] webhooks whose outcome nobody can take in are tried again, and
   t.equal(letters(bench), 3);
 });
 
-t.test("[M6, D31] a webhook whose words die too often is given up", async (t) => {
-  const bench = await openFounded(t);
+t.test("[M6, D160] a webhook whose outcome reports throw too often is abandoned", async (t) => {
+  const bench = await openNewRealm(t);
   const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
   const botId = bot["user_id"] as number;
   answerOf(await bench.ask(commands.direct([ownerId, botId], "hello")));
   const max = limits.webhook_attempts_max;
   const to = { actor: "webhook", botId, id: 1 } as const;
   for (let attempt = 1; attempt <= max; attempt++) {
-    bench.realm.dispatcher.tell(command(to, "webhook.failed", { failure: nonsense, status: 0 }, null));
+    bench.realm.dispatcher.send(command(to, "webhook.failed", { failure: nonsense, status: 0 }, null));
     await bench.idle();
     t.equal(bench.realm.view.row("webhookDeliveries", [botId, 1])?.attempts, attempt < max ? attempt : undefined);
   }
   t.equal(letters(bench), max);
 });
 
-t.test("[M6, D31] what a receiver has answered does not go out again, though the word of it dies", async (t) => {
-  const bench = await openFounded(t);
+t.test("[M6, D160] a webhook that was answered is not sent again although its outcome report throws", async (t) => {
+  const bench = await openNewRealm(t);
   const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
   const botId = bot["user_id"] as number;
   answerOf(await bench.ask(commands.direct([ownerId, botId], "hello")));
   const to = { actor: "webhook", botId, id: 1 } as const;
-  bench.realm.dispatcher.tell(command(to, "webhook.answered", undefined as never, null));
+  bench.realm.dispatcher.send(command(to, "webhook.answered", undefined as never, null));
   await bench.idle();
   t.equal(letters(bench), 1);
   t.equal(bench.environment.count("webhookDeliveries"), 0);
 });
 
-t.test("[M6, D31] a mail whose failure dies is tried again; too often, it is given up", async (t) => {
-  const bench = await openFounded(t);
-  const id = await makeMail(bench);
-  const gone: unknown[] = [];
-  const { dispatcher, view } = bench.realm;
-  dispatcher.observers.observe("mails", (deltas) => gone.push(...deltas.filter(({ row }) => row === null)));
-  const max = limits.mail_attempts_max;
-  for (let attempt = 1; attempt <= max; attempt++) {
-    t.equal(gone.length, 0);
-    dispatcher.tell(command({ actor: "mail", id }, "mail.failed", undefined as never, null));
-    await bench.idle();
-    t.equal(view.row("mails", id)?.attempts, attempt < max ? attempt : undefined);
-  }
-  t.equal(letters(bench), max);
-  t.equal(gone.length, 1, "the courier sees it");
-});
+t.test(
+  "[M6, D31] an email whose failure report throws is retried, and abandoned after too many attempts",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const id = await makeMail(bench);
+    const gone: unknown[] = [];
+    const { dispatcher, view } = bench.realm;
+    dispatcher.observers.observe("mails", (deltas) => gone.push(...deltas.filter(({ row }) => row === null)));
+    const max = limits.mail_attempts_max;
+    for (let attempt = 1; attempt <= max; attempt++) {
+      t.equal(gone.length, 0);
+      dispatcher.send(command({ actor: "mail", id }, "mail.failed", undefined as never, null));
+      await bench.idle();
+      t.equal(view.row("mails", id)?.attempts, attempt < max ? attempt : undefined);
+    }
+    t.equal(letters(bench), max);
+    t.equal(gone.length, 1, "the relay sees it");
+  },
+);
 
-t.test("[M6, D31] a mail that somebody has is done with, though the word of it dies", async (t) => {
-  const bench = await openFounded(t);
+t.test("[M6, D31] an email that was delivered is not sent again although its outcome report throws", async (t) => {
+  const bench = await openNewRealm(t);
   const id = await makeMail(bench);
   const { dispatcher, view } = bench.realm;
-  dispatcher.tell(command({ actor: "mail", id }, "mail.abandon", { isTaken: true }, null));
+  dispatcher.send(command({ actor: "mail", id }, "mail.abandon", { wasAccepted: true }, null));
   await bench.idle();
   t.equal(view.row("mails", id), undefined);
 });

@@ -1,30 +1,30 @@
 /**
- * How mails leave (D31; issue, Mail): SMTP or files, after the flush of their cause, again after failures and crashes, given up in the
- * end. A mail server holds up nobody, and no secret reaches the log.
+ * Delivery of emails (D31): by SMTP or as files, after the flush of the turn that caused them, retried after failures
+ * and crashes, finally abandoned. A mail server delays no user, and no secret is logged.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { readConfig } from "../../src/config.ts";
-import { Courier } from "../../src/outbound/mail/courier.ts";
-import { PostOffice } from "../../src/outbound/mail/post-office.ts";
+import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
+import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { MailTransport } from "../../src/outbound/mail/transport.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { realmOf } from "../support/conversation.ts";
 import { logIn, MailServer, outboxFiles, outboxMails, outboxOf, pendingMails, smtpError } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
-import { openFounded } from "../support/runtime.ts";
+import { openNewRealm } from "../support/runtime.ts";
 import { startTestServer, type Teardown, type TestServer, temporaryFolder } from "../support/server.ts";
 
 const owner = 2;
 const startedAt = Date.UTC(2026, 4, 1, 12);
 
-/** The owner has logged in once: each further place is a mail. */
+/** The owner has logged in once. A login from another device causes an email. */
 async function ready(t: Teardown, far: MailServer | null, options: { clock?: ManualClock; dataDir?: string } = {}) {
   const environment: Record<string, string> =
     far === null ? {} : { SMTP_URL: far.url, MAIL_FROM: "Chat <chat@example.org>" };
@@ -37,9 +37,9 @@ function deadLetters(server: TestServer) {
   return realmOf(server).view.rows("deadLetters", { limit: 10 });
 }
 
-t.test("[issue, Mail] without a mail server, mails are files that nobody else may read", async (t) => {
+t.test("[D31] without a mail server, emails are written as files that only the owner may read", async (t) => {
   const server = await ready(t, null);
-  t.notOk(existsSync(outboxOf(server.dataDir)), "no mail, no folder");
+  t.notOk(existsSync(outboxOf(server.dataDir)), "no email, no folder");
   await logIn(server, owner, "one");
   await logIn(server, owner, "two");
   await until(() => pendingMails(server).length === 0);
@@ -52,16 +52,16 @@ t.test("[issue, Mail] without a mail server, mails are files that nobody else ma
     to: [{ name: "Owner", address: "owner@localhost" }],
     subject: "New login to Colloquy from Program",
   });
-  t.match(first?.raw, /^[^\n]+\r\n[\s\S]*\r\n\r\n/, "lines end as mail programs want them");
+  t.match(first?.raw, /^[^\n]+\r\n[\s\S]*\r\n\r\n/, "line endings are those that mail programs expect");
   t.not(first?.email.messageId, second?.email.messageId);
   t.strictSame(
     readdirSync(outboxOf(server.dataDir)).filter((name) => !name.endsWith(".eml")),
     [],
-    "no draft is left",
+    "no temporary file is left",
   );
 });
 
-t.test("[issue, Mail] with SMTP_URL, mails go to the mail server, and their rows with them", async (t) => {
+t.test("[D31] with SMTP_URL, emails are sent to the mail server and their rows are removed", async (t) => {
   const far = await MailServer.start(t);
   const server = await ready(t, far);
   await logIn(server, owner, "one");
@@ -74,7 +74,7 @@ t.test("[issue, Mail] with SMTP_URL, mails go to the mail server, and their rows
   t.notOk(existsSync(outboxOf(server.dataDir)));
 });
 
-t.test("[issue, Mail] many mails: each once, in few connections", async (t) => {
+t.test("[D31] each of many emails is sent once, over few connections", async (t) => {
   const far = await MailServer.start(t);
   const server = await ready(t, far);
   const count = 40;
@@ -86,7 +86,7 @@ t.test("[issue, Mail] many mails: each once, in few connections", async (t) => {
   t.ok(far.connections <= limits.mail_deliveries_concurrent_max, "mail_deliveries_concurrent_max");
 });
 
-t.test("[D31] a mail that is not taken is tried again, later each time, as the same mail", async (t) => {
+t.test("[D31] an email that was not accepted is retried with growing pauses, as the same email", async (t) => {
   const clock = new ManualClock(startedAt);
   const far = await MailServer.start(t);
   const server = await ready(t, far, { clock });
@@ -105,13 +105,13 @@ t.test("[D31] a mail that is not taken is tried again, later each time, as the s
     clock.advance(1);
   }
   const { email } = await far.mail(1);
-  t.equal(email.date, new Date(startedAt).toISOString(), "the date is that of the cause");
+  t.equal(email.date, new Date(startedAt).toISOString(), "the date is that of the turn that caused it");
   await until(() => pendingMails(server).length === 0);
   t.equal(far.refusals, 2);
   t.equal(deadLetters(server).length, 0);
 });
 
-t.test("[S3] mail_attempts_max: after so many the mail is a dead letter, without its text", async (t) => {
+t.test("[S3] mail_attempts_max: after that many attempts the email is a dead letter without its text", async (t) => {
   const clock = new ManualClock(startedAt);
   const far = await MailServer.start(t);
   const server = await ready(t, far, { clock });
@@ -131,7 +131,7 @@ t.test("[S3] mail_attempts_max: after so many the mail is a dead letter, without
   t.equal(far.refusals, limits.mail_attempts_max);
 });
 
-t.test("[D31] a recipient or a text that is refused for good is not tried again", async (t) => {
+t.test("[D31] an email whose recipient or content is rejected permanently is not retried", async (t) => {
   const clock = new ManualClock(startedAt);
   const recipients = await MailServer.start(t, {
     onRcptTo: (_address, _session, callback) => callback(smtpError(550)),
@@ -148,7 +148,7 @@ t.test("[D31] a recipient or a text that is refused for good is not tried again"
   clock.release();
 });
 
-t.test("[D31] what is the configuration's fault is no mail's end: it waits until that is mended", async (t) => {
+t.test("[D31] emails wait while the configuration is wrong, and are sent when it is corrected", async (t) => {
   const clock = new ManualClock(startedAt);
   const password = "wrong and secret";
   const login = await MailServer.start(t, {
@@ -173,7 +173,7 @@ t.test("[D31] what is the configuration's fault is no mail's end: it waits until
   clock.release();
 });
 
-t.test("[S2] no address, no text and no password of the mail server reaches the log", async (t) => {
+t.test("[S2] the log contains no email address, no text and no password of the mail server", async (t) => {
   const lines: string[] = [];
   const log = pino(
     { level: "trace" },
@@ -207,43 +207,40 @@ t.test("[S2] no address, no text and no password of the mail server reaches the 
   t.notMatch(lines.join(""), /s3cret|postmaster|owner@localhost|Peculiar/);
 });
 
-/** A mail server that takes connections and says nothing. */
+/** A mail server that accepts connections and sends nothing. */
 function silent(t: Test): Promise<MailServer> {
   return MailServer.start(t, { onConnect: () => undefined });
 }
 
-t.test(
-  "[issue, Mail] a slow mail server delays no request, and the stop of the server for a moment only",
-  async (t) => {
-    const clock = new ManualClock(startedAt);
-    const far = await silent(t);
-    const server = await ready(t, far, { clock });
-    const count = limits.mail_deliveries_concurrent_max + 2;
-    for (let index = 0; index < count; index++) await logIn(server, owner, `place ${index}`);
-    await far.until(() => far.connections === limits.mail_deliveries_concurrent_max);
-    t.equal((await server.owner.get("/users/me")).status, 200);
-    t.ok(await server.owner.say("general", "lunch", "soup"), "writes go on");
-    t.equal(pendingMails(server).length, count);
+t.test("[D31] a slow mail server delays no request, and delays a stop only briefly", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const far = await silent(t);
+  const server = await ready(t, far, { clock });
+  const count = limits.mail_deliveries_concurrent_max + 2;
+  for (let index = 0; index < count; index++) await logIn(server, owner, `place ${index}`);
+  await far.until(() => far.connections === limits.mail_deliveries_concurrent_max);
+  t.equal((await server.owner.get("/users/me")).status, 200);
+  t.ok(await server.owner.say("general", "lunch", "soup"), "writes go on");
+  t.equal(pendingMails(server).length, count);
 
-    let isStopped = false;
-    const stopping = server.stop().then(() => {
-      isStopped = true;
-    });
-    await until(() => {
-      clock.advance(1);
-      return isStopped;
-    });
-    await stopping;
-    t.ok(clock.now() - startedAt < 2 * limits.mail_drain_ms_max, "mail_drain_ms_max");
+  let isStopped = false;
+  const stopping = server.stop().then(() => {
+    isStopped = true;
+  });
+  await until(() => {
+    clock.advance(1);
+    return isStopped;
+  });
+  await stopping;
+  t.ok(clock.now() - startedAt < 2 * limits.mail_drain_ms_max, "mail_drain_ms_max");
 
-    const again = await ready(t, null, { dataDir: server.dataDir });
-    const mails = await outboxMails(server.dataDir, count);
-    t.equal(mails.length, count, "[M3] what was not taken goes out after the next start");
-    await until(() => pendingMails(again).length === 0);
-  },
-);
+  const again = await ready(t, null, { dataDir: server.dataDir });
+  const mails = await outboxMails(server.dataDir, count);
+  t.equal(mails.length, count, "[M3] an email that was not accepted is sent after the next start");
+  await until(() => pendingMails(again).length === 0);
+});
 
-t.test("[S3] mail_delivery_ms_max: a delivery has an end, and the mail is tried again", async (t) => {
+t.test("[S3] mail_delivery_ms_max: a delivery times out, and the email is retried", async (t) => {
   const clock = new ManualClock(startedAt);
   const far = await silent(t);
   const server = await ready(t, far, { clock });
@@ -258,7 +255,7 @@ t.test("[S3] mail_delivery_ms_max: a delivery has an end, and the mail is tried 
   t.pass("it took too long");
 });
 
-t.test("[M8] a mail that waits for its next attempt is found by the next start, when it is due", async (t) => {
+t.test("[M8] an email waiting for its next attempt is sent when due after the next start", async (t) => {
   const clock = new ManualClock(startedAt);
   const far = await MailServer.start(t);
   far.answers.push(smtpError(451));
@@ -274,37 +271,42 @@ t.test("[M8] a mail that waits for its next attempt is found by the next start, 
   await until(() => pendingMails(again).length === 0);
 });
 
-t.test("[S3] mails_waiting_in_memory_max: what does not fit is read again, and every mail goes out", async (t) => {
-  const bench = await openFounded(t);
-  let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const names: string[] = [];
-  const transport: MailTransport = {
-    async send({ name }) {
-      await gate;
-      names.push(name);
-    },
-    close: () => undefined,
-  };
-  const sender = { name: null, address: "chat@example.org" };
-  const log = { warn: () => t.fail(), error: () => t.fail() };
-  new Courier(bench.realm, 7, new PostOffice({ transport, sender, clock: bench.clock, log }), () => "");
-  const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
-  const logins = Array.from({ length: count + 1 }, (_, index) => {
-    const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };
-    return bench.ask(command({ actor: "user", id: owner }, "user.api-key.add", { hash: `key ${index}`, login }, owner));
-  });
-  await Promise.all(logins);
-  t.equal(bench.environment.count("mails"), count);
-  open();
-  await until(() => bench.environment.count("mails") === 0);
-  t.strictSame(new Set(names), new Set(Array.from({ length: count }, (_, index) => `7-${index + 1}`)));
-  t.equal(names.length, count);
-});
+t.test(
+  "[S3] mails_waiting_in_memory_max: emails beyond the bound are read again later, and every email is sent",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const names: string[] = [];
+    const transport: MailTransport = {
+      async send({ name }) {
+        await gate;
+        names.push(name);
+      },
+      close: async () => undefined,
+    };
+    const sender = { name: null, address: "chat@example.org" };
+    const log = { warn: () => t.fail(), error: () => t.fail() };
+    new OutboxRelay(bench.realm, 7, new MailSender({ transport, sender, clock: bench.clock, log }), () => "");
+    const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
+    const logins = Array.from({ length: count + 1 }, (_, index) => {
+      const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };
+      return bench.ask(
+        command({ actor: "user", id: owner }, "user.api-key.add", { hash: `key ${index}`, login }, owner),
+      );
+    });
+    await Promise.all(logins);
+    t.equal(bench.environment.count("mails"), count);
+    open();
+    await until(() => bench.environment.count("mails") === 0);
+    t.strictSame(new Set(names), new Set(Array.from({ length: count }, (_, index) => `7-${index + 1}`)));
+    t.equal(names.length, count);
+  },
+);
 
-t.test("[issue, Mail] SMTP_URL and MAIL_FROM: what they may say; the address is never repeated", (t) => {
+t.test("[D31] SMTP_URL and MAIL_FROM are validated, and error messages never repeat the address", (t) => {
   const smtp = (SMTP_URL: string) => readConfig({ SMTP_URL }).smtpServer;
   t.equal(readConfig({}).smtpServer, null);
   t.strictSame(smtp("smtp://mail.example.org"), {

@@ -1,7 +1,10 @@
-/** The bounds of mails about missed messages (S3), each at the bound and one over, and what waits when the server stops (M8). */
+/**
+ * The bounds of emails about missed messages (S3), each at the bound and one above it, and messages that wait when the
+ * server stops (M8).
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, crowd, personOf, realmOf, write } from "../support/conversation.ts";
+import { addUsers, createChannel, personOf, realmOf, write } from "../support/conversation.ts";
 import { outboxFiles, outboxMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { periodMs, startMissed } from "../support/missed-messages.ts";
@@ -9,7 +12,7 @@ import { until } from "../support/realtime.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-/** A mail that somebody took. */
+/** Removes an email, as after its delivery. */
 function remove(server: TestServer, id: number): void {
   const { environment } = realmOf(server);
   environment.transaction(() => environment.remove("mails", id));
@@ -19,7 +22,7 @@ const hourMs = 60 * 60 * 1000;
 const of = (mails: readonly Received[], address: string) =>
   mails.filter(({ email }) => email.to?.[0]?.address === address);
 
-t.test("[S3] missed_messages_per_mail_max: of more, the newest, and how many others", async (t) => {
+t.test("[S3] missed_messages_per_mail_max: an email shows the newest messages and the number of others", async (t) => {
   const { bob, direct, due } = await startMissed(t);
   const max = limits.missed_messages_per_mail_max;
   for (let number = 1; number <= max; number++) await direct(`number ${number}.`, bob);
@@ -34,10 +37,10 @@ t.test("[S3] missed_messages_per_mail_max: of more, the newest, and how many oth
 });
 
 t.test(
-  "[S3] missed_messages_per_person_max: the newest are remembered, and the mail says that there were more",
+  "[S3] missed_messages_per_user_max: only the newest are kept, and the email says that there were more",
   async (t) => {
     const { server, bob, direct, due } = await startMissed(t);
-    const max = limits.missed_messages_per_person_max;
+    const max = limits.missed_messages_per_user_max;
     const row = () => realmOf(server).view.row("missedMessages", bob.userId);
     const first = await direct("one", bob);
     for (let number = 2; number <= max; number++) await direct("more", bob);
@@ -48,7 +51,7 @@ t.test(
   },
 );
 
-t.test("[S3] missed_mail_characters_max: what does not fit is named, not shown", async (t) => {
+t.test("[S3] missed_mail_characters_max: a message that does not fit is mentioned, but not shown", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
   const { view } = realmOf(server);
   const fill = async (length: number) => {
@@ -60,10 +63,10 @@ t.test("[S3] missed_mail_characters_max: what does not fit is named, not shown",
   await fill(limits.missed_mail_characters_max);
   t.notMatch((await due())[0]?.email.text, "too long");
   for (const conversation of [0, 1]) await fill(limits.missed_mail_characters_max + conversation);
-  t.match((await due())[0]?.email.text, "(This message is too long for a mail.)");
+  t.match((await due())[0]?.email.text, "(This message is too long for an email.)");
 });
 
-t.test("[S3] missed_mail_names_max: a large group is some names and a number", async (t) => {
+t.test("[S3] missed_mail_names_max: a large group is shown as some names and a number", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
   const people = [];
   for (let number = 0; number < limits.missed_mail_names_max; number++)
@@ -80,27 +83,30 @@ t.test("[S3] missed_mail_names_max: a large group is some names and a number", a
   );
 });
 
-t.test("[S3] missed_mails_per_hour_max: what is more waits for the next hour, unless it is read", async (t) => {
-  const { server, ann, bob, say, due, pass, mails } = await startMissed(t);
-  const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
-  const max = limits.missed_mails_per_hour_max;
-  const ids: number[] = [];
-  for (let number = 0; number < max + 2; number++) ids.push(await say(channel, `topic ${number}`, "@**Bob 0**"));
-  t.equal(of(await due(), "Bob0@example.com").length, max);
-  await bob.post("/messages/flags", { messages: [ids.at(-1) ?? 0], op: "add", flag: "read" });
-  await pass(hourMs - 1);
-  t.strictSame(await mails(), []);
-  await pass(1);
-  t.strictSame(
-    (await mails()).map(({ email }) => email.subject),
-    [`#kitchen > topic ${max}`],
-  );
-});
+t.test(
+  "[S3] missed_mails_per_hour_max: further emails wait for the next hour, unless their messages are read",
+  async (t) => {
+    const { server, ann, bob, say, due, pass, mails } = await startMissed(t);
+    const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
+    const max = limits.missed_mails_per_hour_max;
+    const ids: number[] = [];
+    for (let number = 0; number < max + 2; number++) ids.push(await say(channel, `topic ${number}`, "@**Bob 0**"));
+    t.equal(of(await due(), "Bob0@example.com").length, max);
+    await bob.post("/messages/flags", { messages: [ids.at(-1) ?? 0], op: "add", flag: "read" });
+    await pass(hourMs - 1);
+    t.strictSame(await mails(), []);
+    await pass(1);
+    t.strictSame(
+      (await mails()).map(({ email }) => email.subject),
+      [`#kitchen > topic ${max}`],
+    );
+  },
+);
 
-t.test("[S3] missed_people_per_command_max: many people are asked in slices, each of them once", async (t) => {
+t.test("[S3] missed_users_per_command_max: many recipients are checked in slices, each of them once", async (t) => {
   const { server, ann, say, pass } = await startMissed(t);
-  const max = limits.missed_people_per_command_max;
-  const ids = await crowd(server, "many", max * 2 + 1);
+  const max = limits.missed_users_per_command_max;
+  const ids = await addUsers(server, "many", max * 2 + 1);
   const channel = await createChannel(ann, "hall", []);
   for (let start = 0; start < ids.length; start += max) {
     const principals = JSON.stringify(ids.slice(start, start + max));
@@ -127,7 +133,7 @@ t.test("[S3] missed_people_per_command_max: many people are asked in slices, eac
 });
 
 t.test(
-  "[S3, M8] a person has one timer, however often the batching period is put off or mails are written",
+  "[S3, M8] a user has one timer, however often the batching period is extended or emails are written",
   async (t) => {
     const { server, bob, direct, pass, mails } = await startMissed(t);
     const timers = () => realmOf(server).environment.count("timers");
@@ -139,7 +145,7 @@ t.test(
     for (let number = 1; number <= 5; number++) await period(120 + number);
     t.equal(timers(), 1);
     await pass(periodMs);
-    t.strictSame(await mails(), [], "put off by five seconds");
+    t.strictSame(await mails(), [], "postponed by five seconds");
     t.equal(timers(), 1);
     await pass(5000);
     t.equal((await mails()).length, 1);
@@ -156,7 +162,7 @@ t.test(
   },
 );
 
-t.test("[S3] missed_mails_pending_max: while so many mails wait, no more are written", async (t) => {
+t.test("[S3] missed_mails_pending_max: no email is written while that many wait", async (t) => {
   const { server, bob, direct, pass } = await startMissed(t);
   const max = limits.missed_mails_pending_max;
   const { view, dispatcher } = realmOf(server);
@@ -167,7 +173,7 @@ t.test("[S3] missed_mails_pending_max: while so many mails wait, no more are wri
     "mails",
     Array.from({ length: max }, (_, index) => [index + 1, { ...later, id: index + 1, dueAt }] as const),
   );
-  dispatcher.ledger.turn.counters.mail = max;
+  dispatcher.realmCounters.turn.counters.mail = max;
   await direct("waits", bob);
   await pass(periodMs);
   t.equal(view.counter("mail"), max, "at the bound");
@@ -179,27 +185,30 @@ t.test("[S3] missed_mails_pending_max: while so many mails wait, no more are wri
   t.equal(view.counter("mail"), max + 1, "one below it");
 });
 
-t.test("[M6] missed_ring_late_ms_max: a batch whose timer is lost is mailed when the next message comes", async (t) => {
-  const { server, bob, direct, pass, mails } = await startMissed(t);
-  const row = () => realmOf(server).view.row("missedMessages", bob.userId);
-  await direct("first", bob);
-  const before = row();
-  if (before === undefined) throw new Error("nothing is remembered");
-  // As after three attempts that threw.
-  const [timer] = realmOf(server).environment.keys("timers", { limit: 1 });
-  if (timer === undefined) throw new Error("no timer");
-  realmOf(server).environment.transaction(() => realmOf(server).environment.remove("timers", timer));
-  await pass(periodMs + limits.missed_ring_late_ms_max);
-  await direct("at the bound", bob);
-  await pass(0);
-  t.strictSame(await mails(), []);
-  await pass(1);
-  await direct("over", bob);
-  await pass(0);
-  t.match((await mails())[0]?.email.text, /first[\s\S]*at the bound[\s\S]*over/);
-});
+t.test(
+  "[M6] missed_timer_late_ms_max: a batch whose timer is lost is mailed when the next message arrives",
+  async (t) => {
+    const { server, bob, direct, pass, mails } = await startMissed(t);
+    const row = () => realmOf(server).view.row("missedMessages", bob.userId);
+    await direct("first", bob);
+    const before = row();
+    if (before === undefined) throw new Error("nothing is remembered");
+    // As after three attempts that threw.
+    const [timer] = realmOf(server).environment.keys("timers", { limit: 1 });
+    if (timer === undefined) throw new Error("no timer");
+    realmOf(server).environment.transaction(() => realmOf(server).environment.remove("timers", timer));
+    await pass(periodMs + limits.missed_timer_late_ms_max);
+    await direct("at the bound", bob);
+    await pass(0);
+    t.strictSame(await mails(), []);
+    await pass(1);
+    await direct("over", bob);
+    await pass(0);
+    t.match((await mails())[0]?.email.text, /first[\s\S]*at the bound[\s\S]*over/);
+  },
+);
 
-t.test("[M8] what was missed when the server stopped is in one mail after the next start, once", async (t) => {
+t.test("[M8] messages missed before a stop are in one email after the next start", async (t) => {
   const { server, clock, bob, direct } = await startMissed(t);
   await direct("before the stop", bob);
   clock.release();
@@ -210,7 +219,11 @@ t.test("[M8] what was missed when the server stopped is in one mail after the ne
     await until(() => realmOf(again).view.counter("mail") === 1);
     const [mail] = await outboxMails(server.dataDir, 1);
     t.match(mail?.email.text, "before the stop");
-    t.match(mail?.email.text, /http:\/\/127\.0\.0\.1:\d+\/#narrow/, "without SITE_URL, where the server listens");
+    t.match(
+      mail?.email.text,
+      /http:\/\/127\.0\.0\.1:\d+\/#narrow/,
+      "without SITE_URL, the address at which the server listens",
+    );
     later.advance(hourMs);
     await realmOf(again).dispatcher.idle();
     t.equal(outboxFiles(server.dataDir).length, 1);

@@ -1,6 +1,6 @@
 /**
- * Mails about missed messages (spec 2.3; D31): when they are written, to whom, what about. Real servers, files of the outbox read by
- * a real parser, a clock that the test turns.
+ * Emails about missed messages (spec 2.3; D170): when they are written, to whom, and about what. Real servers, outbox
+ * files read by a real parser, a clock that the test advances.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -25,7 +25,7 @@ const read = (client: Client, ...messages: readonly number[]) =>
   did(client.post("/messages/flags", { messages, op: "add", flag: "read" }));
 
 t.test(
-  "[spec 2.3, email_notifications_batching_period_seconds] what came meanwhile is one mail, when the time is up",
+  "[spec 2.3, email_notifications_batching_period_seconds] messages of one batching period are one email, sent at its end",
   async (t) => {
     const { server, ann, bob, direct, pass, mails } = await startMissed(t);
     const first = await direct("Soup is **ready**\nnow", bob);
@@ -44,7 +44,7 @@ t.test(
     const link = `${site}/#narrow/dm/${ann.userId}-dm/near/${first}`;
     t.equal(
       mail?.email.text?.replaceAll("\r", "").trimEnd(),
-      `Hello Bob 0,\n\nAnn 0, Friday, 1 May 2026 at 12:00 (UTC):\n    Soup is ready\n    now\n\nAnn 0, Friday, 1 May 2026 at 12:01 (UTC):\n    and cake <https://cake.example.org/>\n\nYou get this mail because somebody wrote to you directly; which messages you get by mail is in your settings. To read on or to answer, follow the link:\n\n${link}\n\n-- \nSent by Colloquy. Nobody reads answers to this mail.`,
+      `Hello Bob 0,\n\nAnn 0, Friday, 1 May 2026 at 12:00 (UTC):\n    Soup is ready\n    now\n\nAnn 0, Friday, 1 May 2026 at 12:01 (UTC):\n    and cake <https://cake.example.org/>\n\nYou get this email because somebody wrote to you directly; which messages you get by email is in your settings. To read on or to answer, follow the link:\n\n${link}\n\n-- \nSent by Colloquy. Nobody reads answers to this email.`,
     );
     t.match(mail?.email.html, "<blockquote><p>Soup is <strong>ready</strong><br>\nnow</p></blockquote>");
     t.match(mail?.email.html, `<a href="${link}">`);
@@ -55,7 +55,7 @@ t.test(
 );
 
 t.test(
-  "[D31] one mail a conversation, as on the public server: direct, group, channel, resolved topic, empty topic",
+  "[D31] each conversation has one email with the public server's subject: direct, group, channel, resolved topic, empty topic",
   async (t) => {
     const { ann, bob, owner, ...bench } = { ...(await withOwner(t)) };
     const kitchen = await createChannel(owner, "kitchen", [ann, bob]);
@@ -83,12 +83,12 @@ async function withOwner(t: Parameters<typeof startMissed>[0]) {
 
 interface Case {
   readonly title: string;
-  /** What Bob sets before the message comes. */
+  /** Bob's settings before the message arrives. */
   readonly settings?: Params;
   readonly channel?: Readonly<Record<string, boolean>>;
   readonly policy?: 1 | 2 | 3;
   readonly content?: string;
-  /** null: no mail. */
+  /** null: no email. */
   readonly reason: RegExp | null;
 }
 
@@ -96,7 +96,7 @@ const mentioned = /somebody mentioned you;/;
 const byChannel = /somebody mentioned everybody in the channel;/;
 const byTopic = /somebody mentioned everybody who writes in the topic;/;
 const following = /you follow the topic;/;
-const wanted = /you get mails about this channel;/;
+const wanted = /you get emails about this channel;/;
 const group = /mentioned a group that you are in;/;
 const off = { enable_offline_email_notifications: false };
 
@@ -165,26 +165,26 @@ const cases: readonly Case[] = [
     policy: 3,
     reason: null,
   },
-  { title: "a followed topic, personal mails off", settings: off, policy: 3, reason: following },
-  { title: "mails of channels", settings: { enable_stream_email_notifications: true }, reason: wanted },
+  { title: "a followed topic, personal emails off", settings: off, policy: 3, reason: following },
+  { title: "emails of channels", settings: { enable_stream_email_notifications: true }, reason: wanted },
   {
-    title: "mails of channels, off for this one",
+    title: "emails of channels, off for this one",
     settings: { enable_stream_email_notifications: true },
     channel: { email_notifications: false },
     reason: null,
   },
-  { title: "mails of this channel", channel: { email_notifications: true }, reason: wanted },
-  { title: "mails of this channel, muted", channel: { email_notifications: true, is_muted: true }, reason: null },
-  { title: "mails of this channel, topic muted", channel: { email_notifications: true }, policy: 1, reason: null },
+  { title: "emails of this channel", channel: { email_notifications: true }, reason: wanted },
+  { title: "emails of this channel, muted", channel: { email_notifications: true, is_muted: true }, reason: null },
+  { title: "emails of this channel, topic muted", channel: { email_notifications: true }, policy: 1, reason: null },
   {
-    title: "mails of this channel, muted, topic unmuted",
+    title: "emails of this channel, muted, topic unmuted",
     channel: { email_notifications: true, is_muted: true },
     policy: 2,
     reason: wanted,
   },
 ];
 
-t.test("[spec 2.3] which messages of channels become mails, by setting, channel and topic", async (t) => {
+t.test("[spec 2.3] setting, channel and topic decide which channel messages become mails", async (t) => {
   const { server, ann, say, due } = await startMissed(t);
   for (const [index, one] of cases.entries()) {
     const reader = await personOf(server, `Reader${index}`);
@@ -203,14 +203,14 @@ t.test("[spec 2.3] which messages of channels become mails, by setting, channel 
   }
 });
 
-t.test("[spec 2.3, enable_offline_email_notifications] off: no mails of direct messages", async (t) => {
+t.test("[spec 2.3, enable_offline_email_notifications] when off, direct messages cause no mails", async (t) => {
   const { bob, direct, due } = await startMissed(t);
   await set(bob, off);
   await direct("hi", bob);
   t.strictSame(await due(), []);
 });
 
-/** What happens between the message and the time when its mail is due. */
+/** What happens between the message and the due time of its mail. */
 const meanwhile: Readonly<
   Record<string, (bench: MissedBench, place: { id: number; channel: number }) => Promise<unknown>>
 > = {
@@ -224,20 +224,23 @@ const meanwhile: Readonly<
   "mention taken back": ({ ann }, { id }) => did(ann.patch(`/messages/${id}`, { content: "nobody" })),
 };
 
-t.test("[public API, links] a message without a topic is linked by the empty part that clients expect", async (t) => {
-  const { server, ann, bob, say, due } = await startMissed(t);
-  const channel = await createChannel(server.owner, "attic", [server.owner, ann, bob]);
-  const id = await say(channel, "", "@**Bob 0** here");
-  const [mail] = (await due()).filter((one) => addresses([one])[0] === "Bob0@example.com");
-  t.match(mail?.email.text, `#narrow/channel/${channel}-attic/topic//near/${id}`);
-});
+t.test(
+  "[public API, links] the link of a message without a topic has the empty part that clients expect",
+  async (t) => {
+    const { server, ann, bob, say, due } = await startMissed(t);
+    const channel = await createChannel(server.owner, "attic", [server.owner, ann, bob]);
+    const id = await say(channel, "", "@**Bob 0** here");
+    const [mail] = (await due()).filter((one) => addresses([one])[0] === "Bob0@example.com");
+    t.match(mail?.email.text, `#narrow/channel/${channel}-attic/topic//near/${id}`);
+  },
+);
 
-t.test("[D31] what changed meanwhile counts when the mail is due", async (t) => {
+t.test("[D170] an email respects changes made before it is due", async (t) => {
   for (const [title, change] of Object.entries(meanwhile)) {
     const bench = await startMissed(t);
     const { server, ann, bob, say, due } = bench;
     const channel = await createChannel(server.owner, "cellar", [server.owner, ann, bob], { invite_only: true });
-    // To follow the topic would be one more reason.
+    // Following the topic would be another reason for an email.
     await set(bob, { automatically_follow_topics_where_mentioned: false });
     const id = await say(channel, "wine", "@**Bob 0** here");
     t.ok(realmOf(server).view.row("missedMessages", bob.userId), "it is remembered");
@@ -252,7 +255,7 @@ t.test("[D31] what changed meanwhile counts when the mail is due", async (t) => 
   }
 });
 
-t.test("[D31] an edit shows as it is now; what is left unread of several is in the mail", async (t) => {
+t.test("[D170] an email shows edited messages in their current form, and only those still unread", async (t) => {
   const { bob, ann, direct, due } = await startMissed(t);
   const [first, second] = [await direct("apple", bob), await direct("pear", bob)];
   await did(ann.patch(`/messages/${second}`, { content: "plum" }));
@@ -262,7 +265,7 @@ t.test("[D31] an edit shows as it is now; what is left unread of several is in t
   t.notMatch(mail?.email.text, /apple|pear/);
 });
 
-t.test("[D31] nobody who is active gets a mail; who is idle or away does", async (t) => {
+t.test("[D170] an active user gets no email; an idle or offline one does", async (t) => {
   const bench = await startMissed(t);
   const { server, bob, direct, due, mails, pass } = bench;
   const ping = (status: string) => did(bob.post("/users/me/presence", { status, new_user_input: true }));
@@ -284,52 +287,58 @@ t.test("[D31] nobody who is active gets a mail; who is idle or away does", async
   t.equal(realmOf(server).view.row("missedMessages", bob.userId)?.mailsInHour, 2);
 });
 
-t.test("[D31] bots, the sender, and people outside get none; a bot's message does make one", async (t) => {
-  const { server, ann, bob, direct, say, due } = await startMissed(t);
-  const bot = await botOf(server, "Robot", bob);
-  const outsider = await personOf(server, "Outsider");
-  const channel = await createChannel(server.owner, "kitchen", [ann, bob, bot]);
-  await set(ann, { enable_stream_email_notifications: true });
-  await direct("to a program", bot);
-  await direct("to myself", ann);
-  await say(channel, "lunch", `@**Robot 0** @**Outsider 0** @**Ann 0**`);
-  t.strictSame(
-    addresses(await due()).filter((one) => one !== "owner@localhost"),
-    [],
-  );
-  t.equal(realmOf(server).view.row("missedMessages", outsider.userId), undefined);
-  await did(bot.post("/messages", { type: "direct", to: [bob.userId], content: "beep" }));
-  t.strictSame(subjects(await due()), ["Direct messages with Robot 0"]);
-});
-
-t.test("[spec 2.3, message_content_in_email_notifications] off: one mail that names nobody and nothing", async (t) => {
-  const { server, ann, bob, direct, say, due } = await startMissed(t);
-  const channel = await createChannel(server.owner, "cellar", [ann, bob]);
-  await set(bob, { message_content_in_email_notifications: false });
-  await direct("s3cret", bob);
-  await say(channel, "wine", "@**Bob 0** s3cret");
-  const mails = (await due()).filter(({ email }) => email.to?.[0]?.address === "Bob0@example.com");
-  t.strictSame(subjects(mails), ["New messages"]);
-  t.match(mails[0]?.email.text, /that you have not read: 2\.[\s\S]*You have set that mails do not say/);
-  t.match(mails[0]?.email.text, `\n${site}/\n`);
-  t.notMatch(mails[0]?.raw, /s3cret|Ann|cellar|wine/);
-});
+t.test(
+  "[D170] bots, the sender and users who cannot read the message get no email; others get one, also for a bot's message",
+  async (t) => {
+    const { server, ann, bob, direct, say, due } = await startMissed(t);
+    const bot = await botOf(server, "Robot", bob);
+    const outsider = await personOf(server, "Outsider");
+    const channel = await createChannel(server.owner, "kitchen", [ann, bob, bot]);
+    await set(ann, { enable_stream_email_notifications: true });
+    await direct("to a program", bot);
+    await direct("to myself", ann);
+    await say(channel, "lunch", `@**Robot 0** @**Outsider 0** @**Ann 0**`);
+    t.strictSame(
+      addresses(await due()).filter((one) => one !== "owner@localhost"),
+      [],
+    );
+    t.equal(realmOf(server).view.row("missedMessages", outsider.userId), undefined);
+    await did(bot.post("/messages", { type: "direct", to: [bob.userId], content: "beep" }));
+    t.strictSame(subjects(await due()), ["Direct messages with Robot 0"]);
+  },
+);
 
 t.test(
-  "[D5, message_content_allowed_in_email_notifications] off: the same for everybody, and says who wants it",
+  "[spec 2.3, message_content_in_email_notifications] when off, one email without names and content",
+  async (t) => {
+    const { server, ann, bob, direct, say, due } = await startMissed(t);
+    const channel = await createChannel(server.owner, "cellar", [ann, bob]);
+    await set(bob, { message_content_in_email_notifications: false });
+    await direct("s3cret", bob);
+    await say(channel, "wine", "@**Bob 0** s3cret");
+    const mails = (await due()).filter(({ email }) => email.to?.[0]?.address === "Bob0@example.com");
+    t.strictSame(subjects(mails), ["New messages"]);
+    t.match(mails[0]?.email.text, /that you have not read: 2\.[\s\S]*You have set that emails do not say/);
+    t.match(mails[0]?.email.text, `\n${site}/\n`);
+    t.notMatch(mails[0]?.raw, /s3cret|Ann|cellar|wine/);
+  },
+);
+
+t.test(
+  "[D5, message_content_allowed_in_email_notifications] when off, no email has content, and each says that the organization decided so",
   async (t) => {
     const { server, bob, direct, due } = await startMissed(t);
     await did(server.owner.patch("/realm", { message_content_allowed_in_email_notifications: false }));
     await direct("s3cret", bob);
     const [mail] = await due();
     t.equal(mail?.email.subject, "New messages");
-    t.match(mail?.email.text, "The organization does not want mails to say what was written.");
+    t.match(mail?.email.text, "The organization does not want emails to say what was written.");
     t.notMatch(mail?.raw, /s3cret|Ann/);
   },
 );
 
 t.test(
-  "[spec 2.3, realm_name_in_email_notifications_policy] 2: the organization's name stands in the subject",
+  "[spec 2.3, realm_name_in_email_notifications_policy] with 2 the subject contains the organization's name",
   async (t) => {
     const { bob, direct, due } = await startMissed(t);
     for (const [policy, subject] of [
@@ -347,7 +356,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 2.1] another batching period counts from the first message, for what waits, too", async (t) => {
+t.test("[behaviour 2.1] a new batching period counts from the first message, also for waiting ones", async (t) => {
   const { bob, direct, pass, mails } = await startMissed(t);
   await direct("longer", bob);
   await set(bob, { email_notifications_batching_period_seconds: 300 });
@@ -362,7 +371,7 @@ t.test("[behaviour 2.1] another batching period counts from the first message, f
   t.equal((await mails()).length, 1, "overdue at once");
 });
 
-t.test("[D34] a restricted guest's mail names no stranger", async (t) => {
+t.test("[S1] a restricted guest's email contains no name of a user that the guest may not see", async (t) => {
   const { server, ann, bob, say, due } = await startMissed(t);
   setRealmSettings(server, { can_access_all_users_group: realmOf(server).view.groups.system("role:members")?.id ?? 0 });
   const guest = await personOf(server, "Guest", roles.guest);
@@ -376,15 +385,12 @@ t.test("[D34] a restricted guest's mail names no stranger", async (t) => {
   t.notMatch(mail?.raw, /Ann|Bob/);
 });
 
-t.test(
-  "[spec 2.3] an edit that mentions somebody is as good as a mention; one that mentions again tells nothing new",
-  async (t) => {
-    const { server, ann, bob, say, due } = await startMissed(t);
-    const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
-    const id = await say(channel, "lunch", "who cooks?");
-    await did(ann.patch(`/messages/${id}`, { content: "@**Bob 0** cooks" }));
-    t.strictSame(subjects(await due()), ["#kitchen > lunch"]);
-    await did(ann.patch(`/messages/${id}`, { content: "@**Bob 0** cooks well" }));
-    t.strictSame(await due(), []);
-  },
-);
+t.test("[spec 2.3] an edit that adds a mention counts as a mention, a repeated mention does not", async (t) => {
+  const { server, ann, bob, say, due } = await startMissed(t);
+  const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
+  const id = await say(channel, "lunch", "who cooks?");
+  await did(ann.patch(`/messages/${id}`, { content: "@**Bob 0** cooks" }));
+  t.strictSame(subjects(await due()), ["#kitchen > lunch"]);
+  await did(ann.patch(`/messages/${id}`, { content: "@**Bob 0** cooks well" }));
+  t.strictSame(await due(), []);
+});

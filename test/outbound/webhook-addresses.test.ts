@@ -1,6 +1,7 @@
 /**
- * Where outgoing webhooks may go (issue, Outgoing webhooks): not into private networks nor to this machine, however the address is
- * written, whatever a name leads to, and not by a redirect, unless OUTGOING_WEBHOOK_ALLOW_PRIVATE says so.
+ * Addresses to which outgoing webhooks may connect (behaviour 10): no private networks and not this machine, however
+ * the address is written, whatever a name resolves to, and not by a redirect, unless OUTGOING_WEBHOOK_ALLOW_PRIVATE
+ * permits it.
  */
 import t, { type Test } from "tap";
 import { readConfig } from "../../src/config.ts";
@@ -10,7 +11,7 @@ import { until } from "../support/realtime.ts";
 import { answer, pendingWebhooks, privateAllowed, Receiver, status, webhookBot } from "../support/receiver.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-/** Asks a bot with a receiver there. @returns what it says */
+/** Mentions a bot whose receiver has this address. @returns the bot's reply */
 async function said(server: TestServer, name: string, url: string): Promise<string[]> {
   const { owner } = server;
   const { bot } = await webhookBot(owner, name, url);
@@ -32,7 +33,7 @@ async function receivers(t: Test) {
 }
 
 t.test(
-  "[issue, Outgoing webhooks] no spelling of this machine's address and no name of it is connected to",
+  "[behaviour 10] a webhook connects to this machine under no spelling of its address and no name of it",
   async (t) => {
     const server = await startTestServer(t);
     const { four, six } = await receivers(t);
@@ -56,7 +57,7 @@ t.test(
   },
 );
 
-t.test("[issue, Outgoing webhooks] OUTGOING_WEBHOOK_ALLOW_PRIVATE=true: all of them are", async (t) => {
+t.test("[behaviour 10] with OUTGOING_WEBHOOK_ALLOW_PRIVATE=true a webhook connects to all of them", async (t) => {
   const server = await startTestServer(t, privateAllowed);
   const { four, six } = await receivers(t);
   for (const [index, host] of [`127.0.0.1:${four.port}`, `localhost:${four.port}`, `[::1]:${six.port}`].entries()) {
@@ -64,7 +65,7 @@ t.test("[issue, Outgoing webhooks] OUTGOING_WEBHOOK_ALLOW_PRIVATE=true: all of t
   }
 });
 
-t.test("[issue, Outgoing webhooks] a redirect is not followed, wherever it leads", async (t) => {
+t.test("[D160] a webhook follows no redirect, wherever it leads", async (t) => {
   const server = await startTestServer(t, privateAllowed);
   const { four, six } = await receivers(t);
   for (const code of [301, 302, 303, 307, 308]) {
@@ -75,7 +76,7 @@ t.test("[issue, Outgoing webhooks] a redirect is not followed, wherever it leads
   t.equal(four.calls.length, 0);
 });
 
-t.test("[issue, Outgoing webhooks] which addresses are of the public internet", (t) => {
+t.test("[behaviour 10] public addresses are distinguished from private and reserved ones", (t) => {
   const open = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.0", "2606:4700::1"];
   const closed = [
     ...["0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.255.255.255", "169.254.0.1", "172.16.0.1"],
@@ -87,18 +88,20 @@ t.test("[issue, Outgoing webhooks] which addresses are of the public internet", 
   ];
   for (const address of open) t.ok(isPublicAddress(address), address);
   for (const address of closed) t.notOk(isPublicAddress(address), address);
-  t.ok(isPublicAddress("::ffff:8.8.8.8"), "an IPv4 address in the clothes of IPv6 is that address");
+  t.ok(isPublicAddress("::ffff:8.8.8.8"), "an IPv4-mapped IPv6 address counts as the IPv4 address");
   t.end();
 });
 
-t.test("[issue, Outgoing webhooks] OUTGOING_WEBHOOK_ALLOW_PRIVATE: false unless it says true", (t) => {
-  t.equal(readConfig({}).webhooksMayBePrivate, false);
+t.test("[behaviour 10] OUTGOING_WEBHOOK_ALLOW_PRIVATE is off unless it is `true`", (t) => {
+  for (const environment of [{}, { OUTGOING_WEBHOOK_ALLOW_PRIVATE: "false" }]) {
+    t.equal(readConfig(environment).webhooksMayBePrivate, false, JSON.stringify(environment));
+  }
   t.equal(readConfig({ OUTGOING_WEBHOOK_ALLOW_PRIVATE: "true" }).webhooksMayBePrivate, true);
   t.throws(() => readConfig({ OUTGOING_WEBHOOK_ALLOW_PRIVATE: "yes" }), { name: "BadConfig" });
   t.end();
 });
 
-t.test("[behaviour 1.9] only http and https addresses are taken", async (t) => {
+t.test("[behaviour 1.9] only http and https addresses are accepted", async (t) => {
   const { owner } = await startTestServer(t);
   for (const url of [
     "ftp://example.com/",

@@ -1,6 +1,6 @@
 /**
- * Outgoing webhooks (spec 5.4, 6; behaviour 10): which messages call a bot, what its receiver is sent, and what becomes of the answer.
- * Receivers that misbehave are in webhook-failures.test.ts.
+ * Outgoing webhooks (spec 5.4, 6; behaviour 10): which messages trigger a bot, what its receiver gets, and how its
+ * reply is posted. webhook-failures.test.ts covers receivers that misbehave.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -20,14 +20,14 @@ function direct(by: Client, to: readonly Client[], content: string) {
   return by.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content });
 }
 
-/** Everything that was asked for has gone out and was answered. */
+/** Resolves when every delivery has been sent and answered. */
 async function quiet(): Promise<void> {
   await realmOf(server).dispatcher.idle();
   await until(() => pendingWebhooks(server).length === 0);
   await realmOf(server).dispatcher.idle();
 }
 
-/** What somebody wrote, as somebody reads it, newest last. */
+/** The texts by `sender` as `reader` sees them, newest last. */
 async function textsOf(reader: Client, sender: Client): Promise<string[]> {
   const narrow = [["sender", sender.userId].map(String)];
   const { body } = await reader.get("/messages", {
@@ -40,50 +40,53 @@ async function textsOf(reader: Client, sender: Client): Promise<string[]> {
   return body.messages.map((message: { content: string }) => message.content);
 }
 
-t.test("[spec 6] a mention: the payload has the fields of the table, the message object without flags", async (t) => {
-  const far = await Receiver.start(t);
-  const { bot, answer: made } = await webhookBot(anna, "payload", far.url);
-  const { body: state } = await anna.post("/register", { fetch_event_types: ["realm_bot"] });
-  const [{ token }] = state.realm_bots.find((one: { user_id: number }) => one.user_id === bot.userId).services;
-  const content = "**hi** @**The payload**, :smile: <b>";
-  const id = await bert.say("general", "lunch", content);
-  const { headers, path } = await far.call(1);
-  const payload = await far.payload(1);
-  const { body } = await bot.get(`/messages/${id}`, { apply_markdown: false, allow_empty_topic_name: true });
-  const { flags, ...message } = body.message;
-  t.ok(Array.isArray(flags));
-  const { body: rendered } = await bot.get(`/messages/${id}`);
-  t.strictSame(payload, {
-    bot_email: made.body.email,
-    bot_full_name: "The payload",
-    data: content,
-    trigger: "mention",
-    token,
-    message: {
-      ...message,
-      content,
-      rendered_content: rendered.message.content,
-      avatar_url: payload.message.avatar_url,
-    },
-  });
-  t.match(payload.message, {
-    id,
-    type: "stream",
-    subject: "lunch",
-    display_recipient: "general",
-    content_type: "text/x-markdown",
-    sender_id: bert.userId,
-    avatar_url: /^https:/,
-  });
-  t.match(token, /^[A-Za-z0-9]{32}$/);
-  t.equal(path, "/hook");
-  t.match(headers, { "content-type": "application/json", "user-agent": /^ZulipOutgoingWebhook\/\d/ });
-  await bert.say("general", "lunch", "@**The payload** again");
-  t.equal((await far.payload(2)).token, token, "[spec 5.4] the token is the bot's, every time");
-  await quiet();
-});
+t.test(
+  "[spec 6] a mention sends a payload with the documented fields and the message object without flags",
+  async (t) => {
+    const far = await Receiver.start(t);
+    const { bot, answer: made } = await webhookBot(anna, "payload", far.url);
+    const { body: state } = await anna.post("/register", { fetch_event_types: ["realm_bot"] });
+    const [{ token }] = state.realm_bots.find((one: { user_id: number }) => one.user_id === bot.userId).services;
+    const content = "**hi** @**The payload**, :smile: <b>";
+    const id = await bert.say("general", "lunch", content);
+    const { headers, path } = await far.call(1);
+    const payload = await far.payload(1);
+    const { body } = await bot.get(`/messages/${id}`, { apply_markdown: false, allow_empty_topic_name: true });
+    const { flags, ...message } = body.message;
+    t.ok(Array.isArray(flags));
+    const { body: rendered } = await bot.get(`/messages/${id}`);
+    t.strictSame(payload, {
+      bot_email: made.body.email,
+      bot_full_name: "The payload",
+      data: content,
+      trigger: "mention",
+      token,
+      message: {
+        ...message,
+        content,
+        rendered_content: rendered.message.content,
+        avatar_url: payload.message.avatar_url,
+      },
+    });
+    t.match(payload.message, {
+      id,
+      type: "stream",
+      subject: "lunch",
+      display_recipient: "general",
+      content_type: "text/x-markdown",
+      sender_id: bert.userId,
+      avatar_url: /^https:/,
+    });
+    t.match(token, /^[A-Za-z0-9]{32}$/);
+    t.equal(path, "/hook");
+    t.match(headers, { "content-type": "application/json", "user-agent": /^ZulipOutgoingWebhook\/\d/ });
+    await bert.say("general", "lunch", "@**The payload** again");
+    t.equal((await far.payload(2)).token, token, "[spec 5.4] every payload carries the bot's token");
+    await quiet();
+  },
+);
 
-t.test("[spec 6] direct messages to the bot, alone or among others, are `direct_message`", async (t) => {
+t.test("[spec 6] a direct message to the bot, alone or in a group, has the trigger `direct_message`", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "listener", far.url);
   const one = await direct(bert, [bot], "alone");
@@ -93,32 +96,35 @@ t.test("[spec 6] direct messages to the bot, alone or among others, are `direct_
   t.match(payload, { trigger: "direct_message", message: { type: "private", subject: "" } });
   t.equal(payload.message.display_recipient.length, 3);
   await quiet();
-  t.equal(far.calls.length, 2, "the mention in it is no second request");
+  t.equal(far.calls.length, 2, "the mention in it triggers no second request");
 });
 
-t.test("[behaviour 10] silent mentions, wildcards, groups, bots and messages of its own call nobody", async (t) => {
-  const far = await Receiver.start(t, answer({ content: "I heard @**The deaf** and @**The deaf too**" }));
-  const { bot } = await webhookBot(anna, "deaf", far.url);
-  const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
-  const { bot: generic } = await makeBot(anna, "talker");
-  await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
-  const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
-  t.equal((await owner.post("/user_groups/create", params)).status, 200);
-  for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
-    await bert.say("quiet place", "t", content);
-  }
-  await generic.say("general", "t", "@**The deaf**");
-  await direct(generic, [bot], "hello");
-  await bot.say("general", "t", "@**The deaf** says I");
-  await quiet();
-  t.equal(far.calls.length, 0);
-  await bert.say("quiet place", "t", "@**The deaf**");
-  await quiet();
-  t.equal(far.calls.length, 1, "its answer mentions itself and another one, and calls neither");
-  t.equal((await textsOf(bert, bot)).at(-1), "I heard @**The deaf** and @**The deaf too**");
-});
+t.test(
+  "[behaviour 10] silent mentions, wildcards, groups, bots and the bot's own messages trigger nothing",
+  async (t) => {
+    const far = await Receiver.start(t, answer({ content: "I heard @**The deaf** and @**The deaf too**" }));
+    const { bot } = await webhookBot(anna, "deaf", far.url);
+    const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
+    const { bot: generic } = await makeBot(anna, "talker");
+    await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
+    const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
+    t.equal((await owner.post("/user_groups/create", params)).status, 200);
+    for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
+      await bert.say("quiet place", "t", content);
+    }
+    await generic.say("general", "t", "@**The deaf**");
+    await direct(generic, [bot], "hello");
+    await bot.say("general", "t", "@**The deaf** says I");
+    await quiet();
+    t.equal(far.calls.length, 0);
+    await bert.say("quiet place", "t", "@**The deaf**");
+    await quiet();
+    t.equal(far.calls.length, 1, "its reply mentions itself and another bot, and triggers neither");
+    t.equal((await textsOf(bert, bot)).at(-1), "I heard @**The deaf** and @**The deaf too**");
+  },
+);
 
-t.test("[S1] a mention where the bot cannot read calls nobody", async (t) => {
+t.test("[S1] a mention in a channel that the bot cannot read triggers nothing", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "outsider", far.url);
   await createChannel(bert, "secret", [bert], { invite_only: true });
@@ -131,7 +137,7 @@ t.test("[S1] a mention where the bot cannot read calls nobody", async (t) => {
   t.equal(far.calls.length, 1);
 });
 
-t.test("[issue, Outgoing webhooks] what is answered is posted by the bot in the conversation", async (t) => {
+t.test("[D161] the receiver's reply is posted by the bot in the same conversation", async (t) => {
   const far = await Receiver.start(t, answer({ content: "**soup** " }));
   const { bot } = await webhookBot(anna, "cook", far.url);
   const follower = await Follower.of(bert, { apply_markdown: true });
@@ -148,11 +154,11 @@ t.test("[issue, Outgoing webhooks] what is answered is posted by the bot in the 
   });
   await direct(bert, [bot, anna], "and here?");
   const answered = await follower.until((event) => sent(event) && event.message.type === "private");
-  t.equal(answered.message.display_recipient.length, 3, "to everybody in it");
+  t.equal(answered.message.display_recipient.length, 3, "to every participant");
   await quiet();
 });
 
-t.test("[behaviour 10] which answers are replies, and of what", async (t) => {
+t.test("[behaviour 10] the JSON of a response decides whether a reply is posted, and its text", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "table", far.url);
   const long = "x".repeat(limits.message_code_points_max + 1);
@@ -180,38 +186,41 @@ t.test("[behaviour 10] which answers are replies, and of what", async (t) => {
   }
 });
 
-t.test("[behaviour 10] Slack's form: fields of a form, the reply in `text`, no direct messages", async (t) => {
-  const far = await Receiver.start(t, answer({ text: "done", content: "not this" }));
-  const { bot } = await webhookBot(anna, "slacker", far.url, { interface_type: 2 });
-  const id = await bert.say("general", "lunch", "@**The slacker** do *it* & more");
-  const { headers, text } = await far.call(1);
-  t.equal(headers["content-type"], "application/x-www-form-urlencoded");
-  const { body } = await bot.get(`/messages/${id}`);
-  const { timestamp, stream_id } = body.message;
-  const { token, ...fields } = Object.fromEntries(new URLSearchParams(text));
-  t.match(token, /^[A-Za-z0-9]{32}$/);
-  t.strictSame(fields, {
-    team_id: `T${realmOf(server).view.realm.id}`,
-    team_domain: "",
-    channel_id: `C${stream_id}`,
-    channel_name: "general",
-    thread_ts: String(timestamp),
-    timestamp: String(timestamp),
-    user_id: `U${bert.userId}`,
-    user_name: "bert 0",
-    text: "@**The slacker** do *it* & more",
-    trigger_word: "mention",
-    service_id: String(bot.userId),
-  });
-  await quiet();
-  t.strictSame(await textsOf(bert, bot), ["done"]);
-  await direct(bert, [bot], "psst");
-  await quiet();
-  t.equal(far.calls.length, 1);
-  t.equal((await textsOf(bert, bot)).at(-1), "Failure! Slack outgoing webhooks don't support direct messages.");
-});
+t.test(
+  "[behaviour 10] the Slack format sends form fields, takes the reply from `text`, and rejects direct messages",
+  async (t) => {
+    const far = await Receiver.start(t, answer({ text: "done", content: "not this" }));
+    const { bot } = await webhookBot(anna, "slacker", far.url, { interface_type: 2 });
+    const id = await bert.say("general", "lunch", "@**The slacker** do *it* & more");
+    const { headers, text } = await far.call(1);
+    t.equal(headers["content-type"], "application/x-www-form-urlencoded");
+    const { body } = await bot.get(`/messages/${id}`);
+    const { timestamp, stream_id } = body.message;
+    const { token, ...fields } = Object.fromEntries(new URLSearchParams(text));
+    t.match(token, /^[A-Za-z0-9]{32}$/);
+    t.strictSame(fields, {
+      team_id: `T${realmOf(server).view.realm.id}`,
+      team_domain: "",
+      channel_id: `C${stream_id}`,
+      channel_name: "general",
+      thread_ts: String(timestamp),
+      timestamp: String(timestamp),
+      user_id: `U${bert.userId}`,
+      user_name: "bert 0",
+      text: "@**The slacker** do *it* & more",
+      trigger_word: "mention",
+      service_id: String(bot.userId),
+    });
+    await quiet();
+    t.strictSame(await textsOf(bert, bot), ["done"]);
+    await direct(bert, [bot], "psst");
+    await quiet();
+    t.equal(far.calls.length, 1);
+    t.equal((await textsOf(bert, bot)).at(-1), "Failure! Slack outgoing webhooks don't support direct messages.");
+  },
+);
 
-t.test("[issue, Outgoing webhooks] two bots that are mentioned at once are both called", async (t) => {
+t.test("[behaviour 10] a message that mentions two bots triggers both", async (t) => {
   const [one, two] = [await Receiver.start(t, answer({ content: "1" })), await Receiver.start(t)];
   two.usual = answer({ content: "2" });
   const { bot: first } = await webhookBot(anna, "first", one.url);
@@ -222,7 +231,7 @@ t.test("[issue, Outgoing webhooks] two bots that are mentioned at once are both 
   t.strictSame([await textsOf(bert, first), await textsOf(bert, second)], [["1"], ["2"]]);
 });
 
-t.test("[S1] what changes before it is sent: an edit is sent as it is, a deletion not at all", async (t) => {
+t.test("[S1] a message edited before delivery is sent in its new form, a deleted one is not sent", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "late", far.url);
   for (let sent = 1; sent <= limits.webhook_deliveries_per_bot_concurrent_max; sent++) {
@@ -242,7 +251,7 @@ t.test("[S1] what changes before it is sent: an edit is sent as it is, a deletio
   );
 });
 
-t.test("[S1] what the bot can no longer read when it is sent is not sent", async (t) => {
+t.test("[S1] a message that the bot can no longer read at delivery is not sent", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "expelled", far.url);
   await createChannel(bert, "closed", [bert, bot], { invite_only: true });
@@ -257,7 +266,7 @@ t.test("[S1] what the bot can no longer read when it is sent is not sent", async
   t.equal(far.calls.length, busy);
 });
 
-t.test("[issue, Outgoing webhooks] a message that is deleted while it is asked about is not answered", async (t) => {
+t.test("[D161] the reply to a message that was deleted meanwhile is not posted", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "asked", far.url);
   const asked = await bert.say("general", "t", "@**The asked**?");
@@ -268,7 +277,7 @@ t.test("[issue, Outgoing webhooks] a message that is deleted while it is asked a
   t.strictSame(await textsOf(bert, bot), []);
 });
 
-t.test("[issue, Outgoing webhooks] a topic that is renamed meanwhile is where the answer goes", async (t) => {
+t.test("[D161] the reply follows a topic that was renamed meanwhile", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "follower", far.url);
   const id = await bert.say("general", "old name", "@**The follower**");
@@ -285,7 +294,7 @@ t.test("[issue, Outgoing webhooks] a topic that is renamed meanwhile is where th
   t.match(body.messages, [{ subject: "new name" }]);
 });
 
-t.test("[issue, Outgoing webhooks] a deactivated bot's messages are not sent, nor its answers posted", async (t) => {
+t.test("[behaviour 10] messages to a deactivated bot are not sent, and its replies are not posted", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "gone", far.url);
   const busy = limits.webhook_deliveries_per_bot_concurrent_max;

@@ -1,27 +1,29 @@
 /**
- * The authorization matrix (issue "Proof that nothing is lost", Security): every operation x everybody who could call it, and the
- * key of another organization on the same server. A caller to whom an operation listens gets to its decision; another is refused
- * with the refusal that is theirs, whatever was sent, and nothing happens.
+ * The authorization matrix: every operation x every kind of caller, and a key of another organization on the same
+ * server. For an admitted caller the operation is decided. Any other caller gets the rejection for their kind, whatever
+ * they send, and nothing changes.
  */
 import { join } from "node:path";
 import t from "tap";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { roles } from "../../schemas/types.ts";
+import { areaCases } from "../areas/index.ts";
 import { type Answer, Client, encodeForm } from "../support/client.ts";
 import { botOf, changeUser, createChannel, outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
 import { HostClient, watchChanges } from "../support/http.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
-import {
-  audienceOf,
-  audiences,
-  type Caller,
-  callers,
-  type DecidedLater,
-  decidedLater,
-  ownersOnly,
-} from "./endpoints.ts";
+import { type Audience, audiences, type Caller, callers, type RestrictedRequest } from "./endpoints.ts";
+
+/** Each operation's audience, by operationId. */
+const audienceOf: ReadonlyMap<string, Audience> = new Map(
+  areaCases.flatMap(({ audiences: own = {} }) =>
+    (Object.entries(own) as [Audience, readonly string[]][]).flatMap(([audience, ids]) =>
+      ids.map((id) => [id, audience] as const),
+    ),
+  ),
+);
 
 const dataDir = temporaryFolder(t);
 await (await startTestServer(t, { dataDir })).stop();
@@ -30,8 +32,8 @@ if (made.code !== 0) throw new Error(made.stderr);
 const server = await startTestServer(t, { dataDir });
 const { owner } = server;
 const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
-const stranger = new Client(server.url, { email, key, userId: 2 });
-const sales = new HostClient(stranger, "sales.example.org");
+const outsider = new Client(server.url, { email, key, userId: 2 });
+const sales = new HostClient(outsider, "sales.example.org");
 
 async function webhookBot(): Promise<Client> {
   const bot = await botOf(server, "hook", owner);
@@ -45,7 +47,7 @@ async function deactivated(): Promise<Client> {
   return person;
 }
 
-/** Of each kind one whose own things may be lost. */
+/** One caller of each kind, whose own data may be lost. */
 const crew: Readonly<Record<Caller, Client>> = {
   nobody: owner.anonymous(),
   deactivated: await deactivated(),
@@ -58,7 +60,7 @@ const crew: Readonly<Record<Caller, Client>> = {
   owner: await personOf(server, "second", roles.owner),
 };
 
-/** An address of nothing that is there: what is decided there changes nothing. */
+/** A path that names nothing that exists, so that no decision changes anything. */
 function pathOf(endpoint: Endpoint): string {
   return endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => {
     const { type } = endpoint.params[name] as { type?: string };
@@ -79,7 +81,7 @@ const noGuests = refusal("Not allowed for guest users");
 const noBots = refusal("This endpoint does not accept bot requests.");
 const doorRefusals = [notLoggedIn, gone, forSendersOnly, administratorRequired, noGuests, noBots];
 
-/** The refusal of somebody to whom the operation does not listen. */
+/** The rejection of a caller whom the operation does not admit. */
 function refusalOf(caller: Caller, audience: string): object {
   if (caller === "nobody") return notLoggedIn;
   if (caller === "deactivated") return gone;
@@ -88,40 +90,37 @@ function refusalOf(caller: Caller, audience: string): object {
   return caller === "guest" ? noGuests : noBots;
 }
 
-/** They end what the caller is: asked last, with somebody who is there for it. */
+/** Operations that end the caller's own key or account, so they are called last, by users created for them. */
 const ends: ReadonlySet<string> = new Set(["deactivate-own-user", "regenerate-own-api-key", "deactivate-realm"]);
 
-t.test("[issue, Security] the table knows every operation, and no other", (t) => {
+t.test("[S1] the table has every operation and no other", (t) => {
   t.strictSame([...audienceOf.keys()].sort(), endpoints.map(({ operationId }) => operationId).sort());
   t.end();
 });
 
-t.test(
-  "[issue, Security] every operation x everybody: listened to, or refused as that kind of caller is",
-  async (t) => {
-    for (const endpoint of endpoints) {
-      const audience = audienceOf.get(endpoint.operationId) ?? "administrators";
-      const wrong: unknown[] = [];
-      for (const caller of callers) {
-        const isHeard = (audiences[audience] as readonly Caller[]).includes(caller);
-        if (isHeard && ends.has(endpoint.operationId)) continue;
-        const answer = outcome(await ask(crew[caller], endpoint, pathOf(endpoint)));
-        const isRefused = doorRefusals.some((each) => JSON.stringify(each.body) === JSON.stringify(answer.body));
-        // A spectator who asks for what is not for everybody is told to log in: that is the decision.
-        const mayBeToldToLogIn = caller === "nobody" && audience === "spectators";
-        const isRight = isHeard
-          ? mayBeToldToLogIn || (!isRefused && answer.status < 500)
-          : JSON.stringify(answer) === JSON.stringify(refusalOf(caller, audience));
-        if (!isRight) wrong.push({ caller, isHeard, answer });
-      }
-      t.strictSame(wrong, [], `${endpoint.operationId}: ${audience}`);
+t.test("[S1] every operation admits each kind of caller or rejects it with the error of that kind", async (t) => {
+  for (const endpoint of endpoints) {
+    const audience = audienceOf.get(endpoint.operationId) ?? "administrators";
+    const wrong: unknown[] = [];
+    for (const caller of callers) {
+      const isHeard = (audiences[audience] as readonly Caller[]).includes(caller);
+      if (isHeard && ends.has(endpoint.operationId)) continue;
+      const answer = outcome(await ask(crew[caller], endpoint, pathOf(endpoint)));
+      const isRefused = doorRefusals.some((each) => JSON.stringify(each.body) === JSON.stringify(answer.body));
+      // In an admitted operation, a spectator may still have to log in for anything that is not public.
+      const mayBeToldToLogIn = caller === "nobody" && audience === "spectators";
+      const isRight = isHeard
+        ? mayBeToldToLogIn || (!isRefused && answer.status < 500)
+        : JSON.stringify(answer) === JSON.stringify(refusalOf(caller, audience));
+      if (!isRight) wrong.push({ caller, isHeard, answer });
     }
-  },
-);
+    t.strictSame(wrong, [], `${endpoint.operationId}: ${audience}`);
+  }
+});
 
-t.test("[issue, Security] what ends the caller's own key or account is listened to as well", async (t) => {
+t.test("[S1] operations that end the caller's own key or account admit the caller, too", async (t) => {
   for (const operationId of ends) {
-    // test/api/realm-deactivation
+    // Tested in test/api/realm-deactivation.test.ts.
     if (operationId === "deactivate-realm") continue;
     const endpoint = endpoints.find((each) => each.operationId === operationId);
     const person = await personOf(server, `ending${operationId.length}`);
@@ -130,25 +129,24 @@ t.test("[issue, Security] what ends the caller's own key or account is listened 
   }
 });
 
-t.test("[S1] the key of another organization opens nothing here, and its owner is nobody", async (t) => {
+t.test("[S1] a key of another organization is invalid for every operation", async (t) => {
   const invalid = refusal("Invalid API key", "INVALID_API_KEY", 401);
   const changes = await watchChanges(owner);
   for (const endpoint of endpoints) {
     if (audienceOf.get(endpoint.operationId) === "everybody") continue;
-    t.strictSame(outcome(await ask(stranger, endpoint, pathOf(endpoint))), invalid, endpoint.operationId);
+    t.strictSame(outcome(await ask(outsider, endpoint, pathOf(endpoint))), invalid, endpoint.operationId);
   }
   t.strictSame(await changes(), []);
-  t.equal((await sales.get("/users/me")).status, 200, "at home it is good");
+  t.equal((await sales.get("/users/me")).status, 200, "it is valid in its own organization");
 });
 
-/** Of the same shape and age as what is theirs. */
-t.test("[S1, D24] ids of another organization are answered as ids that nobody ever had", async (t) => {
+t.test("[S1, D24] ids of another organization get the answer for ids that never existed", async (t) => {
   for (let count = 0; count < 40; count++) await sales.say("general", "ours", `secret ${count}`);
   const people = await Promise.all(Array.from({ length: 30 }, (_, index) => personOf(server, `local${index}`)));
   const inSales = await sales.post("/channels/create", { name: "ours", subscribers: [2] });
   await sales.post("/user_groups/create", { name: "ours", description: "", members: [2] });
   const unknown = { message_id: 40, user_id: people.at(-1)?.userId ?? 0, stream_id: inSales.body.id + 20 };
-  /** Variables whose ids count up in each organization by itself: the other one's is the higher. */
+  /** Ids of these variables count up per organization; those of the other one are higher. */
   const kinds: Readonly<Record<string, readonly [caller: Client, theirs: number]>> = {
     message_id: [owner, unknown.message_id],
     user_id: [sales, unknown.user_id],
@@ -185,9 +183,11 @@ function fill(path: string, ids: Readonly<Record<string, string | number>>): str
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(ids[name]));
 }
 
+type Restricted = readonly [audience: Audience, requests: readonly RestrictedRequest[]];
+
 let fresh = 0;
 
-async function attempt(caller: Client, { method, path, params }: DecidedLater): Promise<number> {
+async function attempt(caller: Client, { method, path, params }: RestrictedRequest): Promise<number> {
   const other = await personOf(server, `other${fresh}`);
   const ended = await personOf(server, `ended${fresh}`);
   changeUser(server, ended.userId, (user) => ({ ...user, isActive: false }));
@@ -206,13 +206,12 @@ async function attempt(caller: Client, { method, path, params }: DecidedLater): 
   return status;
 }
 
-t.test("[issue, Security] what the turn decides by role: administrators and owners alone", async (t) => {
-  const levels = [
-    { wanted: decidedLater, may: audiences.administrators as readonly Caller[] },
-    { wanted: ownersOnly, may: ["owner"] as readonly Caller[] },
-  ];
-  for (const { wanted, may } of levels) {
-    for (const each of wanted) {
+t.test("[S1] operations decided by role in the turn admit administrators and owners only", async (t) => {
+  const restricted = areaCases.flatMap(({ restricted: own = {} }) => Object.entries(own) as Restricted[]);
+  t.strictSame([...new Set(restricted.map(([audience]) => audience))].sort(), ["administrators", "owners"]);
+  for (const [audience, requests] of restricted) {
+    const may: readonly Caller[] = audiences[audience];
+    for (const each of requests) {
       for (const caller of callers) {
         const status = await attempt(crew[caller], each);
         t.equal(status === 200, may.includes(caller), `${each.operationId} ${each.path} as ${caller}: ${status}`);

@@ -1,23 +1,24 @@
 /**
- * The permission matrix (spec 2.2, 2.4, 4.4; behaviour 3.5 to 3.8): role x membership of the holding group x subscription x kind
- * of channel x held permission x operation. Each cell is a request over HTTP, its expected answer the model's.
+ * The permission matrix (spec 2.2, 2.4, 4.4; behaviour 3.5 to 3.8): role x membership of the holding group x
+ * subscription x kind of channel x held permission x operation. Each cell is an HTTP request, and the model gives the
+ * expected answer.
  */
 import t from "tap";
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
-import { lookUp } from "../../src/domain/look-up.ts";
+import { ownProperty } from "../../src/domain/own-property.ts";
 import type { Answer, Client } from "../support/client.ts";
-import { createChannel, crowd, personOf, systemGroup } from "../support/conversation.ts";
+import { addUsers, createChannel, personOf, systemGroup } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 import {
   channelPermissions,
-  type Facts,
   type Held,
   type Kind,
   kinds,
   type ModelRole,
   modelRoles,
   type Operation,
+  type PermissionCase,
   permits,
   realmPermissions,
 } from "./model.ts";
@@ -25,12 +26,12 @@ import {
 const server = await startTestServer(t);
 const { owner: founder } = server;
 const nobody = systemGroup(server, "role:nobody");
-/** A channel with more subscribers than may be called together by anybody (behaviour 5.1). */
-const audience = await crowd(server, "listener", 16);
+/** A channel with more subscribers than everybody may mention together (behaviour 5.1). */
+const audience = await addUsers(server, "listener", 16);
 
-interface Person extends Pick<Facts, "role" | "isHolder" | "isSubscribed"> {
+interface Person extends Pick<PermissionCase, "role" | "isHolder" | "isSubscribed"> {
   readonly client: Client;
-  /** Something that is different for everybody, for values that must change. */
+  /** A different user for each caller, for values that must change. */
   readonly listenerId: number;
 }
 
@@ -78,10 +79,10 @@ async function ok(answering: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** What an operation is tried on: messages in topics of a person's own, written while everybody was subscribed. */
+/** Messages and topics that operations need. Each user has their own, sent while everybody was subscribed. */
 const purposes = {
   "read a received message": "read",
-  "delete somebody else's message": "deleted",
+  "delete another user's message": "deleted",
   "delete one's own message": "own",
   "move a message to another topic": "renamed",
   "resolve a topic": "resolved",
@@ -96,7 +97,7 @@ interface Place {
   readonly name: string;
   readonly kind: Kind;
   readonly oldMessage: number;
-  /** By person; written while everybody was subscribed. */
+  /** By person; sent while everybody was subscribed. */
   readonly received: ReadonlyMap<Person, Received>;
 }
 
@@ -109,9 +110,9 @@ const kindParams: Readonly<Record<Kind, Readonly<Record<string, boolean>>>> = {
 
 let made = 0;
 
-/** A channel in which nobody holds anything but the one permission; whoever is not subscribed has left it. */
+/** A channel in which nobody holds a permission except the given one. Users who are not subscribed have left it. */
 async function placeOf(kind: Kind, held: Held, operations: readonly Operation[]): Promise<Place> {
-  const needed = new Set(operations.flatMap((operation) => lookUp<Purpose>(purposes, operation) ?? []));
+  const needed = new Set(operations.flatMap((operation) => ownProperty<Purpose>(purposes, operation) ?? []));
   const name = `place ${++made}`;
   const groups = Object.fromEntries(
     channelGroupSettingNames.filter((each) => each !== "can_send_message_group").map((each) => [each, nobody]),
@@ -149,7 +150,7 @@ async function succeeds(answering: Promise<Answer>): Promise<boolean> {
   return status === 200;
 }
 
-/** How each operation is tried; what would disturb the next cell is undone. */
+/** How each operation is tried. Changes that would affect later cells are reverted. */
 const attempts: Readonly<Record<Operation, Attempt>> = {
   "know the channel": ({ client }, { id }) => succeeds(client.get(`/streams/${id}`)),
   "list its subscribers": ({ client }, { id }) => succeeds(client.get(`/streams/${id}/members`)),
@@ -181,7 +182,7 @@ const attempts: Readonly<Record<Operation, Attempt>> = {
         can_subscribe_group: { new: { direct_members: [listenerId], direct_subgroups: [] } },
       }),
     ),
-  "delete somebody else's message": (person, { received }) =>
+  "delete another user's message": (person, { received }) =>
     succeeds(person.client.delete(`/messages/${received.get(person)?.deleted}`)),
   "delete one's own message": (person, { received }) =>
     succeeds(person.client.delete(`/messages/${received.get(person)?.own}`)),
@@ -200,7 +201,7 @@ const attempts: Readonly<Record<Operation, Attempt>> = {
     succeeds(person.client.post(`/streams/${id}/delete_topic`, { topic_name: topicOf(person, "own") })),
 };
 
-/** What may change when a permission is held, beside what only the kind of channel decides. */
+/** Operations whose result may depend on a held permission, not only on the kind of channel. */
 const related: Readonly<Record<string, readonly Operation[]>> = {
   can_add_subscribers_group: [
     "know the channel",
@@ -218,8 +219,8 @@ const related: Readonly<Record<string, readonly Operation[]>> = {
     "unsubscribe somebody else",
     "change the description",
   ],
-  can_delete_any_message_group: ["know the channel", "delete somebody else's message", "delete one's own message"],
-  can_delete_own_message_group: ["delete somebody else's message", "delete one's own message"],
+  can_delete_any_message_group: ["know the channel", "delete another user's message", "delete one's own message"],
+  can_delete_own_message_group: ["delete another user's message", "delete one's own message"],
   can_mention_many_users_group: ["mention everybody in a large channel"],
   can_move_messages_between_channels_group: ["move a message to another channel"],
   can_move_messages_between_topics_group: ["move a message to another topic"],
@@ -238,13 +239,13 @@ const related: Readonly<Record<string, readonly Operation[]>> = {
   can_resolve_topics_group: ["know the channel", "move a message to another topic", "resolve a topic"],
 };
 
-/** Tries the operations as everybody at once, each person's in order. @returns cells that differ from the model */
+/** Tries the operations as all users concurrently, each user's in order. @returns cells that differ from the model */
 async function differences(place: Place, held: Held, operations: readonly Operation[]): Promise<string[]> {
   const found: string[] = [];
   await Promise.all(
     people.map(async (person) => {
       for (const operation of operations) {
-        const facts: Facts = { ...person, kind: place.kind, held };
+        const facts: PermissionCase = { ...person, kind: place.kind, held };
         const expected = permits[operation](facts);
         if ((await attempts[operation](person, place)) === expected) continue;
         const who = `${person.role}${person.isHolder ? ", holder" : ""}${person.isSubscribed ? ", subscribed" : ""}`;
@@ -257,7 +258,7 @@ async function differences(place: Place, held: Held, operations: readonly Operat
 
 for (const kind of kinds) {
   t.test(`[spec 2.4, 4.4] a ${kind} channel in which nobody holds a permission`, async (t) => {
-    // What takes something away comes last.
+    // Operations that remove something run last.
     const operations = Object.keys(permits) as Operation[];
     t.strictSame(await differences(await placeOf(kind, null, operations), null, operations), []);
   });

@@ -1,6 +1,6 @@
 /**
- * Who may do what in a channel, said a second time: a small model of spec 2.2, 2.4, 4.4 and behaviour 3.5 to 3.8 that shares no
- * code with the server. The matrix test compares the two for every cell.
+ * Permissions in a channel, stated a second time: a small model of spec 2.2, 2.4, 4.4 and behaviour 3.5 to 3.8 that
+ * shares no code with the server. The matrix test compares the two for every cell.
  */
 
 /** Spec 2.6. */
@@ -11,7 +11,7 @@ export const kinds = ["public", "web-public", "shared", "protected"] as const;
 /** `shared` and `protected` are private channels, with shared and protected history. */
 export type Kind = (typeof kinds)[number];
 
-/** The permissions that a group can hold, in a channel and in the organization; nobody holds the others. */
+/** Permissions that a group can hold in a channel and in the organization. Nobody holds the others. */
 export const channelPermissions = [
   "can_add_subscribers_group",
   "can_administer_channel_group",
@@ -39,16 +39,16 @@ export type Held =
   | { readonly in: "realm"; readonly name: (typeof realmPermissions)[number] };
 
 /** One cell of the matrix, without the operation. */
-export interface Facts {
+export interface PermissionCase {
   readonly role: ModelRole;
-  /** In the group that holds the one permission that anybody holds. */
+  /** In the group that holds the one granted permission. */
   readonly isHolder: boolean;
   readonly isSubscribed: boolean;
   readonly kind: Kind;
   readonly held: Held;
 }
 
-/** Permissions that no guest has, not even one who is named (behaviour 1.9, 3.7). */
+/** Permissions that no guest holds, not even a named one (behaviour 1.9, 3.7). */
 const closedToGuests: readonly string[] = [
   "channel can_add_subscribers_group",
   "channel can_administer_channel_group",
@@ -60,16 +60,16 @@ const closedToGuests: readonly string[] = [
 
 type Permission = `channel ${(typeof channelPermissions)[number]}` | `realm ${(typeof realmPermissions)[number]}`;
 
-function has(facts: Facts, permission: Permission): boolean {
+function has(facts: PermissionCase, permission: Permission): boolean {
   if (facts.held === null || `${facts.held.in} ${facts.held.name}` !== permission) return false;
   return facts.isHolder && !(facts.role === "guest" && closedToGuests.includes(permission));
 }
 
-const isGuest = ({ role }: Facts) => role === "guest";
-const isAdministrator = ({ role }: Facts) => role === "owner" || role === "administrator";
-const isPrivate = ({ kind }: Facts) => kind === "shared" || kind === "protected";
+const isGuest = ({ role }: PermissionCase) => role === "guest";
+const isAdministrator = ({ role }: PermissionCase) => role === "owner" || role === "administrator";
+const isPrivate = ({ kind }: PermissionCase) => kind === "shared" || kind === "protected";
 
-function readsContent(facts: Facts): boolean {
+function readsContent(facts: PermissionCase): boolean {
   if (facts.isSubscribed || facts.kind === "web-public") return true;
   if (isGuest(facts)) return false;
   return (
@@ -77,33 +77,33 @@ function readsContent(facts: Facts): boolean {
   );
 }
 
-function administers(facts: Facts): boolean {
+function administers(facts: PermissionCase): boolean {
   return isAdministrator(facts) || has(facts, "channel can_administer_channel_group");
 }
 
-function knows(facts: Facts): boolean {
+function knows(facts: PermissionCase): boolean {
   return readsContent(facts) || administers(facts);
 }
 
-function posts(facts: Facts): boolean {
+function posts(facts: PermissionCase): boolean {
   const isHeldByOthers = facts.held?.in === "channel" && facts.held.name === "can_send_message_group";
   if (isHeldByOthers && !has(facts, "channel can_send_message_group")) return false;
   if (facts.isSubscribed || facts.kind === "web-public") return true;
   if (isGuest(facts)) return false;
-  // Behaviour 5.1: without a subscription, into a private channel only where its history is shared.
+  // Behaviour 5.1: posting to a private channel without a subscription needs shared history.
   return facts.kind === "public" || (facts.kind === "shared" && readsContent(facts));
 }
 
-/** Spec 4.4 and D18: a private channel's content is opened only by somebody who can read it. */
-function addsOthers(facts: Facts): boolean {
+/** Spec 4.4 and D18: only users who can read a private channel may open its content to others. */
+function addsOthers(facts: PermissionCase): boolean {
   if (isGuest(facts) || !knows(facts)) return false;
   if (has(facts, "channel can_add_subscribers_group")) return true;
   const isGenerallyAllowed = administers(facts) || has(facts, "realm can_add_subscribers_group");
   return isGenerallyAllowed && (!isPrivate(facts) || readsContent(facts));
 }
 
-/** The public API on can_move_messages_*: who administers the channel moves its messages without being named. */
-function movesTopics(facts: Facts): boolean {
+/** Public API, can_move_messages_*: a user who administers the channel may move its messages without being named. */
+function movesTopics(facts: PermissionCase): boolean {
   return (
     administers(facts) ||
     has(facts, "channel can_move_messages_within_channel_group") ||
@@ -111,13 +111,13 @@ function movesTopics(facts: Facts): boolean {
   );
 }
 
-function deletesAny(facts: Facts): boolean {
+function deletesAny(facts: PermissionCase): boolean {
   return has(facts, "channel can_delete_any_message_group") || has(facts, "realm can_delete_any_message_group");
 }
 
 /**
- * Operations by name: whether these facts permit it. `received` says of a message that it was written while everybody was
- * subscribed, `old` that nobody but its writer was.
+ * Operations by name, and whether these facts permit each. `received`: the message was sent while everybody was
+ * subscribed. `old`: only its author was subscribed then.
  */
 export const permits = {
   "know the channel": knows,
@@ -133,7 +133,7 @@ export const permits = {
     knows(facts) && (administers(facts) || has(facts, "channel can_remove_subscribers_group")),
   "change the description": administers,
   "change who may subscribe": (facts) => administers(facts) && readsContent(facts),
-  "delete somebody else's message": (facts) => readsContent(facts) && deletesAny(facts),
+  "delete another user's message": (facts) => readsContent(facts) && deletesAny(facts),
   "delete one's own message": (facts) =>
     readsContent(facts) &&
     (deletesAny(facts) ||
@@ -149,5 +149,5 @@ export const permits = {
       has(facts, "channel can_move_messages_out_of_channel_group") ||
       has(facts, "realm can_move_messages_between_channels_group")),
   "delete a topic": (facts) => isAdministrator(facts) && readsContent(facts),
-} as const satisfies Record<string, (facts: Facts) => boolean>;
+} as const satisfies Record<string, (facts: PermissionCase) => boolean>;
 export type Operation = keyof typeof permits;

@@ -1,36 +1,36 @@
 /**
- * The reference of an organization's settings, schemas/realm-settings.md, is what the tables say (schemas/realm-settings.ts,
- * group-settings.ts). `UPDATE_DOCS=1 npx tap run test/readme/realm-settings.test.ts` writes it anew.
+ * schemas/realm-settings.md must match the tables in schemas/realm-settings.ts and group-settings.ts. `UPDATE_DOCS=1
+ * npx tap run test/readme/realm-settings.test.ts` regenerates it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { type GroupSetting, realmGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import { publishedAs, type RealmSetting, realmSettingRows } from "../../schemas/realm-settings.ts";
+import { exposedAs, type RealmSetting, realmSettingRows } from "../../schemas/realm-settings.ts";
 
 const file = new URL("../../schemas/realm-settings.md", import.meta.url);
 
 const heading = `# Settings and permissions of an organization
 
-What \`PATCH /realm\` takes and \`POST /register\` publishes. This page is made from \`realm-settings.ts\` and
+The settings that \`PATCH /realm\` accepts and \`POST /register\` returns. This page is generated from \`realm-settings.ts\` and
 \`group-settings.ts\`, and checked by \`test/readme/realm-settings.test.ts\`.
 
 ## Settings
 
-Effect: \`server\`: this server acts on it, or hands it to others; \`client\`: it is kept, and clients are told, because nothing in
-this server depends on it.
+Effect \`server\`: this server acts on the setting or passes it on. Effect \`client\`: the server only stores the setting and sends
+it to clients, which act on it.
 
-| setting | values | until set | who changes it | effect | meaning | in /register |
+| setting | values | default | changed by | effect | meaning | in /register |
 |---|---|---|---|---|---|---|
 `;
 
 const permissionsHeading = `
 ## Permissions
 
-Each is held by a group, named or made of people and groups: \`{"new": ..., "old": ...}\`. Where any group may hold it, the system
-groups among them are those listed.
+Each permission is held by a group, which is a named group or a list of users and groups: \`{"new": ..., "old": ...}\`. Where any
+group is allowed, the table lists the system groups among them.
 
-| permission | until set | system groups that may hold it | only system groups | who changes it | in /register |
+| permission | default | allowed system groups | only system groups | changed by | in /register |
 |---|---|---|---|---|---|
 `;
 
@@ -42,7 +42,7 @@ interface Plain {
   readonly maxLength?: number;
 }
 
-/** Long lists are told by their number. */
+/** Longer lists are shown as the number of values. */
 const namedMax = 13;
 
 function quoted(values: readonly unknown[]): string {
@@ -72,7 +72,7 @@ function plainValues(schema: Plain): string {
 function settingLine([name, row]: (typeof realmSettingRows)[number]): string {
   const value = row.default === "" ? "empty" : `\`${row.default}\``;
   const who = row.schema === null ? "nobody" : row.changedBy;
-  return `| \`${name}\` | ${valuesOf(row)} | ${value} | ${who} | ${row.effect} | ${row.meaning} | \`${publishedAs(name)}\` |\n`;
+  return `| \`${name}\` | ${valuesOf(row)} | ${value} | ${who} | ${row.effect} | ${row.meaning} | \`${exposedAs(name)}\` |\n`;
 }
 
 function permissionLine([name, setting]: readonly [string, GroupSetting]): string {
@@ -81,7 +81,7 @@ function permissionLine([name, setting]: readonly [string, GroupSetting]): strin
   return `| \`${name}\` | \`${first}\` | ${quoted(allowed)} | ${only} | ${changedBy} | \`realm_${name}\` |\n`;
 }
 
-t.test("[issue 4] one table gives schema, storage, default, event and documentation", (t) => {
+t.test("[D5] the reference matches the table that gives schema, storage, default, event and documentation", (t) => {
   const permissions = Object.entries(realmGroupSettings).map(permissionLine);
   const page = heading + realmSettingRows.map(settingLine).join("") + permissionsHeading + permissions.join("");
   if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, page);
@@ -89,7 +89,7 @@ t.test("[issue 4] one table gives schema, storage, default, event and documentat
   t.end();
 });
 
-t.test("[D5] every row says what it is for", (t) => {
+t.test("[D5] every row has a meaning of reasonable length", (t) => {
   for (const [name, { meaning }] of realmSettingRows) t.match(meaning, /^[\w-].{5,120}$/, name);
   t.end();
 });

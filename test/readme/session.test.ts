@@ -1,4 +1,6 @@
-/** The README's session, run as it stands: only the address and the data folder are those of a test's server. */
+/**
+ * Runs the commands of README.md and docs/ as written; only the URL and the data directory are those of a test server.
+ */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -10,12 +12,15 @@ import { privateAllowed } from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const readme = readFileSync(`${root}README.md`, "utf8");
+/** A section of a document, by its heading. */
+function sectionOf(document: string, title: string): string {
+  const text = readFileSync(`${root}${document}`, "utf8");
+  return text.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? "";
+}
 
 /** The shell blocks of a section, in order. */
-function shellBlocks(title: string): string[] {
-  const section = readme.split(/^## /m).find((part) => part.startsWith(title)) ?? "";
-  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
+function shellBlocks(document: string, title: string): string[] {
+  return [...sectionOf(document, title).matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
 }
 
 function run(
@@ -39,11 +44,11 @@ function run(
   });
 }
 
-t.test("[README] the session: two calls, and the event arrives over the WebSocket", async (t) => {
+t.test("[README] the session: two calls, and the event arrives on the WebSocket", async (t) => {
   const server = await startTestServer(t);
   const here = (script: string) =>
     script.replaceAll("data/zuliprc", server.running.zuliprc).replaceAll("http://127.0.0.1:9991", server.url);
-  const [listen, calls] = shellBlocks("A session to paste");
+  const [listen, calls] = shellBlocks("README.md", "A session to paste");
   t.match(listen, /listen/);
   const listening = run(here(listen ?? "false"), { DATA_DIR: server.dataDir });
   const hub = server.running.hubOf(server.running.host.realmOf(""));
@@ -64,7 +69,7 @@ t.test("[README] the session: two calls, and the event arrives over the WebSocke
   });
 });
 
-t.test("[README] an invitation, and the echo bot of the examples, as pasted after the session", async (t) => {
+t.test("[getting-started] the invitation and the echo bot work as pasted after the session", async (t) => {
   const server = await startTestServer(t, privateAllowed);
   const port = await freePort();
   const here = (script: string) =>
@@ -72,9 +77,9 @@ t.test("[README] an invitation, and the echo bot of the examples, as pasted afte
       .replaceAll("data/zuliprc", server.running.zuliprc)
       .replaceAll("http://127.0.0.1:9991", server.url)
       .replaceAll("5002", String(port));
-  const [, calls] = shellBlocks("A session to paste");
-  const [invitation] = shellBlocks("Somebody else comes in");
-  const [echo] = shellBlocks("Outgoing webhooks");
+  const [, calls] = shellBlocks("README.md", "A session to paste");
+  const [invitation] = shellBlocks("docs/getting-started.md", "Invite somebody");
+  const [echo] = shellBlocks("docs/operations.md", "Outgoing webhooks");
   const follower = await Follower.of(server.owner);
   const pasted = ["trap 'kill $(jobs -p)' EXIT", calls, invitation, echo, "wait"].join("\n");
   const running = spawn("bash", ["-euo", "pipefail", "-c", here(pasted)], { cwd: root });
@@ -87,17 +92,17 @@ t.test("[README] an invitation, and the echo bot of the examples, as pasted afte
   t.match(await output, new RegExp(`"invite_link":"${server.url}/join/\\w+/"`));
 });
 
-t.test("[README] every dependency has a line that says what it is for", async (t) => {
+t.test("[dependencies] every dependency has a line that says what it is for", async (t) => {
   const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as Record<string, Record<string, string>>;
-  const table = readme.split(/^## /m).find((part) => part.startsWith("Dependencies")) ?? "";
+  const table = readFileSync(`${root}docs/dependencies.md`, "utf8");
   const names = [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})];
   for (const name of names) t.ok(table.includes(name.startsWith("@types/") ? "@types/*" : `\`${name}\``), name);
 });
 
-t.test("[README] every configuration variable that the server reads is in the table, and no other", async (t) => {
+t.test("[operations] the table has every configuration variable that the server reads, and no other", async (t) => {
   const config = readFileSync(`${root}src/config.ts`, "utf8");
-  const section = readme.split(/^## /m).find((part) => part.startsWith("Configuration")) ?? "";
+  const section = sectionOf("docs/operations.md", "Configuration");
   const read = new Set([...config.matchAll(/"([A-Z][A-Z_]+)"/g)].map((match) => match[1] ?? ""));
-  const told = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? ""));
-  t.strictSame([...told].sort(), [...read].sort());
+  const received = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? ""));
+  t.strictSame([...received].sort(), [...read].sort());
 });

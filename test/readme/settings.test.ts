@@ -1,6 +1,6 @@
 /**
- * The reference of personal settings, schemas/user-settings.md, is what the table says (schemas/user-settings.ts).
- * `UPDATE_DOCS=1 npx tap run test/readme/settings.test.ts` writes it anew.
+ * schemas/user-settings.md must match the table in schemas/user-settings.ts. `UPDATE_DOCS=1 npx tap run
+ * test/readme/settings.test.ts` regenerates it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import t from "tap";
@@ -10,11 +10,12 @@ const file = new URL("../../schemas/user-settings.md", import.meta.url);
 
 const heading = `# Personal settings
 
-What \`PATCH /settings\` takes, and, where the last column says so, \`PATCH /realm/user_settings_defaults\` for those who come
-later. This page is made from \`user-settings.ts\` and checked by \`test/readme/settings.test.ts\`. Effect: \`server\`: this server
-acts on it, or hands it to others; \`client\`: it is kept, and clients are told, because the effect is on a screen or a device.
+The settings that \`PATCH /settings\` accepts and, where the last column says so, also \`PATCH /realm/user_settings_defaults\` for
+new users. This page is generated from \`user-settings.ts\` and checked by \`test/readme/settings.test.ts\`. Effect \`server\`: this
+server acts on the setting or passes it on. Effect \`client\`: the server only stores the setting and sends it to clients, which act
+on it, because it concerns a screen or a device.
 
-| setting | values | until set | effect | meaning | default of the organization |
+| setting | values | default | effect | meaning | default of the organization |
 |---|---|---|---|---|---|
 `;
 
@@ -25,7 +26,7 @@ interface Plain {
   readonly maximum?: number;
 }
 
-/** Long lists are told by their number. */
+/** Longer lists are shown as the number of values. */
 const namedMax = 6;
 
 function valuesOf(schema: Plain): string {
@@ -43,14 +44,14 @@ function lineOf([name, row]: (typeof userSettingRows)[number]): string {
   return `| \`${name}\` | ${own} | ${value} | ${row.effect} | ${row.meaning} | ${mayDefault} |\n`;
 }
 
-t.test("[issue 3] one table gives schema, storage, default, event and documentation", (t) => {
+t.test("[spec 2.3] the reference matches the table of schema, storage, default, event and meaning", (t) => {
   const page = heading + userSettingRows.map(lineOf).join("");
   if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, page);
   t.equal(readFileSync(file, "utf8"), page);
   t.end();
 });
 
-t.test("[spec 2.3] every row says what it is for, and stays until set what it may be", (t) => {
+t.test("[spec 2.3] every row has a meaning, and a default among its allowed values", (t) => {
   const names = new Set<UserSettingName>();
   for (const [name, row] of userSettingRows) {
     names.add(name);

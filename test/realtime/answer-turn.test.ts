@@ -1,6 +1,6 @@
 /**
- * What is told of a turn to somebody whom the same turn, or one before the answer, has made another: the answer is for who they are now
- * (S1). Frames that come in one write are decided in one turn.
+ * Responses when the caller's rights change in the same turn, or between the command and its response: they contain
+ * only what the caller may see when they are sent (S1). Frames sent in one write are decided in one turn.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -9,7 +9,7 @@ import { createChannel, flood, personOf, setRealmSettings, systemGroup } from ".
 import { RawSocket } from "../support/raw-socket.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
-// Time stands still: no turn ends because it took too long.
+// The clock is stopped, so no turn ends for exceeding its time budget.
 const { server } = await startClockedServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" } });
 const { owner } = server;
 setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
@@ -18,21 +18,24 @@ function becomingGuest(userId: number) {
   return { type: "call", method: "PATCH", path: `/users/${userId}`, params: { role: roles.guest }, ref: "role" };
 }
 
-t.test("[S1] who becomes a guest in the turn of their presence is told of nobody they may not know", async (t) => {
-  const person = await personOf(server, "pinging", roles.administrator);
-  await owner.delete("/users/me/subscriptions", { subscriptions: ["general"], principals: [person.userId] });
-  await owner.post("/users/me/presence", { status: "active" });
-  const socket = await RawSocket.of(person);
-  const params = { status: "active", last_update_id: -1 };
-  const ping = { type: "call", method: "POST", path: "/users/me/presence", params, ref: "ping" };
-  socket.send(becomingGuest(person.userId), ping);
-  t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
-  const told = await socket.frame(({ ref }) => ref === "ping");
-  t.strictSame(Object.keys(told.presences), [String(person.userId)]);
-});
+t.test(
+  "[S1] a user who becomes a guest in the turn of their presence report gets no presence of users they may not see",
+  async (t) => {
+    const person = await personOf(server, "pinging", roles.administrator);
+    await owner.delete("/users/me/subscriptions", { subscriptions: ["general"], principals: [person.userId] });
+    await owner.post("/users/me/presence", { status: "active" });
+    const socket = await RawSocket.of(person);
+    const params = { status: "active", last_update_id: -1 };
+    const ping = { type: "call", method: "POST", path: "/users/me/presence", params, ref: "ping" };
+    socket.send(becomingGuest(person.userId), ping);
+    t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
+    const received = await socket.frame(({ ref }) => ref === "ping");
+    t.strictSame(Object.keys(received.presences), [String(person.userId)]);
+  },
+);
 
 t.test(
-  "[S1] who becomes a guest in the turn that makes their bot is told no name of a channel they may not know",
+  "[S1] a user who becomes a guest in the turn that creates their bot gets no name of a channel they may not see",
   async (t) => {
     const person = await personOf(server, "botmaker", roles.administrator);
     await createChannel(owner, "not for guests", []);
@@ -40,12 +43,12 @@ t.test(
     const params = { full_name: "Helper", short_name: "helper", default_sending_stream: "not for guests" };
     socket.send({ type: "call", method: "POST", path: "/bots", params, ref: "bot" }, becomingGuest(person.userId));
     t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
-    const told = await socket.frame(({ ref }) => ref === "bot");
-    t.strictSame([told.result, told.default_sending_stream], ["success", null]);
+    const received = await socket.frame(({ ref }) => ref === "bot");
+    t.strictSame([received.result, received.default_sending_stream], ["success", null]);
   },
 );
 
-t.test("[S1] a long reading ends with the account and with the key that it was asked with", async (t) => {
+t.test("[S1] a long read fails when the account is deactivated or the API key revoked while it runs", async (t) => {
   const channelId = await createChannel(owner, "long", []);
   await flood(server, { channelId, topic: "t", count: 3 * limits.narrow_rows_per_pass_max });
   const narrow = [
@@ -64,7 +67,7 @@ t.test("[S1] a long reading ends with the account and with the key that it was a
     const socket = await RawSocket.of(person);
     socket.send(fetching, end);
     t.equal((await socket.frame(({ ref }) => ref === "end")).result, "success");
-    const told = await socket.frame(({ ref }) => ref === "read");
-    t.strictSame([told.result, told.code, told.messages], ["error", code, undefined]);
+    const received = await socket.frame(({ ref }) => ref === "read");
+    t.strictSame([received.result, received.code, received.messages], ["error", code, undefined]);
   }
 });

@@ -1,13 +1,17 @@
-/** Who is told what of bots (public API, /events: realm_bot, realm_user; behaviour 4.4), and that events and state agree. */
+/**
+ * Which events each user receives about bots (public API, /events: realm_bot, realm_user; behaviour 4.4), and that
+ * events and state agree.
+ */
 import t, { type Test } from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { BotRecord } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { BotRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, type Event, Follower, personOf, realmOf, write } from "../support/conversation.ts";
-import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
 import { picture, upload } from "../support/pictures.ts";
 import { getEvents, openQueue } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -26,8 +30,8 @@ const people = {
 type Name = keyof typeof people;
 const { keeper, member } = people;
 
-/** What everybody was told while something happened, live. */
-async function told(work: () => Promise<unknown>): Promise<Readonly<Record<Name, Event[]>>> {
+/** The events every user received live while `work` ran. */
+async function receivedEvents(work: () => Promise<unknown>): Promise<Readonly<Record<Name, Event[]>>> {
   const followers = await Promise.all(
     Object.values(people).map((client) => Follower.of(client, { event_types: ["realm_bot", "realm_user", "message"] })),
   );
@@ -41,7 +45,7 @@ async function told(work: () => Promise<unknown>): Promise<Readonly<Record<Name,
 
 const insiders: readonly Name[] = ["owner", "administrator", "keeper"];
 
-/** Insiders get both, the others what everybody sees of an account. */
+/** Owners and administrators receive both events; everyone else receives only the account's public event. */
 function check(t: Test, events: Readonly<Record<Name, Event[]>>, bot: readonly Event[], user: readonly Event[]): void {
   for (const [name, got] of Object.entries(events)) {
     const isInsider = insiders.includes(name as Name);
@@ -50,10 +54,10 @@ function check(t: Test, events: Readonly<Record<Name, Event[]>>, bot: readonly E
 }
 
 t.test(
-  "[public API, realm_bot] a new bot: all of it to its owner and administrators, the account to everybody",
+  "[public API, realm_bot] a new bot is sent with its settings to its owner and administrators, and as an account to everyone",
   async (t) => {
     let id = 0;
-    const events = await told(async () => {
+    const events = await receivedEvents(async () => {
       const { answer } = await makeBot(keeper, "fresh", {
         bot_type: 3,
         payload_url: "https://e.com",
@@ -91,7 +95,7 @@ t.test(
   },
 );
 
-t.test("[S2] neither keys nor tokens of bots stand in the log of events", async (t) => {
+t.test("[S2] the event log contains neither API keys nor tokens of bots", async (t) => {
   const { answer } = await makeBot(keeper, "logged", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${answer.body.user_id}`, { service_payload_url: "https://f.com" });
   const { environment, view } = realmOf(server);
@@ -102,7 +106,7 @@ t.test("[S2] neither keys nor tokens of bots stand in the log of events", async 
   t.notOk(log.includes(answer.body.api_key));
 });
 
-t.test("[public API, realm_bot] a change is told field by field; what did not change is not", async (t) => {
+t.test("[public API, realm_bot] an update event carries only the fields that changed", async (t) => {
   const { bot } = await makeBot(keeper, "worker", { bot_type: 3, payload_url: "https://e.com" });
   const token = realmOf(server).view.row("botServices", bot.userId)?.token;
   const update = (field: object) => ({ type: "realm_bot", op: "update", bot: { user_id: bot.userId, ...field } });
@@ -135,19 +139,19 @@ t.test("[public API, realm_bot] a change is told field by field; what did not ch
     [owner, { role: roles.moderator }, [], [user({ role: roles.moderator })]],
   ];
   for (const [by, params, botEvents, userEvents] of cases) {
-    const events = await told(() => by.patch(`/bots/${bot.userId}`, params));
+    const events = await receivedEvents(() => by.patch(`/bots/${bot.userId}`, params));
     check(t, events, botEvents, userEvents);
   }
-  check(t, await told(() => keeper.post(`/bots/${bot.userId}/api_key/regenerate`)), [], []);
-  const gone = await told(() => keeper.delete(`/bots/${bot.userId}`));
+  check(t, await receivedEvents(() => keeper.post(`/bots/${bot.userId}/api_key/regenerate`)), [], []);
+  const gone = await receivedEvents(() => keeper.delete(`/bots/${bot.userId}`));
   check(t, gone, [update({ is_active: false })], [user({ is_active: false })]);
 });
 
 t.test(
-  "[public API, realm_bot] a new owner: it comes into one list and leaves the other, administrators keep it",
+  "[public API, realm_bot] a new owner gains the bot, the former owner loses it, and administrators keep it",
   async (t) => {
     const { bot } = await makeBot(keeper, "wanderer");
-    const events = await told(() => keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
+    const events = await receivedEvents(() => keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
     const user = { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: member.userId } };
     const update = { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: member.userId } };
     t.strictSame(events.keeper, [{ type: "realm_bot", op: "delete", bot: { user_id: bot.userId } }, user]);
@@ -156,33 +160,30 @@ t.test(
     t.strictSame(events.administrator, [update, user]);
     t.strictSame(events.moderator, [user]);
     t.strictSame(events.guest, [user]);
-    const toOwner = await told(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: owner.userId }));
+    const toOwner = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: owner.userId }));
     t.match(toOwner.member, [{ op: "delete" }, { type: "realm_user" }]);
     t.match(toOwner.owner, [{ op: "update", bot: { owner_id: owner.userId } }, { type: "realm_user" }]);
   },
 );
 
-t.test(
-  "[S1] the name of a channel that one may not know of is not shown, neither in events nor in state",
-  async (t) => {
-    await createChannel(keeper, "hidden", [keeper], { invite_only: true });
-    const { bot } = await makeBot(keeper, "spy", { default_sending_stream: "hidden" });
-    const events = await told(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
-    t.match(events.member[0], { op: "add", bot: { default_sending_stream: null } });
-    const own = (await member.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
-    t.match(
-      own.find((record) => record.user_id === bot.userId),
-      { default_sending_stream: null },
-    );
-    const all = (await owner.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
-    t.match(
-      all.find((record) => record.user_id === bot.userId),
-      { default_sending_stream: "hidden" },
-    );
-  },
-);
+t.test("[S1] events and state omit the name of a channel that the reader may not see", async (t) => {
+  await createChannel(keeper, "hidden", [keeper], { invite_only: true });
+  const { bot } = await makeBot(keeper, "spy", { default_sending_stream: "hidden" });
+  const events = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
+  t.match(events.member[0], { op: "add", bot: { default_sending_stream: null } });
+  const own = (await member.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
+  t.match(
+    own.find((record) => record.user_id === bot.userId),
+    { default_sending_stream: null },
+  );
+  const all = (await owner.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
+  t.match(
+    all.find((record) => record.user_id === bot.userId),
+    { default_sending_stream: "hidden" },
+  );
+});
 
-t.test("[E2] a former owner who resumes is told only that the bot is gone", async (t) => {
+t.test("[E2] a former owner who resumes receives only the bot's removal", async (t) => {
   const queue = await keeper.register({ event_types: ["realm_bot"], fetch_event_types: [] });
   const { bot } = await makeBot(keeper, "lost", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${bot.userId}`, { full_name: "Found" });
@@ -193,25 +194,22 @@ t.test("[E2] a former owner who resumes is told only that the bot is gone", asyn
   t.equal(body.events.length, 1);
 });
 
-t.test(
-  "[S1] who becomes an administrator is told of everybody's bots, and who is none any more that they are gone",
-  async (t) => {
-    const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
-    const climber = await personOf(server, "climber");
-    const { bot: own } = await makeBot(climber, "climbing");
-    await makeBot(keeper, "hidden", { bot_type: 3, payload_url: "https://e.com/secret" });
-    for (const role of [roles.administrator, roles.moderator]) {
-      const queue = await climber.register(params);
-      await owner.patch(`/users/${climber.userId}`, { role });
-      const { known, fresh } = await knownAndFresh(climber, queue, params);
-      t.strictSame(known.picture()["realm_bots"], fresh["realm_bots"], String(role));
-      if (role === roles.moderator) t.match(known.state.realm_bots, [{ user_id: own.userId }]);
-      t.equal(known.state.realm_bots.length > 1, role === roles.administrator);
-    }
-  },
-);
+t.test("[S1] a user who becomes an administrator receives all bots, and loses them when demoted", async (t) => {
+  const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+  const climber = await personOf(server, "climber");
+  const { bot: own } = await makeBot(climber, "climbing");
+  await makeBot(keeper, "hidden", { bot_type: 3, payload_url: "https://e.com/secret" });
+  for (const role of [roles.administrator, roles.moderator]) {
+    const queue = await climber.register(params);
+    await owner.patch(`/users/${climber.userId}`, { role });
+    const { known, fresh } = await knownAndFresh(climber, queue, params);
+    t.strictSame(known.snapshot()["realm_bots"], fresh["realm_bots"], String(role));
+    if (role === roles.moderator) t.match(known.state.realm_bots, [{ user_id: own.userId }]);
+    t.equal(known.state.realm_bots.length > 1, role === roles.administrator);
+  }
+});
 
-t.test("[architecture] state before + events = fresh fetch, for everybody", async (t) => {
+t.test("[architecture] state before plus events equals a fresh fetch, for every role", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const { bot: old } = await makeBot(keeper, "old");
   const renamed = await createChannel(owner, "before the rename", [keeper]);
@@ -240,12 +238,12 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
   for (const { name, client, queue } of watchers) {
     const { known, fresh } = await knownAndFresh(client, queue, params);
     for (const key of ["realm_bots", "realm_users", "realm_non_active_users"]) {
-      t.strictSame(known.picture()[key], fresh[key], `${name}: ${key}`);
+      t.strictSame(known.snapshot()[key], fresh[key], `${name}: ${key}`);
     }
   }
 });
 
-t.test("[S3] who would have to be told of too many bots registers again", async (t) => {
+t.test("[S3] a queue that would need too many bot events is closed, so its client registers again", async (t) => {
   const climber = await personOf(server, "far climber");
   const crowded = (count: number) => {
     for (let id = 500_000; id < 500_000 + count; id++) {
@@ -257,8 +255,8 @@ t.test("[S3] who would have to be told of too many bots registers again", async 
   const bare = { ...row, botType: 1, botOwnerId: member.userId };
   const known = [...realmOf(server).view.bots.all()].length;
   for (const [count, code] of [
-    [limits.sight_events_max - known, undefined],
-    [limits.sight_events_max - known + 1, "BAD_EVENT_QUEUE_ID"],
+    [limits.visibility_events_max - known, undefined],
+    [limits.visibility_events_max - known + 1, "BAD_EVENT_QUEUE_ID"],
   ] as const) {
     crowded(count);
     const queue = await climber.register({ event_types: ["realm_bot"] });
@@ -272,32 +270,35 @@ t.test("[S3] who would have to be told of too many bots registers again", async 
   }
 });
 
-t.test("[S3] who would have to be told of too many default channels that are renamed registers again", async (t) => {
-  const channelId = await createChannel(owner, "named by many", [owner]);
-  const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
-  const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
-  if (user === undefined || record === undefined) throw new Error("no bot");
-  const first = 700_000;
-  const naming = (count: number) => {
-    for (let id = first; id < first + count - 1; id++) {
-      write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
-      write(server, "bots", id, record as BotRecord);
+t.test(
+  "[S3] a queue that would need too many rename events for default channels is closed, so its client registers again",
+  async (t) => {
+    const channelId = await createChannel(owner, "named by many", [owner]);
+    const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
+    const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
+    if (user === undefined || record === undefined) throw new Error("no bot");
+    const first = 700_000;
+    const naming = (count: number) => {
+      for (let id = first; id < first + count - 1; id++) {
+        write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
+        write(server, "bots", id, record as BotRecord);
+      }
+    };
+    for (const [count, code] of [
+      [limits.visibility_events_max, undefined],
+      [limits.visibility_events_max + 1, "BAD_EVENT_QUEUE_ID"],
+    ] as const) {
+      naming(count);
+      const queue = await openQueue(owner, ["realm_bot"]);
+      await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
+      const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+      t.equal(body.code, code, `${count} bots refer to the channel`);
+      if (code === undefined) t.equal(body.events.length, count);
     }
-  };
-  for (const [count, code] of [
-    [limits.sight_events_max, undefined],
-    [limits.sight_events_max + 1, "BAD_EVENT_QUEUE_ID"],
-  ] as const) {
-    naming(count);
-    const queue = await openQueue(owner, ["realm_bot"]);
-    await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
-    const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
-    t.equal(body.code, code, `${count} bots name it`);
-    if (code === undefined) t.equal(body.events.length, count);
-  }
-});
+  },
+);
 
-t.test("[architecture, Event log] a new bot is in the groups of its role for who is told by events, too", async (t) => {
+t.test("[architecture, Event log] a new bot is in its role's groups when event recipients are computed", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const queue = await keeper.register(params);
   const { bot } = await makeBot(keeper, "grouped");
@@ -308,13 +309,13 @@ t.test("[architecture, Event log] a new bot is in the groups of its role for who
   });
   const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
   mirror.apply(body.events);
-  const fresh = pictureOf(await keeper.register(params))["realm_user_groups"];
+  const fresh = snapshotOf(await keeper.register(params))["realm_user_groups"];
   t.ok(fresh.some(({ members }: { members: number[] }) => members.includes(bot.userId)));
-  t.strictSame(mirror.picture()["realm_user_groups"], fresh);
+  t.strictSame(mirror.snapshot()["realm_user_groups"], fresh);
 });
 
 t.test(
-  "[S1, E2] an owner who leaves or enters a channel's sight is told what their bot's defaults are now",
+  "[S1, E2] an owner to whom a channel becomes visible or hidden receives the current defaults of their bot",
   async (t) => {
     await createChannel(owner, "in sight", [owner, keeper], { invite_only: true });
     const defaults = { default_sending_stream: "in sight", default_events_register_stream: "in sight" };
@@ -332,9 +333,9 @@ t.test(
         () => owner.post("/users/me/subscriptions", { ...subscriptions, subscriptions: [{ name: "in sight" }] }),
       ],
       ["leaves again", () => owner.delete("/users/me/subscriptions", subscriptions)],
-      ["may see what is public", () => owner.patch(`/streams/${id}`, { is_private: false })],
-      ["may not as a guest", () => owner.patch(`/users/${keeper.userId}`, { role: roles.guest })],
-      ["may as a member", () => owner.patch(`/users/${keeper.userId}`, { role: roles.member })],
+      ["sees what is public", () => owner.patch(`/streams/${id}`, { is_private: false })],
+      ["a guest does not see it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.guest })],
+      ["a member sees it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.member })],
     ];
     for (const [what, work] of changes) {
       await work();
@@ -345,9 +346,9 @@ t.test(
       });
       mirror.apply(body.events);
       after = body.events.at(-1).id;
-      const fresh = pictureOf(await keeper.register(params))["realm_bots"] as Event[];
-      t.strictSame(mirror.picture()["realm_bots"], fresh, what);
-      const isSeen = !what.startsWith("leaves") && what !== "may not as a guest";
+      const fresh = snapshotOf(await keeper.register(params))["realm_bots"] as Event[];
+      t.strictSame(mirror.snapshot()["realm_bots"], fresh, what);
+      const isSeen = !what.startsWith("leaves") && what !== "a guest does not see it";
       const own = fresh.find(({ user_id: userId }) => userId === bot.userId);
       t.equal(own?.["default_sending_stream"], isSeen ? "in sight" : null, what);
     }

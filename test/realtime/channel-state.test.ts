@@ -1,12 +1,13 @@
 /**
- * State before + events = fresh fetch (architecture, Event log), for what PATCH and DELETE /streams/{stream_id} change: with and
- * without the capability `archived_channels`, for administrators, members and guests, live and repeated.
+ * State before plus events equals a fresh fetch (architecture, Event log) for everything that PATCH and DELETE
+ * /streams/{stream_id} change: with and without the capability `archived_channels`, for administrators, members and
+ * guests, live and replayed.
  */
 import t from "tap";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, realmOf, setRealmSettings, systemGroup, write } from "../support/conversation.ts";
 import type { TestServer } from "../support/server.ts";
-import { type Stage, watch } from "../support/watch.ts";
+import { type Fixture, watch } from "../support/watch.ts";
 
 function idOf(server: TestServer, name: string): number {
   const channel = realmOf(server).view.channels.byName(name);
@@ -29,8 +30,8 @@ const people = (...clients: readonly Client[]) => ({
   direct_subgroups: [],
 });
 
-/** Channels of every kind, some that the member is in. */
-async function furnish({ server, owner, member, other }: Stage): Promise<void> {
+/** Creates channels of every kind, some with the member subscribed. */
+async function createFixture({ server, owner, member, other }: Fixture): Promise<void> {
   setRealmSettings(server, { enable_spectator_access: true, send_channel_events_messages: true });
   await createChannel(owner, "public without", [owner, other]);
   await createChannel(owner, "private without", [owner, other], { invite_only: true });
@@ -42,12 +43,12 @@ async function furnish({ server, owner, member, other }: Stage): Promise<void> {
 const roles = [400, 600] as const;
 for (const role of roles) {
   const who = role === 600 ? "guest" : "member";
-  const asRole = async (stage: Stage) => {
-    await furnish(stage);
-    await stage.owner.patch(`/users/${stage.member.userId}`, { role });
+  const asRole = async (fixture: Fixture) => {
+    await createFixture(fixture);
+    await fixture.owner.patch(`/users/${fixture.member.userId}`, { role });
   };
 
-  t.test(`[spec 4.4] every property of a channel, before a ${who}`, (t) =>
+  t.test(`[spec 4.4] a ${who}'s state stays correct while every property of a channel changes`, (t) =>
     watch(
       t,
       async ({ server, owner, member, other }) => {
@@ -73,7 +74,7 @@ for (const role of roles) {
     ),
   );
 
-  t.test(`[S1] channels become private, public and web-public before a ${who}`, (t) =>
+  t.test(`[S1] a ${who}'s state stays correct while channels become private, public and web-public`, (t) =>
     watch(
       t,
       async ({ server, owner, other }) => {
@@ -96,7 +97,7 @@ for (const role of roles) {
     ),
   );
 
-  t.test(`[behaviour 4.3] channels are archived and come back before a ${who}`, (t) =>
+  t.test(`[behaviour 4.3] a ${who}'s state stays correct while channels are archived and unarchived`, (t) =>
     watch(
       t,
       async ({ server, owner, member, other }) => {
@@ -117,7 +118,7 @@ for (const role of roles) {
     ),
   );
 
-  t.test(`[S1] permissions that let a ${who} know of a private channel are given and taken`, (t) =>
+  t.test(`[S1] a ${who}'s state stays correct while permissions on a private channel are granted and revoked`, (t) =>
     watch(
       t,
       async ({ server, owner, member, other }) => {

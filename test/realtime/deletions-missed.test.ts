@@ -1,6 +1,7 @@
 /**
- * A message that is deleted in a private channel whose reader is taken out of it before they ask: who had it is told that it is gone,
- * else it would count as unread, or as starred, for ever (E2); of what they never had they learn nothing (S1).
+ * A message is deleted in a private channel after a reader was removed from it and before that reader resumes.
+ * Recipients of the message receive its deletion, otherwise it would stay unread or starred for ever (E2). They receive
+ * nothing about messages that they could never read (S1).
  */
 import t from "tap";
 import { createChannel, personOf } from "../support/conversation.ts";
@@ -12,7 +13,7 @@ const { owner } = server;
 const types = ["delete_message", "update_message_flags"];
 const abilities = { client_capabilities: { notification_settings_null: true, bulk_message_deletion: true } };
 
-async function deletedIdsAfterLeaving(isShared: boolean, starred: "what they had" | "what was before them") {
+async function deletedIdsAfterLeaving(isShared: boolean, starred: "what they had" | "before they joined") {
   const name = isShared ? "shared" : "protected";
   const reader = await personOf(server, `reader of ${name}`);
   const more = { invite_only: true, history_public_to_subscribers: isShared };
@@ -20,33 +21,63 @@ async function deletedIdsAfterLeaving(isShared: boolean, starred: "what they had
   const early = await owner.say(channel, "hushed", "before they came");
   const add = { subscriptions: [{ name }], principals: [reader.userId] };
   await owner.post("/users/me/subscriptions", add);
-  const had = await owner.say(channel, "hushed", "while they were there");
+  const had = await owner.say(channel, "hushed", "while they were subscribed");
   const messages = [starred === "what they had" ? had : early];
   await reader.post("/messages/flags", { op: "add", flag: "starred", messages });
   const queue = await reader.register({ event_types: types, fetch_event_types: [], ...abilities });
   await owner.post(`/streams/${channel}/delete_topic`, { topic_name: "hushed" });
   await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals: [reader.userId] });
   const events = await readNow(reader, queue);
-  const told = events.map((event: Event) => [event.type, event.op, event.flag, event.message_ids ?? event.messages]);
-  return { early, had, told, text: JSON.stringify(events) };
+  const received = events.map((event: Event) => [
+    event.type,
+    event.op,
+    event.flag,
+    event.message_ids ?? event.messages,
+  ]);
+  return { early, had, told: received, text: JSON.stringify(events) };
 }
 
 t.test(
-  "[E2, S1] in protected history: that what they received is read and not starred, and nothing else",
+  "[E2, S1] with protected history, a former subscriber learns only that received messages are read and not starred",
   async (t) => {
-    const { had, told, text } = await deletedIdsAfterLeaving(false, "what they had");
-    t.strictSame(told, [
+    const { had, told: received, text } = await deletedIdsAfterLeaving(false, "what they had");
+    t.strictSame(received, [
       ["update_message_flags", "add", "read", [had]],
       ["update_message_flags", "remove", "starred", [had]],
     ]);
-    t.notMatch(text, /hushed|stream_id/, "not where it was");
+    t.notMatch(text, /hushed|stream_id/, "not in the place it was moved from");
   },
 );
 
 t.test(
-  "[E2] in shared history: what they received, and what they had starred without having received it",
+  "[E2] with shared history, a former subscriber receives deletions of received and of starred messages",
   async (t) => {
-    const { early, had, told } = await deletedIdsAfterLeaving(true, "what was before them");
-    t.strictSame(told, [["delete_message", undefined, undefined, [early, had]]]);
+    const { early, had, told: received } = await deletedIdsAfterLeaving(true, "before they joined");
+    t.strictSame(received, [["delete_message", undefined, undefined, [early, had]]]);
+  },
+);
+
+t.test(
+  "[E2] with shared history, a former subscriber learns that a message which moved in and was deleted there is read",
+  async (t) => {
+    const reader = await personOf(server, "follower");
+    const more = { invite_only: true, history_public_to_subscribers: true };
+    const channel = await createChannel(owner, "target", [owner], more);
+    const open = await createChannel(owner, "source", [owner, reader]);
+    // Older than the subscription to the channel where it is deleted.
+    const moved = await owner.say(open, "lunch", "to be moved");
+    const add = { subscriptions: [{ name: "target" }], principals: [reader.userId] };
+    await owner.post("/users/me/subscriptions", add);
+    const queue = await reader.register({ event_types: types, fetch_event_types: [], ...abilities });
+    const quietly = { send_notification_to_new_thread: false, send_notification_to_old_thread: false };
+    await owner.patch(`/messages/${moved}`, { stream_id: channel, propagate_mode: "change_all", ...quietly });
+    await owner.delete(`/messages/${moved}`);
+    await owner.delete("/users/me/subscriptions", { subscriptions: ["target"], principals: [reader.userId] });
+    const events = await readNow(reader, queue);
+    const read = events.filter((event: Event) => event.flag === "read" && event.op === "add");
+    t.strictSame(
+      read.flatMap((event: Event) => event.messages),
+      [moved],
+    );
   },
 );

@@ -1,6 +1,7 @@
 /**
- * Shutdown of a process with more sockets than one batch takes (realtime.md: 1001 server going away; "in batches so that clients do
- * not return in one wave"): every one is told, those that do not read hold nobody up, and the process ends well in its time.
+ * Shutdown with more sockets than one batch holds (realtime.md: 1001 server going away; "in batches so that clients do
+ * not return in one wave"): every socket is closed with 1001, sockets that do not read delay nobody, and the process
+ * exits well before its deadline.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -16,7 +17,7 @@ const goingAway = { code: 1001, reason: "server going away: reconnect and resume
 /** More than one batch. */
 const people = Math.ceil(limits.drain_sockets_per_batch / limits.sockets_per_user_max) + 1;
 
-t.test("[realtime] [S3] a stop ends every socket with 1001, in batches, and the process with 0", async (t) => {
+t.test("[realtime] [S3] a stop closes every socket with 1001, in batches, and the process exits with 0", async (t) => {
   const dataDir = temporaryFolder(t);
   const { program, owner } = await startProgram(t, dataDir);
   const sockets: Socket[] = [];
@@ -27,12 +28,12 @@ t.test("[realtime] [S3] a stop ends every socket with 1001, in batches, and the 
   }
   t.ok(sockets.length > limits.drain_sockets_per_batch, `${sockets.length} sockets`);
   const { socket: reader, queue } = await follow(owner, { event_types: ["message"] });
-  // One that has not said who it is, and one that does not read what it is sent.
+  // One socket that has not authenticated, and one that does not read.
   const stalled = await RawSocket.of(owner);
   stalled.pause();
   const id = await owner.say("general", "before the stop", "told");
   await reader.event((event) => event.message?.id === id);
-  // Asked before the stop: an answer is owed.
+  // Requested before the stop, so a response is due.
   const asked = reader.ask({ type: "call", method: "GET", path: "/users/me" });
   t.equal((await asked).result, "success");
 
@@ -41,12 +42,16 @@ t.test("[realtime] [S3] a stop ends every socket with 1001, in batches, and the 
   t.strictSame(
     closed.filter(({ code, reason }) => code !== goingAway.code || reason !== goingAway.reason),
     [],
-    "each is told",
+    "each receives its event",
   );
   const { code, signal } = await exited;
-  t.strictSame({ code, signal }, { code: 0, signal: null }, "before the hard end of a stop, which is a failure");
+  t.strictSame(
+    { code, signal },
+    { code: 0, signal: null },
+    "before the forced end of a stop, which counts as a failure",
+  );
   stalled.resume();
-  t.strictSame(await stalled.closed, goingAway, "also who did not read then");
+  t.strictSame(await stalled.closed, goingAway, "also those that were not reading");
 
   const again = await startProgram(t, dataDir);
   const missed = await again.owner.say("general", "after the stop", "missed");

@@ -1,6 +1,7 @@
 /**
- * A reader that polls, hangs up, connects and is cut off at random while messages flow and memberships change (E1, E2, S1):
- * it misses nothing, gets nothing twice, and nothing from outside its stays. Seeds that once failed stay in the list.
+ * A reader polls, hangs up, connects and is disconnected at random while messages are sent and memberships change (E1,
+ * E2, S1). It misses no event, gets none twice, and gets none from outside its subscription periods. Seeds that once
+ * failed stay in the list.
  */
 import t from "tap";
 import type { Client } from "../support/client.ts";
@@ -25,7 +26,7 @@ const { owner } = server;
 const stepsPerSeed = 120;
 const seeds = [1, 2, 3, 4, 5];
 
-/** Numbers below 1 that follow from a seed. */
+/** Pseudo-random numbers below 1, determined by the seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,10 +39,10 @@ function randomFrom(seed: number): () => number {
 
 type Reading = { kind: "none" } | { kind: "poll"; poll: HeldPoll } | { kind: "socket"; socket: Socket };
 
-/** One client's view of its queue: what it got, in order, and what it would acknowledge next. */
+/** One client's view of its queue: the events it received, in order, and the id it would acknowledge next. */
 class Reader {
   readonly seen: Event[] = [];
-  /** How many events came by which way: a fuzz that never used one proves nothing. */
+  /** Number of events per delivery path. A run in which a path was never used proves nothing about that path. */
   readonly counts = { now: 0, held: 0, socket: 0, cut: 0 };
   readonly #client: Client;
   readonly #queue: Queue;
@@ -56,7 +57,7 @@ class Reader {
     return this.seen.at(-1)?.id ?? this.#queue.last_event_id;
   }
 
-  /** Ends whatever reads now; what it got before counts. */
+  /** Ends the current reader. Events received before that count. */
   async #leave(): Promise<void> {
     const reading = this.#reading;
     this.#reading = { kind: "none" };
@@ -77,13 +78,13 @@ class Reader {
     this.seen.push(...events);
   }
 
-  /** A poll that is held unless something waits; it may reach the server later than what the reader does next. */
+  /** Starts a poll, which is held unless events are waiting. It may reach the server after the reader's next action. */
   async poll(): Promise<void> {
     await this.#leave();
     this.#reading = { kind: "poll", poll: startPoll(this.#client, this.#queue, this.#last) };
   }
 
-  /** Waits for the poll's answer; something must be on its way. */
+  /** Waits for the poll's response; an event must be on its way. */
   async takeAnswer(): Promise<void> {
     const reading = this.#reading;
     if (reading.kind !== "poll") return;
@@ -159,7 +160,7 @@ async function play(seed: number) {
   return { client, queue, reader, due: due.sort((a, b) => a.id - b.id) };
 }
 
-/** The notification bot tells people who subscribed them: those messages are not the play's. */
+/** The notification bot messages users whom others subscribed; those messages are not part of the scenario. */
 function isPlayed({ message }: Event): boolean {
   return message === undefined || message.sender_id === owner.userId;
 }
@@ -167,34 +168,38 @@ function isPlayed({ message }: Event): boolean {
 const totals = { now: 0, held: 0, socket: 0, cut: 0 };
 
 for (const seed of seeds) {
-  t.test(`[E2] seed ${seed}: every event of every stay, once, in order`, async (t) => {
-    const { client, queue, reader, due } = await play(seed);
-    const ids = due.map(({ id }) => id);
-    const given = messageIds(reader.seen.filter(isPlayed));
-    t.ok(increases(reader.seen), "[E1] in order, none twice");
-    t.strictSame(
-      given.filter((id) => !ids.includes(id)),
-      [],
-      "nothing from outside the stays",
-    );
-    // What was written in private and not read before one was expelled may not be read then: only that may be missing.
-    const missing = due.filter(({ id }) => !given.includes(id));
-    t.strictSame(
-      missing.filter(({ place }) => place !== "closed"),
-      [],
-    );
-    // Polls do not repeat what they have acknowledged; a socket resumes from any position that the log still has.
-    const { socket } = await resume(client, queue, queue.last_event_id);
-    const { body } = await owner.post("/messages", { type: "direct", to: [client.userId], content: "the end" });
-    await socket.event((event) => event.message?.id === body.id);
-    const again = messageIds(socket.events.filter(isPlayed));
-    t.strictSame(again, [...ids, body.id], "back in both channels, all of it can be read again");
-    socket.terminate();
-    for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += reader.counts[key];
-  });
+  t.test(
+    `[E2] seed ${seed}: a random reader receives every event of every subscription period once, in order`,
+    async (t) => {
+      const { client, queue, reader, due } = await play(seed);
+      const ids = due.map(({ id }) => id);
+      const given = messageIds(reader.seen.filter(isPlayed));
+      t.ok(increases(reader.seen), "[E1] in order, without duplicates");
+      t.strictSame(
+        given.filter((id) => !ids.includes(id)),
+        [],
+        "nothing from outside the subscription periods",
+      );
+      // A message written in private and not read before the reader was removed may be hidden afterwards: only such
+      // messages may be missing.
+      const missing = due.filter(({ id }) => !given.includes(id));
+      t.strictSame(
+        missing.filter(({ place }) => place !== "closed"),
+        [],
+      );
+      // Polls do not repeat what they have acknowledged; a socket resumes from any position that the log still has.
+      const { socket } = await resume(client, queue, queue.last_event_id);
+      const { body } = await owner.post("/messages", { type: "direct", to: [client.userId], content: "the end" });
+      await socket.event((event) => event.message?.id === body.id);
+      const again = messageIds(socket.events.filter(isPlayed));
+      t.strictSame(again, [...ids, body.id], "back in both channels, every message can be read again");
+      socket.terminate();
+      for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += reader.counts[key];
+    },
+  );
 }
 
-t.test("the plays above used every way of reading", (t) => {
+t.test("the seeds above used every delivery path", (t) => {
   for (const [way, count] of Object.entries(totals)) t.ok(count > 0, `${way}: ${count}`);
   t.end();
 });

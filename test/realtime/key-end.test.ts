@@ -1,6 +1,9 @@
-/** A key that ends takes with it what it opened: sockets and held polls (realtime.md, Close codes; behaviour 11). Queues stay. */
+/**
+ * When an API key is revoked, the sockets and held polls it opened end (realtime.md, Close codes; behaviour 11). Queues
+ * stay.
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/http/authentication.ts";
 import { makeBot } from "../support/bots.ts";
@@ -25,7 +28,7 @@ async function rekey(client: Client): Promise<Client> {
 }
 
 t.test(
-  "[realtime] 4401 for sockets of a key that ends: following, idle, authenticated by frame; others stay",
+  "[realtime] a revoked key closes its sockets with 4401: following, idle, or authenticated by frame; others stay open",
   async (t) => {
     const person = await personOf(server, "person");
     const { socket: following } = await follow(person, { event_types: ["message"] });
@@ -44,7 +47,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a held poll of a key that ends is answered 401, and so is the next; nothing is lost", async (t) => {
+t.test("[realtime] a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
   const person = await personOf(server, "poller");
   const queue = await openQueue(person, ["message"]);
   const poll = await holdPoll(server, person, queue, queue.last_event_id);
@@ -52,23 +55,30 @@ t.test("[realtime] a held poll of a key that ends is answered 401, and so is the
   t.match(await poll.answer, invalid);
   t.match(await getEvents(person, queue, queue.last_event_id), invalid);
   const { body } = await owner.post("/messages", { type: "direct", to: [person.userId], content: "still there?" });
-  t.strictSame(messageIds(await readNow(renewed, queue)), [body.id], "the queue is the person's, whatever the key");
+  t.strictSame(
+    messageIds(await readNow(renewed, queue)),
+    [body.id],
+    "the queue belongs to the user, whichever key is used",
+  );
   const { reply, socket } = await resume(renewed, queue, queue.last_event_id);
   t.match(reply, { result: "success" });
   t.match(await socket.event((event) => event.message?.id === body.id), { type: "message" });
   socket.close();
 });
 
-t.test("[M1] over a socket: the answer with the new key goes out before the socket is closed", async (t) => {
-  const person = await personOf(server, "caller");
-  const socket = await connect(person);
-  const reply = await socket.ask({ type: "call", method: "POST", path: "/users/me/api_key/regenerate" });
-  t.match(reply.api_key, /^[A-Za-z0-9]{32}$/);
-  t.strictSame(await socket.closed, ended);
-  t.equal((await withKey(person, reply.api_key).get("/users/me")).status, 200);
-});
+t.test(
+  "[M1] when a socket regenerates its own key, the response with the new key is sent before the socket is closed",
+  async (t) => {
+    const person = await personOf(server, "caller");
+    const socket = await connect(person);
+    const reply = await socket.ask({ type: "call", method: "POST", path: "/users/me/api_key/regenerate" });
+    t.match(reply.api_key, /^[A-Za-z0-9]{32}$/);
+    t.strictSame(await socket.closed, ended);
+    t.equal((await withKey(person, reply.api_key).get("/users/me")).status, 200);
+  },
+);
 
-t.test("[realtime] a key that later logins push out closes its own sockets only", async (t) => {
+t.test("[realtime] a key evicted by later logins closes only its own sockets", async (t) => {
   const person = await personOf(server, "crowded");
   const { dispatcher } = realmOf(server);
   const { userId } = person;
@@ -83,7 +93,7 @@ t.test("[realtime] a key that later logins push out closes its own sockets only"
   second.close();
 });
 
-t.test("[public API, /bots] a bot's new key ends what the old one opened", async (t) => {
+t.test("[public API, /bots] regenerating a bot's key closes the sockets that the old key opened", async (t) => {
   const { bot } = await makeBot(owner, "worker");
   const queue = await openQueue(bot, ["message"]);
   const socket = await connect(bot);
@@ -94,10 +104,17 @@ t.test("[public API, /bots] a bot's new key ends what the old one opened", async
   t.strictSame(await readNow(withKey(bot, body.api_key), queue), []);
 });
 
-t.test("[spec 4.20] 4403 at once for every socket of a deactivated person or bot, idle ones too", async (t) => {
-  const person = await personOf(server, "leaver");
-  const { bot } = await makeBot(person, "theirs");
-  const sockets = [await connect(person), await connect(bot), (await follow(bot, { event_types: ["message"] })).socket];
-  await owner.delete(`/users/${person.userId}`);
-  for (const socket of sockets) t.match(await socket.closed, { code: 4403 });
-});
+t.test(
+  "[spec 4.20] every socket of a deactivated user or bot is closed with 4403 at once, idle ones too",
+  async (t) => {
+    const person = await personOf(server, "leaver");
+    const { bot } = await makeBot(person, "theirs");
+    const sockets = [
+      await connect(person),
+      await connect(bot),
+      (await follow(bot, { event_types: ["message"] })).socket,
+    ];
+    await owner.delete(`/users/${person.userId}`);
+    for (const socket of sockets) t.match(await socket.closed, { code: 4403 });
+  },
+);

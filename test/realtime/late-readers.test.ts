@@ -1,7 +1,7 @@
 /**
- * Who asks late (E2, S1): between an event and its reading people came to know of its channel, or by another right than then, the
- * channel was archived and came back, addresses were hidden, channels left. What a client makes of it is a fresh state, each thing told
- * once, and nothing is told that may not be seen by then. What is told live is compared, too.
+ * Readers that poll late (E2, S1): between an event and its delivery its channel became visible by another right, was
+ * archived and unarchived, or was left, or email addresses were hidden. The client ends up with the fresh state,
+ * receives each fact once, and nothing that it may no longer see. Live delivery is compared, too.
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
@@ -10,7 +10,7 @@ import { createChannel, personOf, setRealmSettings, systemGroup } from "../suppo
 import { createGroup } from "../support/groups.ts";
 import { type Event, openQueue, queueOf, readNow } from "../support/realtime.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
-import { type Stage, watch } from "../support/watch.ts";
+import { type Fixture, watch } from "../support/watch.ts";
 
 const quietly = { send_new_subscription_messages: false };
 
@@ -33,38 +33,42 @@ function setRole(by: Client, person: Client, role: number) {
   return done(by.patch(`/users/${person.userId}`, { role }));
 }
 
-const as = (role: number) => (stage: Stage) => setRole(stage.owner, stage.member, role);
+const as = (role: number) => (stage: Fixture) => setRole(stage.owner, stage.member, role);
 
-t.test("[E2, S1] who knows of a channel already, and gets one right more to it, has it made once", (t) =>
-  watch(t, async ({ owner, member, other }) => {
-    const secret = { invite_only: true };
-    const opened = await createChannel(owner, "opened", [owner, other], secret);
-    await change(owner, opened, { description: "among us" });
-    await change(owner, opened, { is_private: false });
-    const joined = await createChannel(owner, "joined", [owner, other], secret);
-    await change(owner, joined, { new_name: "joined later" });
-    await invite(owner, "joined later", member);
-    await change(owner, joined, { description: "with all" });
-    await setRole(owner, member, roles.administrator);
-    await change(owner, joined, { description: "with an administrator" });
-  }),
+t.test(
+  "[E2, S1] a user who can already see a channel and gets another right to see it receives one create event",
+  (t) =>
+    watch(t, async ({ owner, member, other }) => {
+      const secret = { invite_only: true };
+      const opened = await createChannel(owner, "opened", [owner, other], secret);
+      await change(owner, opened, { description: "among us" });
+      await change(owner, opened, { is_private: false });
+      const joined = await createChannel(owner, "joined", [owner, other], secret);
+      await change(owner, joined, { new_name: "joined later" });
+      await invite(owner, "joined later", member);
+      await change(owner, joined, { description: "with all" });
+      await setRole(owner, member, roles.administrator);
+      await change(owner, joined, { description: "with an administrator" });
+    }),
 );
 
-t.test("[E2, S1] the same by a group that holds the channel", (t) =>
-  watch(t, async ({ owner, member, other }) => {
-    const holders = await createGroup(owner, "holders", [owner]);
-    const secret = { invite_only: true, can_administer_channel_group: holders };
-    const joined = await createChannel(owner, "held", [owner, other], secret);
-    await change(owner, joined, { description: "before" });
-    await invite(owner, "held", member);
-    const opened = await createChannel(owner, "held and opened", [owner, other], secret);
-    await change(owner, opened, { is_private: false });
-    await done(owner.post(`/user_groups/${holders}/members`, { add: [member.userId] }));
-    await change(owner, opened, { description: "after" });
-  }),
+t.test(
+  "[E2, S1] a user to whom a second group with a permission makes a channel visible receives one create event",
+  (t) =>
+    watch(t, async ({ owner, member, other }) => {
+      const holders = await createGroup(owner, "holders", [owner]);
+      const secret = { invite_only: true, can_administer_channel_group: holders };
+      const joined = await createChannel(owner, "held", [owner, other], secret);
+      await change(owner, joined, { description: "before" });
+      await invite(owner, "held", member);
+      const opened = await createChannel(owner, "held and opened", [owner, other], secret);
+      await change(owner, opened, { is_private: false });
+      await done(owner.post(`/user_groups/${holders}/members`, { add: [member.userId] }));
+      await change(owner, opened, { description: "after" });
+    }),
 );
 
-t.test("[E2, S1] a guest who joins a public channel, and is a member later, has it made once", (t) =>
+t.test("[E2, S1] a guest who joins a public channel and later becomes a member gets one create event", (t) =>
   watch(
     t,
     async ({ owner, member, other }) => {
@@ -84,7 +88,7 @@ t.test("[E2, S1] a guest who joins a public channel, and is a member later, has 
 );
 
 t.test(
-  "[E2] who knew a channel by their role, and knows it by being in it now, misses nothing of the time before",
+  "[E2] a user who saw a channel by role, and now sees it as a subscriber, misses no event of the time before",
   (t) => {
     let id = 0;
     return watch(
@@ -103,7 +107,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 4.3] what happened to a channel while it was archived is not told when it is back", (t) => {
+t.test("[behaviour 4.3] changes made while a channel was archived are not sent after it is unarchived", (t) => {
   let [ids, hidden]: [number[], number] = [[], 0];
   return watch(
     t,
@@ -124,24 +128,27 @@ t.test("[behaviour 4.3] what happened to a channel while it was archived is not 
   );
 });
 
-t.test("[S1] a queue for all public channels is not told what was written before a channel was one", async (t) => {
-  const server = await startTestServer(t);
-  const { owner } = server;
-  const reader = await personOf(server, "reader");
-  const id = await createChannel(owner, "private", [owner], { invite_only: true });
-  const queue = await openQueue(reader, ["message"], { all_public_streams: true });
-  await owner.say("general", "waiting", "from here on all is asked of the log");
-  await owner.say(id, "t", "among us");
-  await change(owner, id, { is_private: false });
-  await owner.say(id, "t", "to all");
-  const told = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
-  t.strictSame(
-    told.filter((content: string) => /among us|to all/.test(content)),
-    ["to all"],
-  );
-});
+t.test(
+  "[S1] a queue for all public channels does not receive messages written before a channel became public",
+  async (t) => {
+    const server = await startTestServer(t);
+    const { owner } = server;
+    const reader = await personOf(server, "reader");
+    const id = await createChannel(owner, "private", [owner], { invite_only: true });
+    const queue = await openQueue(reader, ["message"], { all_public_streams: true });
+    await owner.say("general", "waiting", "everything from here on is read from the log");
+    await owner.say(id, "t", "among us");
+    await change(owner, id, { is_private: false });
+    await owner.say(id, "t", "to all");
+    const received = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
+    t.strictSame(
+      received.filter((content: string) => /among us|to all/.test(content)),
+      ["to all"],
+    );
+  },
+);
 
-/** Somebody whose address is nobody's to see from now on. */
+/** Hides the user's email address from everyone from now on. */
 function hideAddress(person: Client) {
   return done(person.patch("/settings", { email_address_visibility: 4 }));
 }
@@ -150,7 +157,7 @@ async function pair(server: TestServer) {
   return [await personOf(server, "reader"), await personOf(server, "shy")] as const;
 }
 
-t.test("[S1] an address that was hidden since is told with no reaction and no notice of typing", async (t) => {
+t.test("[S1] a replayed reaction or typing event omits an email address that was hidden meanwhile", async (t) => {
   const server = await startTestServer(t);
   const [reader, shy] = await pair(server);
   await createChannel(server.owner, "here", [reader, shy]);
@@ -160,9 +167,9 @@ t.test("[S1] an address that was hidden since is told with no reaction and no no
   await done(shy.post("/typing", { op: "start", to: [reader.userId] }));
   t.ok(queueOf(server, queue)?.hasVolatile, "the notice waits");
   await hideAddress(shy);
-  const told = await readNow(reader, queue);
+  const received = await readNow(reader, queue);
   const address = `user${shy.userId}@colloquy.invalid`;
-  t.match(told, [
+  t.match(received, [
     { type: "reaction", op: "add", user: { user_id: shy.userId, email: address, full_name: "shy 0" } },
     {
       type: "typing",
@@ -170,10 +177,10 @@ t.test("[S1] an address that was hidden since is told with no reaction and no no
       recipients: [{ user_id: reader.userId }, { user_id: shy.userId, email: address }],
     },
   ]);
-  t.notMatch(JSON.stringify(told), /shy0@/);
+  t.notMatch(JSON.stringify(received), /shy0@/);
 });
 
-t.test("[S1] who was taken out of a private channel is told no typing there that they had not asked for", async (t) => {
+t.test("[S1] a user removed from a private channel receives none of its unread typing events", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const reader = await personOf(server, "reader");
@@ -188,7 +195,7 @@ t.test("[S1] who was taken out of a private channel is told no typing there that
   t.strictSame(await readNow(reader, queue), []);
 });
 
-t.test("[S1] a guest is told no address of somebody whom they may not know by then", async (t) => {
+t.test("[S1] a guest receives no email address of a user they may not see by then", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const [reader, shy] = await pair(server);
@@ -201,9 +208,9 @@ t.test("[S1] a guest is told no address of somebody whom they may not know by th
   const restricted = { new: systemGroup(server, "role:members") };
   await done(owner.patch("/realm", { can_access_all_users_group: restricted }));
   await done(shy.patch("/settings", { email_address_visibility: 1 }));
-  const told = (await readNow(reader, queue)).filter(({ person }: Event) => person.user_id === shy.userId);
+  const received = (await readNow(reader, queue)).filter(({ person }: Event) => person.user_id === shy.userId);
   t.match(
-    told.map(({ op }: Event) => op),
+    received.map(({ op }: Event) => op),
     ["remove"],
   );
 });

@@ -1,4 +1,7 @@
-/** GET and DELETE /events (realtime.md, Long-poll; OpenAPI get-events; behaviour 4.2): held, repeated, ended, refused. */
+/**
+ * GET and DELETE /events (realtime.md, Long-poll; OpenAPI get-events; behaviour 4.2): held, repeated, ended and
+ * rejected polls.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
@@ -29,7 +32,7 @@ async function plainly(answer: Promise<{ status: number; body: unknown }>) {
   return { status, body };
 }
 
-t.test("[behaviour 4.2] a poll is held until the first event and answers with it", async (t) => {
+t.test("[behaviour 4.2] a poll is held until the first event and returns it", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const poll = await holdPoll(server, owner, queue, queue.last_event_id);
   const id = await owner.say("general", "held", "at last");
@@ -40,34 +43,37 @@ t.test("[behaviour 4.2] a poll is held until the first event and answers with it
   t.ok(body.events[0].id > queue.last_event_id);
 });
 
-t.test("[behaviour 4.2] what waits is given at once, and dont_block answers even with nothing", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
-  t.strictSame(
-    await plainly(getEvents(owner, queue, queue.last_event_id, { dont_block: true })),
-    success({ events: [] }),
-  );
-  const ids = [await owner.say("general", "now", "1"), await owner.say("general", "now", "2")];
-  const { body } = await getEvents(owner, queue, queue.last_event_id);
-  t.strictSame(messageIds(body.events), ids);
-  t.ok(increases(body.events));
-  t.strictSame(await readNow(owner, queue, body.events[1].id), []);
-});
+t.test(
+  "[behaviour 4.2] waiting events are returned at once, and dont_block returns an empty list when there are none",
+  async (t) => {
+    const queue = await openQueue(owner, ["message"]);
+    t.strictSame(
+      await plainly(getEvents(owner, queue, queue.last_event_id, { dont_block: true })),
+      success({ events: [] }),
+    );
+    const ids = [await owner.say("general", "now", "1"), await owner.say("general", "now", "2")];
+    const { body } = await getEvents(owner, queue, queue.last_event_id);
+    t.strictSame(messageIds(body.events), ids);
+    t.ok(increases(body.events));
+    t.strictSame(await readNow(owner, queue, body.events[1].id), []);
+  },
+);
 
 t.test(
-  "[behaviour 4.2] the same last_event_id gives the same events again until a later one acknowledges them",
+  "[behaviour 4.2] the same last_event_id returns the same events until a later one acknowledges them",
   async (t) => {
     const queue = await openQueue(owner, ["message"]);
     for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
     const first = await readNow(owner, queue);
     t.equal(first.length, 3);
-    t.strictSame(await readNow(owner, queue), first, "the answer was lost: nothing is acknowledged yet");
+    t.strictSame(await readNow(owner, queue), first, "the response was lost: nothing is acknowledged yet");
     t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
     t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
     t.strictSame(await readNow(owner, queue, first[2].id), []);
   },
 );
 
-t.test("[behaviour 4.2] a last_event_id below what was acknowledged is refused, and repeats no event", async (t) => {
+t.test("[behaviour 4.2] a last_event_id below the acknowledged one is rejected, and repeats no event", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   for (const content of ["1", "2", "3"]) await owner.say("general", "acknowledged", content);
   const events = await readNow(owner, queue);
@@ -78,32 +84,32 @@ t.test("[behaviour 4.2] a last_event_id below what was acknowledged is refused, 
     t.strictSame({ status, body }, gone(queue.queue_id), `${older} is older than ${events[2].id}`);
   }
   const id = await owner.say("general", "acknowledged", "4");
-  t.strictSame(messageIds((await held.answer).body.events), [id], "the poll that was held goes on");
+  t.strictSame(messageIds((await held.answer).body.events), [id], "the held poll continues");
 });
 
-t.test("[E2] a poll that was hung up loses nothing: the next one gets what came", async (t) => {
+t.test("[E2] a poll whose client hung up loses nothing: the next poll returns the events", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const poll = await holdPoll(server, owner, queue, queue.last_event_id);
   poll.abort();
-  await until(() => queueOf(server, queue)?.reader.kind === "none");
+  await until(() => queueOf(server, queue)?.state.kind === "unread");
   const id = await owner.say("general", "hung up", "nobody holds");
   t.strictSame(messageIds(await readNow(owner, queue)), [id]);
 });
 
-t.test("[E2] a poll that hangs up at the moment of an event loses nothing", async (t) => {
+t.test("[E2] a poll whose client hangs up at the moment of an event loses nothing", async (t) => {
   for (let round = 0; round < 20; round++) {
     const queue = await openQueue(owner, ["message"]);
     const poll = await holdPoll(server, owner, queue, queue.last_event_id);
     const said = owner.say("general", "race", String(round));
     poll.abort();
     const id = await said;
-    await until(() => queueOf(server, queue)?.reader.kind === "none");
+    await until(() => queueOf(server, queue)?.state.kind === "unread");
     t.strictSame(messageIds(await readNow(owner, queue)), [id]);
     await owner.delete("/events", { queue_id: queue.queue_id });
   }
 });
 
-t.test("[E2] event by event, each poll acknowledging the last, every event comes once and in order", async (t) => {
+t.test("[E2] when each poll acknowledges the last event, every event is returned once and in order", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const contents = Array.from({ length: 60 }, (_, index) => String(index));
   const sent = sayMany(owner, "general", "stream of", contents);
@@ -117,7 +123,7 @@ t.test("[E2] event by event, each poll acknowledging the last, every event comes
   t.strictSame(await readNow(owner, queue, seen.at(-1)?.id), []);
 });
 
-t.test("[behaviour 4.2] a second poll ends the first, which answers without events", async (t) => {
+t.test("[behaviour 4.2] a second poll ends the first, which returns no events", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const first = await holdPoll(server, owner, queue, queue.last_event_id);
   const second = await holdPoll(server, owner, queue, queue.last_event_id);
@@ -126,35 +132,38 @@ t.test("[behaviour 4.2] a second poll ends the first, which answers without even
   t.strictSame(messageIds((await second.answer).body.events), [id]);
 });
 
-t.test("[behaviour 4.2] [D24] unknown and foreign queues are one answer; parameters are checked", async (t) => {
-  const stranger = await personOf(server, "stranger");
-  const queue = await openQueue(owner, ["message"]);
-  const foreign = await plainly(getEvents(stranger, queue, queue.last_event_id));
-  t.strictSame(foreign, gone(queue.queue_id));
-  t.strictSame(await plainly(stranger.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
-  const unknown = { queue_id: "0123-4567", last_event_id: -1 };
-  t.strictSame(await plainly(getEvents(owner, unknown, -1)), gone("0123-4567"));
-  t.strictSame(await plainly(owner.delete("/events", { queue_id: "0123-4567" })), gone("0123-4567"));
-  t.match(await owner.get("/events", { last_event_id: -1 }), {
-    status: 400,
-    body: { msg: "Missing 'queue_id' argument" },
-  });
-  const named = { queue_id: queue.queue_id };
-  t.match(await owner.get("/events", named), { status: 400, body: { msg: "Missing 'last_event_id' argument" } });
-  for (const last of ["x", "-2", "1.5", '"7"']) {
-    const refused = await owner.get("/events", { ...named, last_event_id: last });
-    t.match(refused, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, last);
-  }
-  t.equal((await readNow(owner, queue)).length, 0, "and the queue is still there");
-});
+t.test(
+  "[behaviour 4.2] [D24] unknown queues and queues of other users give the same error; parameters are validated",
+  async (t) => {
+    const outsider = await personOf(server, "outsider");
+    const queue = await openQueue(owner, ["message"]);
+    const foreign = await plainly(getEvents(outsider, queue, queue.last_event_id));
+    t.strictSame(foreign, gone(queue.queue_id));
+    t.strictSame(await plainly(outsider.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
+    const unknown = { queue_id: "0123-4567", last_event_id: -1 };
+    t.strictSame(await plainly(getEvents(owner, unknown, -1)), gone("0123-4567"));
+    t.strictSame(await plainly(owner.delete("/events", { queue_id: "0123-4567" })), gone("0123-4567"));
+    t.match(await owner.get("/events", { last_event_id: -1 }), {
+      status: 400,
+      body: { msg: "Missing 'queue_id' argument" },
+    });
+    const named = { queue_id: queue.queue_id };
+    t.match(await owner.get("/events", named), { status: 400, body: { msg: "Missing 'last_event_id' argument" } });
+    for (const last of ["x", "-2", "1.5", '"7"']) {
+      const refused = await owner.get("/events", { ...named, last_event_id: last });
+      t.match(refused, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, last);
+    }
+    t.equal((await readNow(owner, queue)).length, 0, "the queue still exists");
+  },
+);
 
-t.test("[spec 5] [D2] events need credentials", async (t) => {
+t.test("[spec 5] [D2] GET /events rejects requests without credentials", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const answer = await owner.anonymous().get("/events", { queue_id: queue.queue_id, last_event_id: -1 });
   t.match(answer, { status: 401, body: { result: "error", code: "UNAUTHORIZED" } });
 });
 
-t.test("[behaviour 4.2] DELETE /events ends the queue, and the poll that is held on it", async (t) => {
+t.test("[behaviour 4.2] DELETE /events deletes the queue and ends its held poll", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const poll = await holdPoll(server, owner, queue, queue.last_event_id);
   t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), success());
@@ -163,14 +172,18 @@ t.test("[behaviour 4.2] DELETE /events ends the queue, and the poll that is held
   t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
 });
 
-t.test("[behaviour 4.2] a stop answers a held poll with a heartbeat, from whose id the client resumes", async (t) => {
+t.test("[behaviour 4.2] a stop answers a held poll with a heartbeat, and the client resumes from its id", async (t) => {
   const before = await startTestServer(t);
   const queue = await openQueue(before.owner, ["message"]);
   const poll = await holdPoll(before, before.owner, queue, queue.last_event_id);
   await before.stop();
   const { status, body } = await poll.answer;
   t.equal(status, 200);
-  t.strictSame(body.events, [{ type: "heartbeat", id: body.events[0]?.id }], "a blocking poll is never empty");
+  t.strictSame(
+    body.events,
+    [{ type: "heartbeat", id: body.events[0]?.id }],
+    "a blocking poll never returns an empty list",
+  );
   const heartbeat = body.events[0].id;
   t.ok(heartbeat > queue.last_event_id);
 
@@ -178,31 +191,34 @@ t.test("[behaviour 4.2] a stop answers a held poll with a heartbeat, from whose 
   const again = new Client(after.url, before.owner.account);
   const id = await again.say("general", "resumed", "after the restart");
   const older = await readNow(again, queue, queue.last_event_id);
-  t.strictSame(messageIds(older), [id], "[E2] what was acknowledged is not kept over a restart: the log decides");
+  t.strictSame(messageIds(older), [id], "[E2] acknowledgements are not kept across a restart: the log decides");
   const events = await readNow(again, queue, heartbeat);
   t.strictSame(messageIds(events), [id]);
-  t.ok(events[0].id > heartbeat, "[E1] ids increase over the restart");
+  t.ok(events[0].id > heartbeat, "[E1] ids increase across the restart");
 });
 
-t.test("[E2] a stop tells a poll that still reads the log to come back, and skips nothing", async (t) => {
-  const before = await startTestServer(t);
-  const quiet = await personOf(before, "quiet");
-  const queue = await openQueue(quiet, ["message"]);
-  await createChannel(before.owner, "loud", [before.owner]);
-  const { body } = await before.owner.post("/messages", { type: "direct", to: [quiet.userId], content: "waits" });
-  // Later rows that are not for the reader, so that reading the log takes more than one pass.
-  const contents = Array.from({ length: limits.replay_rows_per_pass_max * 2 }, (_, index) => String(index));
-  await sayMany(before.owner, "loud", "past", contents);
-  const poll = await holdPoll(before, quiet, queue, queue.last_event_id);
-  await before.stop();
-  t.match(await plainly(poll.answer), { status: 503, body: { code: "SERVER_SHUTTING_DOWN" } });
+t.test(
+  "[E2] a stop during a poll that is still reading the log returns no partial result: the client polls again and misses nothing",
+  async (t) => {
+    const before = await startTestServer(t);
+    const quiet = await personOf(before, "quiet");
+    const queue = await openQueue(quiet, ["message"]);
+    await createChannel(before.owner, "loud", [before.owner]);
+    const { body } = await before.owner.post("/messages", { type: "direct", to: [quiet.userId], content: "waits" });
+    // Later rows are for other recipients, so that reading the log takes more than one pass.
+    const contents = Array.from({ length: limits.replay_rows_per_pass_max * 2 }, (_, index) => String(index));
+    await sayMany(before.owner, "loud", "past", contents);
+    const poll = await holdPoll(before, quiet, queue, queue.last_event_id);
+    await before.stop();
+    t.match(await plainly(poll.answer), { status: 503, body: { code: "SERVER_SHUTTING_DOWN" } });
 
-  const after = await startTestServer(t, { dataDir: before.dataDir });
-  const again = new Client(after.url, quiet.account);
-  t.strictSame(messageIds(await readNow(again, queue)), [body.id]);
-});
+    const after = await startTestServer(t, { dataDir: before.dataDir });
+    const again = new Client(after.url, quiet.account);
+    t.strictSame(messageIds(await readNow(again, queue)), [body.id]);
+  },
+);
 
-t.test("[spec 4.20] the queues of a deactivated person end, with the polls held on them", async (t) => {
+t.test("[spec 4.20] deactivating a user deletes their queues and ends the polls held on them", async (t) => {
   const leaver = await personOf(server, "leaver");
   const queue = await openQueue(leaver, ["message"]);
   const poll = await holdPoll(server, leaver, queue, queue.last_event_id);
@@ -211,24 +227,27 @@ t.test("[spec 4.20] the queues of a deactivated person end, with the polls held 
   t.match(await getEvents(leaver, queue, queue.last_event_id), { status: 401, body: { code: "USER_DEACTIVATED" } });
 });
 
-t.test("[E2] last_event_id and state are of one moment: no message is in both or in neither", async (t) => {
-  await createChannel(owner, "busy", [owner]);
-  const contents = Array.from({ length: 120 }, (_, index) => String(index));
-  const sent = sayMany(owner, "busy", "flow", contents);
-  const opened = await Promise.all(
-    Array.from({ length: 12 }, () => owner.register({ event_types: ["message"], narrow: [["channel", "busy"]] })),
-  );
-  const ids = await sent;
-  for (const queue of opened) {
-    const later = messageIds(await readNow(owner, queue));
-    t.strictSame(
-      later,
-      ids.filter((id) => id > Number(queue["max_message_id"])),
+t.test(
+  "[E2] last_event_id and state belong to the same moment: each message is in exactly one of state and events",
+  async (t) => {
+    await createChannel(owner, "busy", [owner]);
+    const contents = Array.from({ length: 120 }, (_, index) => String(index));
+    const sent = sayMany(owner, "busy", "flow", contents);
+    const opened = await Promise.all(
+      Array.from({ length: 12 }, () => owner.register({ event_types: ["message"], narrow: [["channel", "busy"]] })),
     );
-  }
-});
+    const ids = await sent;
+    for (const queue of opened) {
+      const later = messageIds(await readNow(owner, queue));
+      t.strictSame(
+        later,
+        ids.filter((id) => id > Number(queue["max_message_id"])),
+      );
+    }
+  },
+);
 
-t.test("[E4] typing that nobody read: the latest notice of each typist, and nothing twice", async (t) => {
+t.test("[E4] an offline reader gets the latest typing event of each typist, and nothing twice", async (t) => {
   const typist = await personOf(server, "typist");
   const other = await personOf(server, "other typist");
   const queue = await openQueue(owner, ["typing"]);
@@ -247,24 +266,27 @@ t.test("[E4] typing that nobody read: the latest notice of each typist, and noth
   t.strictSame(await readNow(owner, queue, events[1].id), []);
 });
 
-t.test("[S3] [E4] a queue keeps at most 200 volatile events for its next reader: the oldest go first", async (t) => {
-  const typist = await personOf(server, "many topics");
-  const channelId = await createChannel(owner, "many topics", [owner, typist]);
-  const capabilities = { notification_settings_null: true, stream_typing_notifications: true };
-  const queue = await openQueue(owner, ["typing"], { client_capabilities: capabilities });
-  const topics = Array.from({ length: limits.queue_volatile_events_max + 1 }, (_, index) => `topic ${index}`);
-  for (const topic of topics) {
-    await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic });
-  }
-  const events = await readNow(owner, queue);
-  t.strictSame(
-    events.map((event) => event.topic),
-    topics.slice(1),
-  );
-  t.ok(increases(events));
-});
+t.test(
+  "[S3] [E4] a queue keeps at most 200 volatile events for its next reader and evicts the oldest first",
+  async (t) => {
+    const typist = await personOf(server, "many topics");
+    const channelId = await createChannel(owner, "many topics", [owner, typist]);
+    const capabilities = { notification_settings_null: true, stream_typing_notifications: true };
+    const queue = await openQueue(owner, ["typing"], { client_capabilities: capabilities });
+    const topics = Array.from({ length: limits.queue_volatile_events_max + 1 }, (_, index) => `topic ${index}`);
+    for (const topic of topics) {
+      await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic });
+    }
+    const events = await readNow(owner, queue);
+    t.strictSame(
+      events.map((event) => event.topic),
+      topics.slice(1),
+    );
+    t.ok(increases(events));
+  },
+);
 
-t.test("[E1] typing kept for the next poll and messages come in order of their ids", async (t) => {
+t.test("[E1] typing events kept for the next poll and messages are returned in order of their ids", async (t) => {
   const typist = await personOf(server, "order");
   const queue = await openQueue(owner, ["typing", "message"]);
   await typist.post("/typing", { op: "start", to: [owner.userId] });
@@ -276,14 +298,14 @@ t.test("[E1] typing kept for the next poll and messages come in order of their i
   t.strictSame(await readNow(owner, queue, events[1].id), []);
 });
 
-/** Queues with thousands of rows of the log behind them: one reads them all, the other none of them. */
+/** Queues with thousands of log rows behind them: one queue reads all of them, the other none. */
 async function longPast() {
   const reader = await personOf(server, "long reader");
   const quiet = await personOf(server, "quiet reader");
   await createChannel(owner, "long", [owner, reader]);
   const full = await openQueue(reader, ["message", "typing"]);
   const empty = await openQueue(quiet, ["message"]);
-  // Nothing of the other tests: only what the reader writes.
+  // A queue that only receives what the reader writes, and nothing of the other tests.
   const another = await openQueue(quiet, ["message"], { narrow: [["sender", reader.account?.email ?? ""]] });
   const contents = Array.from({ length: 4100 }, (_, index) => String(index));
   const ids = await sayMany(owner, "long", "past", contents);
@@ -291,10 +313,10 @@ async function longPast() {
   return { reader, quiet, full, empty, another, ids };
 }
 
-t.test("[S3] [E1] a long past", async (t) => {
+t.test("[S3] [E1] a poll over thousands of log rows", async (t) => {
   const { reader, quiet, full, empty, another, ids } = await longPast();
 
-  t.test("is given in full answers, in order, with the volatile events at the end", async (t) => {
+  t.test("returns them in full responses, in order, with the volatile events at the end", async (t) => {
     const seen = [];
     let answers = 0;
     for (let last = full.last_event_id; ; last = seen.at(-1).id) {
@@ -303,13 +325,13 @@ t.test("[S3] [E1] a long past", async (t) => {
       seen.push(...events);
       answers++;
     }
-    t.ok(answers > 1, "an answer is bounded");
+    t.ok(answers > 1, "a response is bounded");
     t.strictSame(messageIds(seen), ids);
     t.ok(increases(seen));
     t.equal(seen.at(-1).type, "typing");
   });
 
-  t.test("that is not for the reader: polls that read it at the same time do not lose one another", async (t) => {
+  t.test("for other recipients does not lose concurrent polls that read it", async (t) => {
     const first = await holdPoll(server, quiet, empty, empty.last_event_id);
     const second = await holdPoll(server, quiet, empty, empty.last_event_id);
     second.abort();
@@ -320,7 +342,7 @@ t.test("[S3] [E1] a long past", async (t) => {
   });
 
   t.test(
-    "that is not for the reader: of polls that arrive at once, every one is answered",
+    "for other recipients answers every one of several polls that arrive at once",
     { timeout: 20_000 },
     async (t) => {
       const polls = [0, 1, 2].map(() => startPoll(quiet, another, another.last_event_id));
@@ -331,7 +353,7 @@ t.test("[S3] [E1] a long past", async (t) => {
       });
       const answers = await Promise.all(polls.map(({ answer }) => answer));
       const given = answers.map((answer) => messageIds(answer.body.events).filter((id) => id === body.id).length);
-      t.ok(Math.max(...given) === 1, "and the message is given");
+      t.ok(Math.max(...given) === 1, "and the message is returned");
     },
   );
 });

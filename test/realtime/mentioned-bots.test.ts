@@ -1,6 +1,7 @@
 /**
- * Generic bots get the messages of public channels that mention them, without a subscription (OpenAPI, /events, message; realtime.md,
- * Who gets what): live and again after a resume (E2), and never from a channel that they cannot read (S1).
+ * Generic bots receive messages of public channels that mention them, without a subscription (OpenAPI, /events,
+ * message; realtime.md, Who gets what): live and again after a resume (E2), and never from a channel they cannot read
+ * (S1).
  */
 import t from "tap";
 import { botTypes } from "../../schemas/bots.ts";
@@ -21,7 +22,7 @@ async function flagsOf(client: Client, id: number): Promise<readonly string[] | 
   return body.message?.flags;
 }
 
-t.test("[realtime] a bot that is mentioned gets the message by poll and by socket, reads it and replies", async (t) => {
+t.test("[realtime] a mentioned bot receives the message by poll and by socket, reads it and replies", async (t) => {
   const { bot } = await makeBot(owner, "helper");
   await createChannel(owner, "support", [owner]);
   const queue = await openQueue(bot, ["message"]);
@@ -30,14 +31,14 @@ t.test("[realtime] a bot that is mentioned gets the message by poll and by socke
   await owner.say("support", "t", "nobody in particular");
   const id = await owner.say("support", "t", `${name("helper")} please`);
   const { body } = await poll.answer;
-  t.strictSame(messageIds(body.events), [id], "and nothing else of the channel");
+  t.strictSame(messageIds(body.events), [id], "and nothing else from the channel");
   const [event] = body.events;
   t.strictSame(event.flags, ["read", "mentioned"]);
-  await socket.event((told) => told.message?.id === id);
+  await socket.event((received) => received.message?.id === id);
   t.strictSame(messageIds(socket.events), [id]);
   socket.terminate();
 
-  t.strictSame(await flagsOf(bot, id), event.flags, "a fetch shows it as the event did");
+  t.strictSame(await flagsOf(bot, id), event.flags, "a fetch returns it as the event did");
   const narrow = [{ operator: "is", operand: "mentioned" }];
   const fetched = await bot.get("/messages", { anchor: "newest", num_before: 5, num_after: 0, narrow });
   t.strictSame(
@@ -46,27 +47,27 @@ t.test("[realtime] a bot that is mentioned gets the message by poll and by socke
   );
   const replied = await bot.post("/messages", { type: "channel", to: "support", topic: "t", content: "here I am" });
   t.equal(replied.status, 200);
-  t.strictSame(messageIds(await readNow(bot, queue, event.id)), [], "its own message is not told to it");
+  t.strictSame(messageIds(await readNow(bot, queue, event.id)), [], "the bot does not receive its own message");
 });
 
-t.test("[E2] what a bot missed is replayed, after a restart too, and once only", async (t) => {
+t.test("[E2] mentions that a bot missed are replayed exactly once, also after a restart", async (t) => {
   const before = await startTestServer(t);
   const { bot } = await makeBot(before.owner, "sleeper");
   await createChannel(before.owner, "support", [before.owner]);
   const queue = await openQueue(bot, ["message"]);
   const first = await before.owner.say("support", "t", `${name("sleeper")} one`);
   await before.owner.say("support", "t", "not for it");
-  const [told, ...others] = await readNow(bot, queue);
-  t.equal(told.message.id, first);
+  const [received, ...others] = await readNow(bot, queue);
+  t.equal(received.message.id, first);
   t.strictSame(others, []);
   const second = await before.owner.say("support", "t", `${name("sleeper")} two`);
   const { server: after, as } = await restart(t, before);
   const again = as(bot);
-  t.strictSame(messageIds(await readNow(again, queue, told.id)), [second]);
+  t.strictSame(messageIds(await readNow(again, queue, received.id)), [second]);
   const { socket } = await resume(again, queue, queue.last_event_id);
   await socket.event((event) => event.message?.id === second);
   t.strictSame(messageIds(socket.events), [first, second]);
-  t.strictSame(socket.events[0].flags, told.flags, "the same event");
+  t.strictSame(socket.events[0].flags, received.flags, "the same event");
   socket.terminate();
   await after.stop();
 });
@@ -81,12 +82,12 @@ t.test("[E2] an edit changes neither who has received a message nor who receives
   await owner.patch(`/messages/${late}`, { content: `${name("editor")} hello` });
   const events = await readNow(bot, queue);
   t.strictSame(messageIds(events), [kept]);
-  t.strictSame(events[0].flags, await flagsOf(bot, kept), "as it is now");
+  t.strictSame(events[0].flags, await flagsOf(bot, kept), "in its current form");
   t.strictSame(events[0].flags, ["read"]);
   t.strictSame(await flagsOf(bot, late), ["read", "mentioned", "historical"]);
 });
 
-t.test("[S1] a bot that cannot read the channel is told nothing, also at a replay", async (t) => {
+t.test("[S1] a bot that cannot read the channel receives no mention, live or replayed", async (t) => {
   const { bot } = await makeBot(owner, "outsider");
   const closed = await createChannel(owner, "closed", [owner], { invite_only: true });
   const open = await createChannel(owner, "still open", [owner]);
@@ -98,13 +99,17 @@ t.test("[S1] a bot that cannot read the channel is told nothing, also at a repla
   const { socket } = await resume(bot, queue, queue.last_event_id);
   const direct = await owner.post("/messages", { type: "direct", to: [bot.userId], content: "the end" });
   await socket.event((event) => event.message?.id === direct.body.id);
-  t.strictSame(messageIds(socket.events), [direct.body.id], "what became private is not shown again");
+  t.strictSame(
+    messageIds(socket.events),
+    [direct.body.id],
+    "messages of a channel that became private are not replayed",
+  );
   socket.terminate();
   t.ok(closed > 0);
 });
 
 t.test(
-  "[realtime] other mentions and other kinds of users get nothing from a channel that they are not in",
+  "[realtime] other mentions and other kinds of users receive nothing from a channel they are not subscribed to",
   async (t) => {
     const { bot } = await makeBot(owner, "generic");
     const { bot: webhook } = await makeBot(owner, "outgoing", {
@@ -134,13 +139,13 @@ t.test(
     ]) {
       await owner.say("mentions", "t", content);
     }
-    const told = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
-    t.strictSame(told, [[], [], []]);
+    const received = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
+    t.strictSame(received, [[], [], []]);
   },
 );
 
 t.test(
-  "[OpenAPI, message event] what all_public_streams brings to somebody who is not subscribed has no flags",
+  "[OpenAPI, message event] a message received through all_public_streams without a subscription has no flags",
   async (t) => {
     const person = await personOf(server, "watcher");
     await createChannel(owner, "public", [owner]);
@@ -158,7 +163,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a bot that is subscribed gets a message that mentions it once", async (t) => {
+t.test("[realtime] a subscribed bot receives a message that mentions it once", async (t) => {
   const { bot } = await makeBot(owner, "member");
   await createChannel(owner, "joined", [owner, bot]);
   const queue = await openQueue(bot, ["message"]);

@@ -1,12 +1,13 @@
 /**
- * Messages before + events = messages now (E2; architecture, Event log): edits, renames, moves, deletions and reactions, live over
- * a socket and repeated from the log, for people with different rights and clients with different abilities.
+ * Messages before plus events equals messages now (E2; architecture, Event log): edits, renames, moves, deletions and
+ * reactions, live over a socket and replayed from the log, for users with different rights and clients with different
+ * capabilities.
  */
 import t, { type Test } from "tap";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
-import { MessageMirror, pictureOf } from "../support/message-mirror.ts";
+import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
 import { connect, type Event, type Queue, readNow } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Socket } from "../support/socket.ts";
@@ -60,12 +61,12 @@ class Watcher {
       const mirror = new MessageMirror(this.#messages);
       mirror.apply(events);
       const fresh = await fetchAll(this.#client, this.#abilities, { message_ids: mirror.ids });
-      // What went to a public channel that one is not in, one does not follow any more, as all that is there.
+      // Events of a public channel reach subscribers only, so a mirror cannot follow channels that it left.
       const { body } = await this.#client.get("/users/me/subscriptions");
       const channels = body.subscriptions.map((subscription: Event) => subscription.stream_id);
       const isFollowed = ({ stream_id: id }: Event) => id === undefined || channels.includes(id);
-      t.strictSame(mirror.picture().filter(isFollowed), pictureOf(fresh).filter(isFollowed), `${title}, ${way}`);
-      t.ok(mirror.ids.length > 3, "there was something to compare");
+      t.strictSame(mirror.snapshot().filter(isFollowed), snapshotOf(fresh).filter(isFollowed), `${title}, ${way}`);
+      t.ok(mirror.ids.length > 3, "there are messages to compare");
     }
     this.#socket.terminate();
   }
@@ -81,70 +82,73 @@ async function fetchAll(client: Client, abilities: Abilities, more: Params): Pro
   return body.messages;
 }
 
-t.test("[E2, S1] whatever becomes of messages, clients that follow events have what a fresh fetch gives", async (t) => {
-  const server = await startTestServer(t);
-  const { owner } = server;
-  const member = await personOf(server, "member");
-  const other = await personOf(server, "other");
-  const guest = await personOf(server, "guest", roles.guest);
-  const open = await createChannel(owner, "open", [owner, member, other, guest]);
-  const wide = await createChannel(owner, "wide", [owner, member]);
-  const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
-  const say = async (channelId: number, topic: string, count: number, by = member) => {
-    const ids: number[] = [];
-    for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `${topic} ${n}`));
-    return ids;
-  };
-  const [a = 0, b = 0, c = 0] = await say(open, "one", 3);
-  const [d = 0, e = 0] = await say(open, "", 2, other);
-  const [f = 0, g = 0] = await say(sealed, "inside", 2);
-  const [h = 0] = await say(open, "leaving", 2);
-  const direct = (await member.post("/messages", { type: "direct", to: [owner.userId], content: "x" })).body.id;
-  await other.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
+t.test(
+  "[E2, S1] clients that follow events have what a fresh fetch returns, whatever happens to messages",
+  async (t) => {
+    const server = await startTestServer(t);
+    const { owner } = server;
+    const member = await personOf(server, "member");
+    const other = await personOf(server, "other");
+    const guest = await personOf(server, "guest", roles.guest);
+    const open = await createChannel(owner, "open", [owner, member, other, guest]);
+    const wide = await createChannel(owner, "wide", [owner, member]);
+    const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+    const say = async (channelId: number, topic: string, count: number, by = member) => {
+      const ids: number[] = [];
+      for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `${topic} ${n}`));
+      return ids;
+    };
+    const [a = 0, b = 0, c = 0] = await say(open, "one", 3);
+    const [d = 0, e = 0] = await say(open, "", 2, other);
+    const [f = 0, g = 0] = await say(sealed, "inside", 2);
+    const [h = 0] = await say(open, "leaving", 2);
+    const direct = (await member.post("/messages", { type: "direct", to: [owner.userId], content: "x" })).body.id;
+    await other.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
 
-  const able = { empty_topic_name: true, bulk_message_deletion: true };
-  const unable = { empty_topic_name: false, bulk_message_deletion: false };
-  const watchers: [string, Watcher][] = [];
-  for (const [name, client, abilities] of [
-    ["owner", owner, able],
-    ["member", member, unable],
-    ["other", other, able],
-    ["guest", guest, unable],
-  ] as const) {
-    watchers.push([name, await Watcher.of(client, abilities)]);
-  }
+    const able = { empty_topic_name: true, bulk_message_deletion: true };
+    const unable = { empty_topic_name: false, bulk_message_deletion: false };
+    const watchers: [string, Watcher][] = [];
+    for (const [name, client, abilities] of [
+      ["owner", owner, able],
+      ["member", member, unable],
+      ["other", other, able],
+      ["guest", guest, unable],
+    ] as const) {
+      watchers.push([name, await Watcher.of(client, abilities)]);
+    }
 
-  const patch = async (by: Client, id: number, params: Params) => {
-    const { status, body } = await by.patch(`/messages/${id}`, params);
-    t.equal(status, 200, JSON.stringify(body));
-  };
-  const whole = { propagate_mode: "change_all" };
-  await patch(member, a, { content: "/me edits @**owner**" });
-  await patch(member, a, { content: "and again @**other 0**" });
-  await patch(other, b, { topic: "two" });
-  await patch(other, a, { ...whole, topic: "✔ one" });
-  await patch(member, d, { ...whole, topic: "named https://example.com" });
-  await patch(member, e, { topic: "" });
-  const [late = 0] = await say(open, "two", 1);
-  await patch(member, late, { content: "late, edited" });
-  await other.post(`/messages/${late}/reactions`, { emoji_name: "smile" });
-  await patch(member, c, { topic: "two", propagate_mode: "change_later" });
-  await patch(owner, b, { ...whole, stream_id: wide });
-  await patch(member, h, { ...whole, stream_id: sealed, topic: "left" });
-  await patch(member, f, { stream_id: open, topic: "outside" });
-  await patch(member, g, { content: "still inside" });
-  await patch(member, direct, { content: "direct, edited" });
-  await owner.post(`/messages/${direct}/reactions`, { emoji_name: "smile" });
-  await other.delete(`/messages/${a}/reactions`, { emoji_name: "tada" });
-  await owner.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
-  await member.delete(`/messages/${late}`);
-  await member.delete(`/messages/${c}`);
-  const fence = await owner.say("open", "the end", "the end");
-  for (const [name, watcher] of watchers) await watcher.check(t, name, fence);
-});
+    const patch = async (by: Client, id: number, params: Params) => {
+      const { status, body } = await by.patch(`/messages/${id}`, params);
+      t.equal(status, 200, JSON.stringify(body));
+    };
+    const whole = { propagate_mode: "change_all" };
+    await patch(member, a, { content: "/me edits @**owner**" });
+    await patch(member, a, { content: "and again @**other 0**" });
+    await patch(other, b, { topic: "two" });
+    await patch(other, a, { ...whole, topic: "✔ one" });
+    await patch(member, d, { ...whole, topic: "named https://example.com" });
+    await patch(member, e, { topic: "" });
+    const [late = 0] = await say(open, "two", 1);
+    await patch(member, late, { content: "late, edited" });
+    await other.post(`/messages/${late}/reactions`, { emoji_name: "smile" });
+    await patch(member, c, { topic: "two", propagate_mode: "change_later" });
+    await patch(owner, b, { ...whole, stream_id: wide });
+    await patch(member, h, { ...whole, stream_id: sealed, topic: "left" });
+    await patch(member, f, { stream_id: open, topic: "outside" });
+    await patch(member, g, { content: "still inside" });
+    await patch(member, direct, { content: "direct, edited" });
+    await owner.post(`/messages/${direct}/reactions`, { emoji_name: "smile" });
+    await other.delete(`/messages/${a}/reactions`, { emoji_name: "tada" });
+    await owner.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
+    await member.delete(`/messages/${late}`);
+    await member.delete(`/messages/${c}`);
+    const fence = await owner.say("open", "the end", "the end");
+    for (const [name, watcher] of watchers) await watcher.check(t, name, fence);
+  },
+);
 
 t.test(
-  "[E2] who followed a message into a private channel and left that has it where it went from there",
+  "[E2] a user who followed a message into a private channel and left it receives the message's next move",
   async (t) => {
     const server = await startTestServer(t);
     const { owner } = server;
@@ -174,10 +178,10 @@ t.test(
     await move(id, { stream_id: attic });
     const { status } = await reader.delete("/users/me/subscriptions", { subscriptions: ["cellar"] });
     t.equal(status, 200);
-    const told = await readNow(reader, queue);
-    // What it is called there is not theirs to know any more (S1).
+    const received = await readNow(reader, queue);
+    // They may no longer see its topic there (S1).
     t.strictSame(
-      told.map((event) => [event.type, event.message_ids, event.new_stream_id, event.subject]),
+      received.map((event) => [event.type, event.message_ids, event.new_stream_id, event.subject]),
       [
         ["update_message", [id], cellar, undefined],
         ["update_message", [kept], cellar, undefined],
@@ -188,7 +192,7 @@ t.test(
   },
 );
 
-t.test("[E2] a message that moved out of a reader's channels before they poll is repeated as read", async (t) => {
+t.test("[E2] a message moved out of a reader's channels before they poll is replayed as read", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const reader = await personOf(server, "reader");

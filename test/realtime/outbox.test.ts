@@ -1,16 +1,21 @@
-/** Large answers on a socket (S3, E3; realtime.md, Bounds): in fragments, in order, held back while the client does not read. */
+/**
+ * Large responses on a socket (S3, E3; realtime.md, Bounds): sent in fragments, in order, and paused while the client
+ * does not read.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Outbox } from "../../src/realtime/outbox.ts";
-import type { Connection } from "../../src/realtime/socket-host.ts";
+import { unpackJson } from "../../src/realtime/packed-json.ts";
+import { encodeAnswer } from "../../src/realtime/socket-frames.ts";
+import type { SocketConnection } from "../../src/transport/transport.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 const buffered = 0;
 
-/** A connection of which a client takes what the test says. */
-class Wire implements Connection {
+/** A connection whose client accepts as many bytes as the test says. */
+class Wire implements SocketConnection {
   unread = 0;
-  /** "first", "next" and "last" for fragments, texts as they are. */
+  /** "first", "next" and "last" for fragments; complete texts verbatim. */
   readonly sent: string[] = [];
   readonly pieces: Buffer[] = [];
 
@@ -58,7 +63,7 @@ function opened() {
     onStalled: () => {
       stalls++;
     },
-    wheel: {
+    volatileTimers: {
       set: (name, _ms, callback) => void timers.set(name, callback),
       cancel: (name) => void timers.delete(name),
     },
@@ -68,7 +73,7 @@ function opened() {
 
 const large = Buffer.alloc(3 * limits.socket_buffer_bytes_soft_max + 1, 0x61);
 
-t.test("[S3] answer_small_bytes_max: an answer of that size goes whole, a larger one in fragments", (t) => {
+t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a larger one in fragments", (t) => {
   const { wire, outbox } = opened();
   const small = Buffer.alloc(limits.answer_small_bytes_max, 0x61);
   t.equal(outbox.sendAnswer(small, false), "sent");
@@ -84,7 +89,7 @@ t.test("[S3] answer_small_bytes_max: an answer of that size goes whole, a larger
 });
 
 t.test(
-  "[S3] [E3] the connection never buffers more than the soft bound of a large answer, and all of it comes, in order",
+  "[S3] [E3] the connection buffers at most the soft bound of a large response, and delivers all of it in order",
   (t) => {
     const { wire, outbox, unsent, timers } = opened();
     t.equal(outbox.sendAnswer(large, false), "sent");
@@ -108,8 +113,33 @@ t.test(
   },
 );
 
+/** A message list: long enough for several fragments, with pieces of either type and characters of several bytes. */
+const pieces = [
+  '{"result":"success","messages":[',
+  ...Array.from({ length: 40 }, (_, index) => {
+    const piece = `${index === 0 ? "" : ","}"${index} ${"\u6f22".repeat(2000)}"`;
+    return index % 3 === 0 ? piece : Buffer.from(piece);
+  }),
+  "]}",
+];
+
+for (const format of ["json", "msgpack"] as const) {
+  t.test(`[S3] [realtime, Bounds] a large response in pieces arrives as one ${format} reply`, (t) => {
+    const { wire, outbox, unsent } = opened();
+    t.equal(outbox.sendAnswer(encodeAnswer(format, "seven", pieces), format === "msgpack"), "sent");
+    wire.unread = 0;
+    outbox.drained();
+    t.ok(wire.pieces.length > 3);
+    const sent = Buffer.concat(wire.pieces);
+    const reply = format === "json" ? JSON.parse(sent.toString("utf8")) : unpackJson(sent);
+    t.strictSame(reply, { type: "reply", ref: "seven", ...JSON.parse(pieces.join("")) });
+    t.equal(unsent.sum, 0);
+    t.end();
+  });
+}
+
 t.test(
-  "[S3] [E3] socket_buffer_bytes_soft_max: so much waits behind a large answer, a byte more ends the reader",
+  "[S3] [E3] socket_buffer_bytes_soft_max: that many bytes may wait behind a large response; one byte more closes the socket",
   (t) => {
     const { outbox } = opened();
     outbox.sendAnswer(large, false);
@@ -121,16 +151,16 @@ t.test(
   },
 );
 
-t.test("[S3] unsent_bytes_per_person_max: a large answer for which there is no room is not sent", (t) => {
+t.test("[S3] unsent_bytes_per_user_max: a large response that exceeds the user's budget is not sent", (t) => {
   const { outbox, unsent, wire } = opened();
-  unsent.hold("ann", limits.unsent_bytes_per_person_max - large.length + 1, () => undefined);
+  unsent.hold("ann", limits.unsent_bytes_per_user_max - large.length + 1, () => undefined);
   t.equal(outbox.sendAnswer(large, false), "full");
   t.strictSame(wire.sent, []);
   t.end();
 });
 
 t.test(
-  "[S3] unsent_stall_ms_max: a client that takes nothing of a large answer is given up; what it held is free",
+  "[S3] unsent_stall_ms_max: a client that reads nothing of a large response is closed, and its memory is released",
   (t) => {
     const { outbox, timers, stalls, unsent } = opened();
     outbox.sendAnswer(large, false);

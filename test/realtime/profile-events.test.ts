@@ -1,16 +1,19 @@
-/** Who is told what of custom profile fields and of what people enter in them (OpenAPI, /events), and that events and state agree. */
+/**
+ * Which events each user receives about custom profile fields and their values (OpenAPI, /events), and that events and
+ * state agree.
+ */
 import t from "tap";
 import { type Event, Follower, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { mirroredTypes } from "../support/mirror.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldsSeenBy, fieldTypes, makeField } from "../support/profiles.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 import { knownAndFresh } from "../support/watch.ts";
 
-const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
+const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
 const everybody = [owner, member, guest];
 
-/** What each of everybody was told while something happened. */
-async function told(work: () => Promise<unknown>): Promise<Event[][]> {
+/** The events each user received while `work` ran. */
+async function receivedEvents(work: () => Promise<unknown>): Promise<Event[][]> {
   const types = ["custom_profile_fields", "realm_user", "message"];
   const followers = await Promise.all(everybody.map((client) => Follower.of(client, { event_types: types })));
   await work();
@@ -23,14 +26,14 @@ async function same(
   work: () => Promise<unknown>,
   expected: () => unknown,
 ) {
-  const events = await told(work);
+  const events = await receivedEvents(work);
   for (const got of events) t.strictSame(got, await expected());
 }
 
 const whole = async () => [{ type: "custom_profile_fields", fields: await fieldsSeenBy(owner) }];
 
 t.test(
-  "[public API, custom_profile_fields] every change gives everybody the whole list; no change gives nothing",
+  "[public API, custom_profile_fields] every change sends everyone the whole list; an unchanged list sends nothing",
   async (t) => {
     await same(t, () => makeField(owner, "First", fieldTypes.list, { field_data: colours }), whole);
     const id = (await fieldsSeenBy(owner))[0]?.id;
@@ -56,7 +59,7 @@ t.test(
   },
 );
 
-t.test("[public API, realm_user] what somebody enters is told to everybody, value by value", async (t) => {
+t.test("[public API, realm_user] a value that a user enters is sent to everyone, one event per value", async (t) => {
   const [short, date] = [
     await makeField(owner, "Short", fieldTypes.short),
     await makeField(owner, "Date", fieldTypes.date),
@@ -100,7 +103,7 @@ t.test("[public API, realm_user] what somebody enters is told to everybody, valu
   );
 });
 
-t.test("[public API, realm_user] a choice that is taken away: the people who had it have none", async (t) => {
+t.test("[public API, realm_user] removing a choice clears the value of the users who had it", async (t) => {
   const id = await makeField(owner, "List", fieldTypes.list, { field_data: colours });
   await enter(member, id, "red");
   await enter(guest, id, "blue");
@@ -118,19 +121,19 @@ t.test("[public API, realm_user] a choice that is taken away: the people who had
   );
 });
 
-t.test("[S1] a guest who may not know a person is not told what the person enters", async (t) => {
+t.test("[S1] a guest who may not see a user receives none of that user's values", async (t) => {
   const id = await makeField(owner, "Private", fieldTypes.short);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const [byOwner, byMember, byGuest] = await told(() => enter(member, id, "not for guests"));
+  const [byOwner, byMember, byGuest] = await receivedEvents(() => enter(member, id, "not for guests"));
   t.equal(byOwner?.length, 1);
   t.equal(byMember?.length, 1);
   t.strictSame(byGuest, []);
-  const [, , own] = await told(() => enter(guest, id, "mine"));
+  const [, , own] = await receivedEvents(() => enter(guest, id, "mine"));
   t.equal(own?.length, 1);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] state before + events = fresh fetch", async (t) => {
+t.test("[architecture] state before plus events equals a fresh fetch", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const going = await makeField(owner, "Going", fieldTypes.long);
   await enter(member, going, "text");
@@ -148,6 +151,6 @@ t.test("[architecture] state before + events = fresh fetch", async (t) => {
   await owner.patch("/realm/profile_fields", { order });
   for (const { client, queue } of watchers) {
     const { known, fresh: state } = await knownAndFresh(client, queue, params);
-    for (const key of ["custom_profile_fields", "realm_users"]) t.strictSame(known.picture()[key], state[key], key);
+    for (const key of ["custom_profile_fields", "realm_users"]) t.strictSame(known.snapshot()[key], state[key], key);
   }
 });

@@ -1,4 +1,4 @@
-/** Bounds of what a queue may be asked for (S3, schemas/limits.ts): at the bound it is made, one over it is refused. */
+/** Bounds on the parameters of a queue (S3, schemas/limits.ts): accepted at the bound, rejected one above it. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { SharedTexts } from "../../src/realtime/shared-texts.ts";
@@ -11,7 +11,7 @@ const { owner } = server;
 const times = <V>(count: number, value: (index: number) => V) =>
   Array.from({ length: count }, (_, index) => value(index));
 
-t.test("[S3] event_types_max: a queue names so many types", async (t) => {
+t.test("[S3] event_types_max: a queue names at most that many types", async (t) => {
   for (const name of ["event_types", "fetch_event_types"]) {
     const ask = (count: number) => owner.post("/register", { [name]: times(count, (index) => `type${index}`) });
     t.equal((await ask(limits.event_types_max)).status, 200, name);
@@ -20,7 +20,7 @@ t.test("[S3] event_types_max: a queue names so many types", async (t) => {
   }
 });
 
-t.test("[S3] queue_narrow_terms_max: a queue's narrow has so many terms", async (t) => {
+t.test("[S3] queue_narrow_terms_max: a queue's narrow has at most that many terms", async (t) => {
   const ask = (count: number) =>
     owner.post("/register", { event_types: ["message"], narrow: times(count, () => ["channel", "general"]) });
   t.equal((await ask(limits.queue_narrow_terms_max)).status, 200);
@@ -29,7 +29,7 @@ t.test("[S3] queue_narrow_terms_max: a queue's narrow has so many terms", async 
 });
 
 t.test(
-  "[S3] replay_events_per_answer_max: an answer to a poll has so many events, the next one the rest",
+  "[S3] replay_events_per_answer_max: a poll returns at most that many events, the next poll the rest",
   async (t) => {
     const queue = await openQueue(owner, ["message"]);
     const ids = await sayMany(
@@ -45,11 +45,14 @@ t.test(
   },
 );
 
-t.test("[S3] socket_texts_shared_max: so many texts are remembered, what is seen least goes", (t) => {
-  const texts = new SharedTexts(limits.socket_texts_shared_max);
-  for (const index of times(limits.socket_texts_shared_max, (at) => at)) texts.share(`program ${index}`);
-  t.equal(texts.size, limits.socket_texts_shared_max);
-  t.equal(texts.share("one more"), "one more");
-  t.equal(texts.size, limits.socket_texts_shared_max);
-  t.end();
-});
+t.test(
+  "[S3] socket_texts_shared_max: at most that many texts are cached, and the least recently used is evicted",
+  (t) => {
+    const texts = new SharedTexts(limits.socket_texts_shared_max);
+    for (const index of times(limits.socket_texts_shared_max, (at) => at)) texts.share(`program ${index}`);
+    t.equal(texts.size, limits.socket_texts_shared_max);
+    t.equal(texts.share("one more"), "one more");
+    t.equal(texts.size, limits.socket_texts_shared_max);
+    t.end();
+  },
+);

@@ -1,7 +1,10 @@
-/** Heartbeats, idle queues, a pruned log, restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with time moved by hand. */
+/**
+ * Heartbeats, idle queues, a pruned log and restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with a clock that
+ * the test advances.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, crowd, personOf, refusal, write } from "../support/conversation.ts";
+import { addUsers, createChannel, personOf, refusal, write } from "../support/conversation.ts";
 import {
   connect,
   getEvents,
@@ -20,14 +23,14 @@ import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import { type TestServer, temporaryFolder } from "../support/server.ts";
 
 const minute = 60_000;
-/** Where the collector of idle queues looks again. */
+/** The interval at which idle queues are collected. */
 const collectorPause = minute;
 
 function bad(queue: Queue) {
   return refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, { queue_id: queue.queue_id });
 }
 
-t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with an id of its own", async (t) => {
+t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with its own id", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const queue = await openQueue(owner, ["message"]);
@@ -35,11 +38,11 @@ t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with an id
   for (let round = 0; round < 3; round++) {
     const poll = await holdPoll(server, owner, queue, last);
     clock.advance(limits.heartbeat_ms_min - 1);
-    t.equal(queueOf(server, queue)?.reader.kind, "poll", "still held just before 45 s");
+    t.equal(queueOf(server, queue)?.state.kind, "poll", "still held just before 45 s");
     clock.advance(limits.heartbeat_ms_max - limits.heartbeat_ms_min + 101);
-    t.equal(queueOf(server, queue)?.reader.kind, "none", "answered by 50 s and a tick");
+    t.equal(queueOf(server, queue)?.state.kind, "unread", "answered by 50 s plus a tick");
     const { events } = (await poll.answer).body;
-    t.strictSame(events, [{ type: "heartbeat", id: events[0].id }], "whatever types were asked for");
+    t.strictSame(events, [{ type: "heartbeat", id: events[0].id }], "whatever types were requested");
     t.ok(events[0].id > last);
     last = events[0].id;
   }
@@ -55,13 +58,13 @@ t.test("[realtime] heartbeats of many queues are spread over the window", async 
   const queues = await Promise.all(Array.from({ length: 20 }, () => openQueue(owner, [])));
   const polls = await Promise.all(queues.map((queue) => holdPoll(server, owner, queue, queue.last_event_id)));
   clock.advance((limits.heartbeat_ms_min + limits.heartbeat_ms_max) / 2);
-  const ended = queues.filter((queue) => queueOf(server, queue)?.reader.kind === "none").length;
-  t.ok(ended > 0 && ended < queues.length, `${ended} of ${queues.length} at half time`);
+  const ended = queues.filter((queue) => queueOf(server, queue)?.state.kind === "unread").length;
+  t.ok(ended > 0 && ended < queues.length, `${ended} of ${queues.length} after half of the window`);
   clock.advance(limits.heartbeat_ms_max);
   for (const poll of polls) t.equal((await poll.answer).body.events[0].type, "heartbeat");
 });
 
-t.test("[realtime] a queue that nobody reads ends after IDLE_QUEUE_TIMEOUT_MS, not before", async (t) => {
+t.test("[realtime] a queue that nobody reads is deleted after IDLE_QUEUE_TIMEOUT_MS, not before", async (t) => {
   const timeout = 10 * minute;
   const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
   const { server, clock } = await startClockedServer(t, { environment });
@@ -71,19 +74,19 @@ t.test("[realtime] a queue that nobody reads ends after IDLE_QUEUE_TIMEOUT_MS, n
   const idle = await openQueue(owner, []);
   const longer = await openQueue(owner, [], { queue_lifespan_secs: 30 * 60 });
   clock.advance(timeout - 1);
-  t.strictSame(await readNow(owner, idle), [], "there just before, and reading starts its time again");
+  t.strictSame(await readNow(owner, idle), [], "still there just before, and reading restarts its timeout");
   clock.advance(timeout - 1);
   t.ok(queueOf(server, idle));
   clock.advance(collectorPause + 1);
   await until(() => queueOf(server, idle) === undefined);
   const { status, body } = await getEvents(owner, idle, idle.last_event_id);
   t.strictSame({ status, body }, bad(idle));
-  t.ok(queueOf(server, longer), "queue_lifespan_secs asks for more");
+  t.ok(queueOf(server, longer), "queue_lifespan_secs extends it");
   clock.advance(30 * minute + collectorPause);
   await until(() => queueOf(server, longer) === undefined);
 });
 
-t.test("[realtime] a queue that is read lives on, however it is read", async (t) => {
+t.test("[realtime] a queue that is read stays alive, whichever way it is read", async (t) => {
   const timeout = 10 * minute;
   const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
   const { server, clock } = await startClockedServer(t, { environment });
@@ -110,7 +113,7 @@ t.test("[realtime] a queue that is read lives on, however it is read", async (t)
   for (const queue of [impatient, held, pushed]) t.ok(queueOf(server, queue));
 });
 
-/** Prunes everything older than the minimum that is kept, as a log that is too large is. */
+/** Prunes everything older than the guaranteed retention, as for a log that is too large. */
 function pruneLog(server: TestServer): void {
   const realm = realmOf(server);
   // One slice at a time.
@@ -119,7 +122,7 @@ function pruneLog(server: TestServer): void {
   });
 }
 
-t.test("[E2] whoever is behind a pruned log is told, whoever is not goes on", async (t) => {
+t.test("[E2] a reader behind the pruned part of the log gets a gap, other readers continue", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const behind = await openQueue(owner, ["message"]);
@@ -144,47 +147,50 @@ t.test("[E2] whoever is behind a pruned log is told, whoever is not goes on", as
   t.strictSame(messageIds(await readNow(owner, upToDate)), [recent]);
 });
 
-t.test("[E2] what waited for a reader who had everything else is not passed over when it was pruned", async (t) => {
-  const { server, clock } = await startClockedServer(t);
-  const { owner } = server;
-  const queue = await openQueue(owner, ["message"]);
-  t.strictSame(await readNow(owner, queue), [], "the reader has everything");
-  await owner.say("general", "missed", "1");
-  clock.advance(limits.event_log_kept_ms_min + 1);
-  await owner.say("general", "kept", "2");
-  pruneLog(server);
-  const { status, body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
-  t.strictSame({ status, body }, bad(queue), "never a guess");
-});
+t.test(
+  "[E2] for a reader that has everything else, a pending volatile event becomes a gap once the log is pruned past it",
+  async (t) => {
+    const { server, clock } = await startClockedServer(t);
+    const { owner } = server;
+    const queue = await openQueue(owner, ["message"]);
+    t.strictSame(await readNow(owner, queue), [], "the reader has everything");
+    await owner.say("general", "missed", "1");
+    clock.advance(limits.event_log_kept_ms_min + 1);
+    await owner.say("general", "kept", "2");
+    pruneLog(server);
+    const { status, body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+    t.strictSame({ status, body }, bad(queue), "never a guess");
+  },
+);
 
 t.test(
-  "[E2] [S3] [realtime] a replay longer than one pass is whole, and ends with 4410 when the log is pruned under it",
+  "[E2] [S3] [realtime] a replay longer than one pass is complete, and ends with 4410 when the log is pruned under it",
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const { owner } = server;
     const queue = await openQueue(owner, ["realm_user"]);
-    const ids = await crowd(server, "newcomer", limits.replay_rows_per_pass_max + 50);
+    const ids = await addUsers(server, "newcomer", limits.replay_rows_per_pass_max + 50);
     const whole = await resume(owner, queue, queue.last_event_id);
     await whole.socket.event((event) => event.person.user_id === ids.at(-1));
-    const told = whole.socket.events.map((event) => event.person.user_id);
-    t.strictSame(told, ids, "over two passes");
+    const received = whole.socket.events.map((event) => event.person.user_id);
+    t.strictSame(received, ids, "over two passes");
     whole.socket.terminate();
-    await until(() => queueOf(server, queue)?.reader.kind === "none");
+    await until(() => queueOf(server, queue)?.state.kind === "unread");
 
     const socket = await connect(owner);
     socket.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id });
-    await until(() => queueOf(server, queue)?.reader.kind === "socket");
-    // Between two passes: nothing was awaited since the first.
+    await until(() => queueOf(server, queue)?.state.kind === "socket");
+    // Between two passes: nothing has been awaited since the first.
     clock.advance(limits.event_log_kept_ms_min + 1);
     pruneLog(server);
     t.strictSame(await socket.closed, { code: 4410, reason: "queue gone: register again" });
     const given = socket.events.map((event) => event.person.user_id);
-    t.ok(given.length > 0 && given.length < ids.length, `${given.length} of ${ids.length} before`);
-    t.strictSame(given, ids.slice(0, given.length), "what came before the gap is whole, and nothing comes after it");
+    t.ok(given.length > 0 && given.length < ids.length, `${given.length} of ${ids.length} before the gap`);
+    t.strictSame(given, ids.slice(0, given.length), "the events before the gap are complete, and nothing follows it");
   },
 );
 
-t.test("[realtime] queues survive a restart and go on without a gap or a double", async (t) => {
+t.test("[realtime] queues survive a restart and continue without a gap or a duplicate", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);
@@ -212,7 +218,7 @@ t.test("[realtime] queues survive a restart and go on without a gap or a double"
   socket.terminate();
 });
 
-t.test("[OpenAPI, register-queue] server_generation is the time of the start in seconds", async (t) => {
+t.test("[OpenAPI, register-queue] server_generation is the start time in seconds", async (t) => {
   const dataDir = temporaryFolder(t);
   const generation = async ({ server }: { readonly server: TestServer }) =>
     (await server.owner.register({ fetch_event_types: ["realm"] }))["server_generation"];
@@ -240,7 +246,7 @@ t.test("[realtime] a queue without any event survives two restarts", async (t) =
   t.strictSame(messageIds(await readNow(owner, queue)), [id]);
 });
 
-t.test("[E1] ids that volatile events took without a disk write are not used again after a restart", async (t) => {
+t.test("[E1] ids taken by volatile events without a disk write are not reused after a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const typist = await personOf(first.server, "typist");
@@ -280,7 +286,7 @@ t.test("[realtime] the options of a queue survive a restart", async (t) => {
   );
 });
 
-t.test("[behaviour 4.1] a queue that a former version let search in live messages ends at the start", async (t) => {
+t.test("[behaviour 4.1] a stored queue whose narrow uses full-text search is deleted at start-up", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);
@@ -298,10 +304,10 @@ t.test("[behaviour 4.1] a queue that a former version let search in live message
   t.match(gone, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id } });
   const id = await server.owner.say("general", "x", "others go on");
   t.strictSame(messageIds(await readNow(server.owner, other)), [id]);
-  t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is gone, too");
+  t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is deleted, too");
 });
 
-t.test("[realtime] a stop answers the polls that are held, and their clients go on after it", async (t) => {
+t.test("[realtime] a stop answers held polls, and their clients resume afterwards", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);

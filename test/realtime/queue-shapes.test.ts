@@ -1,4 +1,4 @@
-/** How a queue's parameters and the client's capabilities shape what it gets (OpenAPI register; behaviour 4.3, 4.4). */
+/** How a queue's parameters and the client's capabilities shape its events (OpenAPI register; behaviour 4.3, 4.4). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { channelSeenBy, createChannel, personOf } from "../support/conversation.ts";
@@ -15,51 +15,54 @@ const capable = (...names: string[]) => ({
   },
 });
 
-/** The one event that a queue has, without its id. */
+/** The queue's only event, without its id. */
 async function onlyEvent(queue: Queue): Promise<Event> {
   const events = await readNow(owner, queue);
-  if (events.length !== 1) throw new Error(`not one event: ${JSON.stringify(events)}`);
+  if (events.length !== 1) throw new Error(`not exactly one event: ${JSON.stringify(events)}`);
   const { id: _id, ...rest } = events[0];
   return rest;
 }
 
-t.test("[behaviour 4.4] a message event: the message without flags, the reader's flags beside it", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
-  const id = await owner.say("general", "lunch", "**hi**");
-  const event = await onlyEvent(queue);
-  t.strictSame(Object.keys(event).sort(), ["flags", "message", "type"]);
-  t.match(event.message, { timestamp: Number, recipient_id: Number });
-  t.strictSame(
-    { ...event, message: { ...event.message, timestamp: 0, recipient_id: 0 } },
-    {
-      type: "message",
-      flags: [],
-      message: {
-        id,
-        sender_id: owner.userId,
-        content: "**hi**",
-        content_type: "text/x-markdown",
-        timestamp: 0,
-        client: "node",
-        is_me_message: false,
-        reactions: [],
-        submessages: [],
-        sender_full_name: "Owner",
-        sender_email: "owner@localhost",
-        sender_realm_str: "",
-        avatar_url: null,
-        type: "stream",
-        stream_id: 1,
-        display_recipient: "general",
-        recipient_id: 0,
-        subject: "lunch",
-        topic_links: [],
+t.test(
+  "[behaviour 4.4] a message event carries the message without flags, and the reader's flags separately",
+  async (t) => {
+    const queue = await openQueue(owner, ["message"]);
+    const id = await owner.say("general", "lunch", "**hi**");
+    const event = await onlyEvent(queue);
+    t.strictSame(Object.keys(event).sort(), ["flags", "message", "type"]);
+    t.match(event.message, { timestamp: Number, recipient_id: Number });
+    t.strictSame(
+      { ...event, message: { ...event.message, timestamp: 0, recipient_id: 0 } },
+      {
+        type: "message",
+        flags: [],
+        message: {
+          id,
+          sender_id: owner.userId,
+          content: "**hi**",
+          content_type: "text/x-markdown",
+          timestamp: 0,
+          client: "node",
+          is_me_message: false,
+          reactions: [],
+          submessages: [],
+          sender_full_name: "Owner",
+          sender_email: "owner@localhost",
+          sender_realm_str: "",
+          avatar_url: null,
+          type: "stream",
+          stream_id: 1,
+          display_recipient: "general",
+          recipient_id: 0,
+          subject: "lunch",
+          topic_links: [],
+        },
       },
-    },
-  );
-});
+    );
+  },
+);
 
-t.test("[behaviour 4.1] apply_markdown is off unless asked for, client_gravatar is on unless declined", async (t) => {
+t.test("[behaviour 4.1] apply_markdown is off unless requested, client_gravatar is on unless declined", async (t) => {
   const rendered = await openQueue(owner, ["message"], { apply_markdown: true });
   const withAvatars = await openQueue(owner, ["message"], { client_gravatar: false });
   await owner.say("general", "shapes", "*raw*");
@@ -69,24 +72,27 @@ t.test("[behaviour 4.1] apply_markdown is off unless asked for, client_gravatar 
   t.match(avatar.message, { content: "*raw*", content_type: "text/x-markdown", avatar_url: /^https:/ });
 });
 
-t.test("[spec 2.9, level 334] the empty topic has its display name unless the client knows empty topics", async (t) => {
-  const types = ["message", "delete_message"];
-  const old = await openQueue(owner, types);
-  const modern = await openQueue(owner, types, capable("empty_topic_name"));
-  const channelId = await createChannel(owner, "untitled", [owner]);
-  await owner.say("untitled", "", "no topic");
-  const oldMessage = await onlyEvent(old);
-  const modernMessage = await onlyEvent(modern);
-  t.equal(oldMessage.message.subject, "general chat");
-  t.equal(modernMessage.message.subject, "");
-  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "general chat" });
-  const deleted = async (queue: Queue) => (await readNow(owner, queue)).map((event) => [event.type, event.topic]);
-  t.strictSame(await deleted(old), [["delete_message", "general chat"]], "the message itself is skipped now");
-  t.strictSame(await deleted(modern), [["delete_message", ""]]);
-});
+t.test(
+  "[spec 2.9, level 334] the empty topic has its display name unless the client supports empty topics",
+  async (t) => {
+    const types = ["message", "delete_message"];
+    const old = await openQueue(owner, types);
+    const modern = await openQueue(owner, types, capable("empty_topic_name"));
+    const channelId = await createChannel(owner, "untitled", [owner]);
+    await owner.say("untitled", "", "no topic");
+    const oldMessage = await onlyEvent(old);
+    const modernMessage = await onlyEvent(modern);
+    t.equal(oldMessage.message.subject, "general chat");
+    t.equal(modernMessage.message.subject, "");
+    await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "general chat" });
+    const deleted = async (queue: Queue) => (await readNow(owner, queue)).map((event) => [event.type, event.topic]);
+    t.strictSame(await deleted(old), [["delete_message", "general chat"]], "the message itself is skipped now");
+    t.strictSame(await deleted(modern), [["delete_message", ""]]);
+  },
+);
 
 t.test(
-  "[behaviour 4.3] bulk_message_deletion: one event with all ids, or one event with its own id for each",
+  "[behaviour 4.3] bulk_message_deletion gives one event with all ids; without it each id has its own event",
   async (t) => {
     const channelId = await createChannel(owner, "bulk", [owner]);
     const ids = [];
@@ -105,7 +111,7 @@ t.test(
   },
 );
 
-t.test("[behaviour 4.3] a client that acknowledged half of the pieces gets the other half", async (t) => {
+t.test("[behaviour 4.3] a client that acknowledged half of the split events receives the other half", async (t) => {
   const channelId = await createChannel(owner, "halves", [owner]);
   const ids = [];
   for (const content of ["1", "2", "3", "4"]) ids.push(await owner.say("halves", "gone", content));
@@ -113,11 +119,11 @@ t.test("[behaviour 4.3] a client that acknowledged half of the pieces gets the o
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
   const pieces = await readNow(owner, single);
   const rest = await readNow(owner, single, pieces[1].id);
-  t.strictSame(rest, pieces.slice(2), "[E2] every later event, none of the earlier");
+  t.strictSame(rest, pieces.slice(2), "[E2] every later event, none of the earlier ones");
 });
 
 t.test(
-  "[behaviour 4.3] notification_settings_null: nulls in state and events, else the person's own values",
+  "[behaviour 4.3] with notification_settings_null state and events contain nulls, otherwise the user's own values",
   async (t) => {
     const fields = [
       "desktop_notifications",
@@ -142,51 +148,51 @@ t.test(
   },
 );
 
+t.test("[behaviour 4.1] include_subscribers: state and events list subscribers only when requested", async (t) => {
+  const channelId = await createChannel(owner, "counted", [owner]);
+  const state = await owner.register({ event_types: ["subscription"], include_subscribers: "true" });
+  const plain = await owner.register({ event_types: ["subscription"] });
+  const find = (list: unknown) =>
+    (list as { stream_id: number; subscribers?: number[] }[]).find((channel) => channel.stream_id === channelId);
+  t.strictSame(find(state["subscriptions"])?.subscribers, [owner.userId]);
+  t.notOk("subscribers" in (find(plain["subscriptions"]) ?? {}));
+  const other = await personOf(server, "counter");
+  const waiting = await other.register({ event_types: ["subscription"], include_subscribers: "partial" });
+  t.strictSame(find(waiting["never_subscribed"])?.subscribers, [owner.userId]);
+  await other.post("/users/me/subscriptions", { subscriptions: [{ name: "counted" }] });
+  const [added] = await readNow(other, waiting);
+  t.strictSame(added.subscriptions[0].subscribers, [owner.userId, other.userId]);
+});
+
 t.test(
-  "[behaviour 4.1] include_subscribers: lists of subscribers in state and events only when asked for",
+  "[behaviour 4.3] stream_typing_notifications: only clients with the capability receive channel typing",
   async (t) => {
-    const channelId = await createChannel(owner, "counted", [owner]);
-    const state = await owner.register({ event_types: ["subscription"], include_subscribers: "true" });
-    const plain = await owner.register({ event_types: ["subscription"] });
-    const find = (list: unknown) =>
-      (list as { stream_id: number; subscribers?: number[] }[]).find((channel) => channel.stream_id === channelId);
-    t.strictSame(find(state["subscriptions"])?.subscribers, [owner.userId]);
-    t.notOk("subscribers" in (find(plain["subscriptions"]) ?? {}));
-    const other = await personOf(server, "counter");
-    const waiting = await other.register({ event_types: ["subscription"], include_subscribers: "partial" });
-    t.strictSame(find(waiting["never_subscribed"])?.subscribers, [owner.userId]);
-    await other.post("/users/me/subscriptions", { subscriptions: [{ name: "counted" }] });
-    const [added] = await readNow(other, waiting);
-    t.strictSame(added.subscriptions[0].subscribers, [owner.userId, other.userId]);
+    const typist = await personOf(server, "typist");
+    const channelId = await createChannel(owner, "typed", [owner, typist]);
+    const old = await openQueue(owner, ["typing"]);
+    const modern = await openQueue(owner, ["typing"], capable("stream_typing_notifications"));
+    await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic: "now" });
+    t.strictSame(await readNow(owner, old), []);
+    t.strictSame(await onlyEvent(modern), {
+      type: "typing",
+      op: "start",
+      message_type: "stream",
+      sender: { user_id: typist.userId, email: typist.account?.email },
+      stream_id: channelId,
+      topic: "now",
+    });
+    await typist.post("/typing", { op: "start", to: [owner.userId] });
+    const direct = await onlyEvent(old);
+    t.match(direct, { type: "typing", op: "start", message_type: "direct" });
+    t.strictSame(
+      direct.recipients.map((recipient: { user_id: number }) => recipient.user_id),
+      [owner.userId, typist.userId],
+      "the sender is listed as a recipient, but receives no event",
+    );
   },
 );
 
-t.test("[behaviour 4.3] stream_typing_notifications: channel typing only for clients that know it", async (t) => {
-  const typist = await personOf(server, "typist");
-  const channelId = await createChannel(owner, "typed", [owner, typist]);
-  const old = await openQueue(owner, ["typing"]);
-  const modern = await openQueue(owner, ["typing"], capable("stream_typing_notifications"));
-  await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic: "now" });
-  t.strictSame(await readNow(owner, old), []);
-  t.strictSame(await onlyEvent(modern), {
-    type: "typing",
-    op: "start",
-    message_type: "stream",
-    sender: { user_id: typist.userId, email: typist.account?.email },
-    stream_id: channelId,
-    topic: "now",
-  });
-  await typist.post("/typing", { op: "start", to: [owner.userId] });
-  const direct = await onlyEvent(old);
-  t.match(direct, { type: "typing", op: "start", message_type: "direct" });
-  t.strictSame(
-    direct.recipients.map((recipient: { user_id: number }) => recipient.user_id),
-    [owner.userId, typist.userId],
-    "the sender is among the recipients named, but gets no event",
-  );
-});
-
-t.test("[behaviour 4.4] the sender's own queue gets its local_id back, other queues do not", async (t) => {
+t.test("[behaviour 4.4] only the sender's own queue receives its local_id", async (t) => {
   const own = await openQueue(owner, ["message"]);
   const other = await openQueue(owner, ["message"]);
   const params = { type: "channel", to: "general", topic: "echo", content: "echo" };
@@ -195,14 +201,14 @@ t.test("[behaviour 4.4] the sender's own queue gets its local_id back, other que
   t.notOk("local_message_id" in (await onlyEvent(other)));
 });
 
-t.test("[behaviour 4.4] stream create carries the channel's record as GET /streams gives it", async (t) => {
+t.test("[behaviour 4.4] a stream create event carries the channel's record as GET /streams returns it", async (t) => {
   const queue = await openQueue(owner, ["stream"]);
   const channelId = await createChannel(owner, "recorded", []);
   const record = await channelSeenBy(owner, channelId);
   t.strictSame(await onlyEvent(queue), { type: "stream", op: "create", streams: [record] });
 });
 
-t.test("[S3] the event types and the narrow of a queue have bounds", async (t) => {
+t.test("[S3] the event types and the narrow of a queue are bounded", async (t) => {
   const register = (params: Record<string, unknown>) => owner.post("/register", params);
   const types = (count: number) => Array.from({ length: count }, () => "message");
   const terms = (count: number) => Array.from({ length: count }, () => ["stream", "general"]);

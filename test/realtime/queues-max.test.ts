@@ -1,4 +1,4 @@
-/** The bound on queues per person (S3, realtime.md): it never locks anybody out. */
+/** The bound on queues per user (S3, realtime.md): it never locks a user out. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
@@ -26,7 +26,7 @@ async function register(person: Client): Promise<void> {
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
-t.test("[S3] queues_per_user_max: one queue more ends the one that was unread longest", async (t) => {
+t.test("[S3] queues_per_user_max: one more queue evicts the queue that was unread longest", async (t) => {
   const { person, queues, isThere } = await stage(t);
   t.ok(queues.every(isThere), "as many as the bound");
   await readNow(person, queues[0] as Queue);
@@ -37,28 +37,28 @@ t.test("[S3] queues_per_user_max: one queue more ends the one that was unread lo
   t.match({ status, body }, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID" } });
 });
 
-t.test("[S3] a queue that somebody reads outlives those that nobody reads, however many come at once", async (t) => {
+t.test("[S3] a queue with a reader outlives queues without one, however many are created at once", async (t) => {
   const { server, person, queues, isThere } = await stage(t);
   const [read] = queues as [Queue];
   const socket = await connect(person);
   socket.send({ type: "resume", queue_id: read.queue_id, last_event_id: read.last_event_id });
-  await until(() => queueOf(server, read)?.reader.kind === "socket");
+  await until(() => queueOf(server, read)?.state.kind === "socket");
   await Promise.all(Array.from({ length: 2 * count }, () => register(person)));
   t.ok(isThere(read));
   t.equal(queues.filter(isThere).length, 1);
   socket.close();
 });
 
-t.test("[S3] where every queue has a reader, the oldest reader is told: 4410, or BAD_EVENT_QUEUE_ID", async (t) => {
+t.test("[S3] when every queue has a reader, the oldest reader is closed: 4410, or BAD_EVENT_QUEUE_ID", async (t) => {
   const { server, person, queues } = await stage(t);
   const [first, second] = queues as [Queue, Queue];
   const socket = await connect(person);
   socket.send({ type: "resume", queue_id: first.queue_id, last_event_id: first.last_event_id });
   const polls = queues.slice(1).map((queue) => getEvents(person, queue, queue.last_event_id));
-  await until(() => queues.every((queue) => queueOf(server, queue)?.reader.kind !== "none"));
+  await until(() => queues.every((queue) => queueOf(server, queue)?.state.kind !== "unread"));
   await register(person);
   t.strictSame(await socket.closed, { code: 4410, reason: "queue gone: register again" });
-  // The new queue has no reader: it goes before those that have one.
+  // The new queue has no reader, so it is evicted before those that have one.
   await register(person);
   t.not(queueOf(server, second), undefined);
   await server.stop();

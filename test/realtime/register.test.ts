@@ -1,7 +1,8 @@
-/** POST /register (OpenAPI register-queue; behaviour 4.1): what state it gives, how its parameters shape events. */
+/** POST /register (OpenAPI register-queue; behaviour 4.1): the state it returns and how its parameters shape events. */
 import t from "tap";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { roles } from "../../schemas/types.ts";
+import { merged } from "../areas/index.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf, success } from "../support/conversation.ts";
 import { type Event, openQueue, readNow } from "../support/realtime.ts";
@@ -10,7 +11,7 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 
-/** What every answer has, whatever state was asked for. */
+/** Keys of every response, whatever state was requested. */
 const always = [
   "idle_queue_timeout_secs",
   "last_event_id",
@@ -22,59 +23,35 @@ const always = [
   "zulip_version",
 ];
 
-t.test("[behaviour 4.1] without state the answer is a queue, where it begins, and the versions", async (t) => {
-  const { status, body } = await owner.post("/register", { fetch_event_types: [] });
-  t.match(body, { queue_id: /^[0-9a-f]{12}-[0-9a-f]{24}$/, last_event_id: Number });
-  t.strictSame(
-    { status, body: { ...body, queue_id: "", last_event_id: 0 } },
-    success({
-      queue_id: "",
-      last_event_id: 0,
-      zulip_version: serverVersion,
-      zulip_merge_base: serverVersion,
-      zulip_feature_level: featureLevel,
-      idle_queue_timeout_secs: 12 * 60 * 60,
-    }),
-  );
-});
+t.test(
+  "[behaviour 4.1] without state the response holds the queue id, its starting position and the versions",
+  async (t) => {
+    const { status, body } = await owner.post("/register", { fetch_event_types: [] });
+    t.match(body, { queue_id: /^[0-9a-f]{12}-[0-9a-f]{24}$/, last_event_id: Number });
+    t.strictSame(
+      { status, body: { ...body, queue_id: "", last_event_id: 0 } },
+      success({
+        queue_id: "",
+        last_event_id: 0,
+        zulip_version: serverVersion,
+        zulip_merge_base: serverVersion,
+        zulip_feature_level: featureLevel,
+        idle_queue_timeout_secs: 12 * 60 * 60,
+      }),
+    );
+  },
+);
 
-/** State keys that clients find under one type alone (OpenAPI, register: "Present if ... in fetch_event_types"). */
+/** State keys that belong to one type alone (OpenAPI, register: "Present if ... in fetch_event_types"). */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
-  message: ["max_message_id"],
-  realm_bot: ["realm_bots"],
-  subscription: ["never_subscribed", "subscriptions", "unsubscribed"],
-  stream: ["streams"],
-  default_streams: ["realm_default_streams"],
+  ...merged(({ state }) => state),
   default_stream_groups: ["realm_default_stream_groups"],
-  channel_folders: ["channel_folders"],
-  realm_user_groups: ["realm_user_groups"],
-  user_settings: ["user_settings"],
-  realm_user_settings_defaults: ["realm_user_settings_defaults"],
-  presence: ["presence_last_update_id", "presences", "server_timestamp"],
-  user_status: ["user_status"],
-  user_topic: ["user_topics"],
-  update_message_flags: [],
-  starred_messages: ["starred_messages"],
-  recent_private_conversations: ["recent_private_conversations"],
-  saved_snippets: ["saved_snippets"],
-  navigation_views: ["navigation_views"],
-  realm_playgrounds: ["realm_playgrounds"],
-  drafts: ["drafts"],
-  muted_topics: ["muted_topics"],
-  muted_users: ["muted_users"],
-  realm_emoji: ["realm_emoji"],
-  realm_linkifiers: ["realm_linkifiers"],
   realm_filters: ["realm_filters"],
-  realm_domains: ["realm_domains"],
-  custom_profile_fields: ["custom_profile_field_types", "custom_profile_fields"],
-  alert_words: ["alert_words"],
-  scheduled_messages: ["scheduled_messages"],
-  reminders: ["reminders"],
   stop_words: ["stop_words"],
   video_calls: ["has_zoom_token"],
 };
 
-t.test("[behaviour 4.1] every type of state brings its own keys and no others", async (t) => {
+t.test("[behaviour 4.1] every state type returns its own keys and no others", async (t) => {
   for (const [type, keys] of Object.entries(keysOf)) {
     const state = await owner.register({ event_types: [], fetch_event_types: [type] });
     const extra = Object.keys(state).filter((key) => !always.includes(key));
@@ -83,7 +60,7 @@ t.test("[behaviour 4.1] every type of state brings its own keys and no others", 
   }
 });
 
-/** The caller's own account and what it may, beside the lists of people. */
+/** The caller's own account and permissions, in addition to the lists of users. */
 const realmUserKeys = [
   "avatar_source",
   "avatar_url",
@@ -106,7 +83,7 @@ const realmUserKeys = [
 ];
 
 t.test(
-  "[behaviour 4.1] realm_user: the caller, what the caller may create, and everybody without is_active",
+  "[behaviour 4.1] realm_user returns the caller, what the caller may create, and every user without is_active",
   async (t) => {
     const gone = await personOf(server, "gone");
     await owner.delete(`/users/${gone.userId}`);
@@ -136,7 +113,7 @@ t.test(
 );
 
 t.test(
-  "[behaviour 4.1] [D3] [D8] realm: published maxima, presence and typing constants, the announcement channel",
+  "[behaviour 4.1] [D3] [D8] realm returns published maxima, presence and typing constants and the announcement channel",
   async (t) => {
     const state = await owner.register({ event_types: [], fetch_event_types: ["realm"] });
     t.match(state, {
@@ -158,12 +135,12 @@ t.test(
       server_typing_stopped_wait_period_milliseconds: 12_000,
       server_typing_started_wait_period_milliseconds: 30_000,
     });
-    t.ok(Number(state["event_queue_longpoll_timeout_seconds"]) > 50, "longer than the longest wait for a heartbeat");
+    t.ok(Number(state["event_queue_longpoll_timeout_seconds"]) > 50, "longer than the longest heartbeat interval");
   },
 );
 
 t.test(
-  "[behaviour 4.1] without types everything is given; unread_msgs needs both message and update_message_flags",
+  "[behaviour 4.1] without types all state is returned; unread_msgs needs both message and update_message_flags",
   async (t) => {
     const whole = await owner.register();
     const known = [...Object.values(keysOf).flat(), ...realmUserKeys, "realm_name", "unread_msgs"];
@@ -172,14 +149,14 @@ t.test(
       [],
     );
     const nulls = await owner.register({ event_types: null, fetch_event_types: null });
-    t.strictSame(Object.keys(nulls).sort(), Object.keys(whole).sort(), "null is everything, too");
+    t.strictSame(Object.keys(nulls).sort(), Object.keys(whole).sort(), "null means everything, too");
     const both = await owner.register({ fetch_event_types: ["message", "update_message_flags"] });
     t.match(both["unread_msgs"], { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
   },
 );
 
 t.test(
-  "[behaviour 4.1] fetch_event_types decides the state, event_types the events, and the state when alone",
+  "[behaviour 4.1] fetch_event_types selects the state; event_types selects events, and the state when given alone",
   async (t) => {
     const fetched = await owner.register({ event_types: ["message"], fetch_event_types: ["stream"] });
     t.ok("streams" in fetched);
@@ -197,12 +174,12 @@ t.test(
 );
 
 t.test(
-  "[OpenAPI register] max_message_id is the newest message that the person received, and says nothing of others",
+  "[OpenAPI, register] max_message_id is the newest message that the user received, and reveals nothing of others",
   async (t) => {
     const newest = async (client: Client) => {
       const state = await client.register({ event_types: [], fetch_event_types: ["message"] });
       const { body } = await client.get("/users/me");
-      t.equal(body.max_message_id, state["max_message_id"], "GET /users/me says the same");
+      t.equal(body.max_message_id, state["max_message_id"], "GET /users/me returns the same");
       return state["max_message_id"];
     };
     const newcomer = await personOf(server, "receiver");
@@ -217,12 +194,12 @@ t.test(
   },
 );
 
-t.test("[OpenAPI register] types that the server does not know are ignored", async (t) => {
+t.test("[OpenAPI, register] types that the server does not know are ignored", async (t) => {
   const state = await owner.register({ event_types: ["moon_phase"], fetch_event_types: ["moon_phase", "__proto__"] });
   t.strictSame(Object.keys(state).sort(), always);
 });
 
-t.test("[behaviour 4.1] a narrow chooses messages and leaves other events alone", async (t) => {
+t.test("[behaviour 4.1] a narrow filters messages and leaves other events alone", async (t) => {
   const types = ["message", "stream"];
   const toChannel = await openQueue(owner, types, { narrow: [["channel", "general"]] });
   const toTopic = await openQueue(owner, types, { narrow: [["topic", "Narrow"]] });
@@ -233,7 +210,7 @@ t.test("[behaviour 4.1] a narrow chooses messages and leaves other events alone"
   const inTopic = await owner.say("general", "narrow", "one");
   const elsewhere = await other.say("narrowed", "elsewhere", "two");
   const { body } = await other.post("/messages", { type: "direct", to: [owner.userId], content: "three" });
-  // That a channel has its first message is told to everybody who knows of the channel.
+  // Everyone who sees the channel receives the event that it has its first message.
   const isFirst = ({ property }: Event) => property === "first_message_id";
   const shown = async (queue: typeof toChannel) =>
     (await readNow(owner, queue))
@@ -247,7 +224,7 @@ t.test("[behaviour 4.1] a narrow chooses messages and leaves other events alone"
 });
 
 t.test(
-  "[behaviour 4.1] all_public_streams gives what is written in public channels and never in private ones",
+  "[behaviour 4.1] all_public_streams delivers messages of public channels and never of private ones",
   async (t) => {
     const listener = await personOf(server, "listener");
     const all = await openQueue(listener, ["message"], { all_public_streams: true });
@@ -307,7 +284,7 @@ t.test("[S3] parameters at their bounds are accepted", async (t) => {
   t.equal(answer.status, 200);
 });
 
-t.test("[spec 7] wrong parameters are refused and open no queue", async (t) => {
+t.test("[spec 7] wrong parameters are rejected and create no queue", async (t) => {
   const asker = await personOf(server, "asker");
   for (const [params, body] of refusals) {
     const answer = await asker.post("/register", params);
@@ -319,6 +296,6 @@ t.test("[spec 7] wrong parameters are refused and open no queue", async (t) => {
   const rest = await Promise.all(Array.from({ length: 99 }, () => asker.post("/register", { fetch_event_types: [] })));
   t.ok(
     rest.every((answer) => answer.status === 200),
-    "the refused ones left no queue behind",
+    "the rejected requests left no queue behind",
   );
 });

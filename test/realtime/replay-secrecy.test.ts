@@ -1,7 +1,7 @@
 /**
- * What one may see changes while one catches up (S1, E2): a client resumes from an old position in small steps, or stands
- * still in the middle of a replay, and its channel is taken from it and given back. It never gets what it may not see at that
- * moment, and in the end it has all that it may.
+ * Visibility changes while a client catches up (S1, E2): it resumes from an old position in small steps, or pauses in
+ * the middle of a replay, while its channel is hidden and shown again. It never receives what it may not see at that
+ * moment, and in the end it has everything that it may see.
  */
 import fc from "fast-check";
 import t from "tap";
@@ -15,7 +15,7 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 
-/** 27 kB in an event: nearly the longest message, in characters of three bytes. */
+/** 27 kB in one event: three-byte characters, close to the maximum message length. */
 const large = "\u6f22".repeat(9000);
 
 const quietly = { send_new_subscription_messages: false };
@@ -29,8 +29,8 @@ function invite(channel: string, person: Client) {
   return owner.post("/users/me/subscriptions", { subscriptions, principals: [person.userId], ...quietly });
 }
 
-/** Everything that can be told of a channel, each with the word in it. */
-async function tell(channelId: number, word: string): Promise<void> {
+/** Emits every kind of event that concerns a channel, each with the word in it. */
+async function announce(channelId: number, word: string): Promise<void> {
   const said = await owner.say(channelId, word, `${word} said`);
   await owner.patch(`/messages/${said}`, { content: `${word} edited` });
   await owner.post(`/messages/${said}/reactions`, { emoji_name: "tada" });
@@ -40,24 +40,24 @@ async function tell(channelId: number, word: string): Promise<void> {
   await owner.delete(`/messages/${gone}`);
 }
 
-t.test("[S1] a replay that waits for its client goes on with what the client may see by then", async (t) => {
+t.test("[S1] a replay that waits for its client continues with what the client may see at that moment", async (t) => {
   const reader = await personOf(server, "waiting reader");
   const queue = await openQueue(reader, null);
-  // More than the kernel takes: the server waits before it comes to the channel.
+  // More than the kernel buffers: the server waits before it reaches the channel.
   const filler = Array.from({ length: 260 }, (_, index) => `${index} ${large}`);
   await createChannel(owner, "filling", [owner, reader]);
   await sayMany(owner, "filling", "t", filler);
   const channelId = await createChannel(owner, "in the middle", [owner, reader], { invite_only: true });
-  await tell(channelId, "secret");
+  await announce(channelId, "secret");
   const raw = await RawSocket.of(reader);
   raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
   await raw.frame((frame) => frame.ref === "resume");
   raw.pause();
-  await until(() => queueOf(server, queue)?.reader.kind === "socket");
-  // By the time of this answer the replay has gone as far as it can.
+  await until(() => queueOf(server, queue)?.state.kind === "socket");
+  // When this response arrives, the replay has progressed as far as it can.
   await owner.say("filling", "t", "meanwhile");
   await expel("in the middle", reader);
-  await tell(channelId, "secret afterwards");
+  await announce(channelId, "secret afterwards");
   const last = await owner.say("filling", "t", "the end");
   raw.resume();
   await raw.frame(() => raw.events.some((event) => event.message?.id === last));
@@ -68,7 +68,7 @@ t.test("[S1] a replay that waits for its client goes on with what the client may
   t.strictSame(
     leaks.map((event) => [event.type, event.op]),
     [],
-    "nothing of the channel but that it is gone",
+    "nothing of the channel except its removal",
   );
   const aboutChannel = (event: Event) => event.stream_id === channelId || event.message?.stream_id === channelId;
   t.strictSame(events.filter(aboutChannel), []);
@@ -79,9 +79,9 @@ t.test("[S1] a replay that waits for its client goes on with what the client may
   raw.destroy();
 });
 
-type Step = "tell" | "say" | "expel" | "invite" | "close" | "open" | "read";
+type Step = "announce" | "say" | "expel" | "invite" | "close" | "open" | "read";
 
-/** A client that catches up in steps, and what it must and may not have by then. */
+/** A client that catches up in steps, with what it must and must not have by then. */
 async function play(name: string, steps: readonly (readonly [Step, number])[]) {
   const reader = await personOf(server, name);
   const word = `word-${name}`;
@@ -92,8 +92,8 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
   let last = queue.last_event_id;
   const due: number[] = [];
   const leaks: Event[] = [];
-  const carryOut: Readonly<Record<Step, (count: number) => Promise<unknown>>> = {
-    tell: () => tell(channelId, word),
+  const execute: Readonly<Record<Step, (count: number) => Promise<unknown>>> = {
+    announce: () => announce(channelId, word),
     say: async () => {
       const id = await owner.say(channelId, word, word);
       if (isIn) due.push(id);
@@ -114,7 +114,7 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
       await owner.patch(`/streams/${channelId}`, { is_private: false });
       isPrivate = false;
     },
-    // A few events at a time, from an old position on.
+    // Reads a few events at a time from an old position on.
     read: async (count) => {
       const { socket } = await resume(reader, queue, last);
       const fence = await owner.post("/messages", { type: "direct", to: [reader.userId], content: "fence" });
@@ -125,8 +125,8 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
       if (!isIn && isPrivate) leaks.push(...socket.events.filter((event) => JSON.stringify(event).includes(word)));
     },
   };
-  for (const [step, count] of steps) await carryOut[step](count);
-  if (!isIn) await carryOut.invite(0);
+  for (const [step, count] of steps) await execute[step](count);
+  if (!isIn) await execute.invite(0);
   const all: Event[] = [];
   for (let from = queue.last_event_id; ; from = all.at(-1).id) {
     const events = await readNow(reader, queue, from);
@@ -138,11 +138,11 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
 }
 
 t.test(
-  "[S1] [E2] a channel taken and given back while one catches up: never what one may not see, in the end all",
+  "[S1] [E2] a client catching up while a channel is removed and restored never sees hidden events, and misses none in the end",
   async (t) => {
     const seed = seedOf(t);
     const step = fc.constantFrom<Step>(
-      "tell",
+      "announce",
       "say",
       "say",
       "expel",
@@ -162,7 +162,7 @@ t.test(
           const { leaks, due, said, isAscending } = await play(`catching up ${runs}`, steps);
           if (leaks.length > 0) throw new Error(`leaked: ${JSON.stringify(leaks)}`);
           if (said.join() !== due.join()) throw new Error(`due ${due}, given ${said}`);
-          if (!isAscending) throw new Error("ids do not ascend");
+          if (!isAscending) throw new Error("ids are not ascending");
         },
       ),
       { seed, numRuns: 8, endOnFailure: true },

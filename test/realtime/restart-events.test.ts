@@ -1,4 +1,7 @@
-/** `restart` events (OpenAPI, /events): each queue that outlives a restart gets one, in order, and gets it again until it is acknowledged. */
+/**
+ * `restart` events (OpenAPI, /events): each queue that survives a restart gets one, in order, and gets it again until
+ * it is acknowledged.
+ */
 import t from "tap";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { Client } from "../support/client.ts";
@@ -8,13 +11,13 @@ import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const told = { type: "restart", zulip_version: serverVersion, zulip_feature_level: featureLevel };
+const received = { type: "restart", zulip_version: serverVersion, zulip_feature_level: featureLevel };
 
 async function restartsIn(client: Client, queue: Queue): Promise<Event[]> {
   return (await readNow(client, queue)).filter((event: Event) => event.type === "restart");
 }
 
-t.test("[public API, restart] after each restart a queue has one such event, before what comes later", async (t) => {
+t.test("[public API, restart] after each restart a queue gets one restart event, before any later event", async (t) => {
   const first = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(first, "person");
   const queue = await openQueue(person, ["restart", "message"]);
@@ -26,7 +29,7 @@ t.test("[public API, restart] after each restart a queue has one such event, bef
     .as(first.owner)
     .post("/messages", { type: "direct", to: [person.userId], content: "after" });
   const events = await readNow(again, queue);
-  t.match(events, [{ message: { id: before.body.id } }, told, { message: { id: after.body.id } }]);
+  t.match(events, [{ message: { id: before.body.id } }, received, { message: { id: after.body.id } }]);
   t.strictSame(Object.keys(events[1]).sort(), [
     "id",
     "server_generation",
@@ -41,25 +44,25 @@ t.test("[public API, restart] after each restart a queue has one such event, bef
     ids.toSorted((a: number, b: number) => a - b),
     "[E1] ids increase",
   );
-  t.strictSame(await readNow(again, queue), events, "[E2] until it is acknowledged, it comes again");
-  t.strictSame((await getEvents(again, queue, ids[1])).body.events.length, 1, "and then no more");
+  t.strictSame(await readNow(again, queue), events, "[E2] it is repeated until it is acknowledged");
+  t.strictSame((await getEvents(again, queue, ids[1])).body.events.length, 1, "and not again afterwards");
   t.notOk(
     (await readNow(again, deaf)).some((event: Event) => event.type === "restart"),
-    "[realtime] who did not ask",
+    "[realtime] a queue that did not request it",
   );
   const fresh = await openQueue(again, ["restart", "message"]);
-  t.strictSame(await restartsIn(again, fresh), [], "a queue of after the restart");
+  t.strictSame(await restartsIn(again, fresh), [], "a queue created after the restart");
   const third = await restart(t, second.server);
   t.equal(
     (await restartsIn(third.as(person), { ...queue, last_event_id: ids[2] })).length,
     1,
-    "the next one is told, too",
+    "the next restart is reported, too",
   );
   t.equal((await restartsIn(third.as(person), fresh)).length, 1);
 });
 
 t.test(
-  "[public API, restart] a socket that resumes gets it, once; server_generation is when the server started",
+  "[public API, restart] a socket that resumes gets the event once; server_generation is the server's start time",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const first = await startClockedServer(t, { dataDir });
@@ -71,7 +74,7 @@ t.test(
     const again = new Client(second.server.url, person.account);
     const { socket } = await resume(again, queue, queue.last_event_id);
     const event = await socket.event(({ type }) => type === "restart");
-    t.match(event, { ...told, server_generation: startedAt / 1000 });
+    t.match(event, { ...received, server_generation: startedAt / 1000 });
     socket.terminate();
     const later = await resume(again, queue, event.id);
     t.match(await later.socket.ask({ type: "ping" }), { type: "pong" });

@@ -1,4 +1,7 @@
-/** Going on after a loss (E2): every later event that one may see, in order, once; over disconnects, restarts, leavings. */
+/**
+ * Resuming after a loss (E2): every later event that the user may see, in order, once; across disconnects, restarts and
+ * unsubscriptions.
+ */
 import t from "tap";
 import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
@@ -20,18 +23,18 @@ function withoutFlags({ flags: _flags, ...event }: Event): Event {
   return event;
 }
 
-/** Without the message that tells people that somebody else has subscribed them. */
+/** Disables the message to users whom somebody else subscribed. */
 const quietly = { send_new_subscription_messages: false };
 
 const server = await startTestServer(t);
 const { owner } = server;
 
-/** What an event is about, without what only its moment decides. */
+/** The events without fields that depend on the moment. */
 function outline(events: readonly Event[]): string[] {
   return events.map((event) => (event.type === "message" ? event.message.content : `${event.type} ${event.op ?? ""}`));
 }
 
-t.test("[E2] a socket that is cut off again and again while events flow misses none and gets none twice", async (t) => {
+t.test("[E2] a socket that is disconnected repeatedly while events flow misses none and gets none twice", async (t) => {
   const contents = Array.from({ length: 400 }, (_, index) => String(index));
   const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
   const sent = sayMany(owner, "general", "flow", contents);
@@ -48,7 +51,7 @@ t.test("[E2] a socket that is cut off again and again while events flow misses n
   t.ok(increases(seen));
 });
 
-t.test("[E2] a socket and a poll take turns on one queue without a gap or a double", async (t) => {
+t.test("[E2] a socket and a poll take turns on one queue without a gap or a duplicate", async (t) => {
   const contents = Array.from({ length: 200 }, (_, index) => String(index));
   const queue = await openQueue(owner, ["message"]);
   const sent = sayMany(owner, "general", "turns", contents);
@@ -60,7 +63,7 @@ t.test("[E2] a socket and a poll take turns on one queue without a gap or a doub
     if (seen.length >= contents.length) break;
     const { socket } = await resume(owner, queue, last());
     await socket.frame((frame) => frame.type === "event" || frame.type === "events");
-    // The poll takes the queue over while events are on their way; what the socket got counts until it is closed.
+    // The poll takes the queue over while events are in flight; what the socket received counts until it is closed.
     const taken = getEvents(owner, queue, last(), { dont_block: true });
     await socket.closed;
     await taken;
@@ -70,7 +73,7 @@ t.test("[E2] a socket and a poll take turns on one queue without a gap or a doub
   t.ok(increases(seen));
 });
 
-t.test("[E1] typing that was kept for the next socket comes after the messages, under an id of then", async (t) => {
+t.test("[E1] typing kept for the next socket follows the messages, with a fresh id", async (t) => {
   const typist = await personOf(server, "kept typist");
   const queue = await openQueue(owner, ["message", "typing"]);
   await typist.post("/typing", { op: "start", to: [owner.userId] });
@@ -85,7 +88,7 @@ t.test("[E1] typing that was kept for the next socket comes after the messages, 
   socket.terminate();
 });
 
-t.test("[realtime] a resume after a restart of the server has no gap and no double", async (t) => {
+t.test("[realtime] a resume after a server restart has no gap and no duplicate", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const { socket, queue } = await follow(before.owner, { event_types: ["message"] });
@@ -104,34 +107,37 @@ t.test("[realtime] a resume after a restart of the server has no gap and no doub
 });
 
 for (const kind of ["public", "private"] as const) {
-  t.test(`[E2] a ${kind} channel left and joined again: only what came inside the stays`, async (t) => {
-    const reader = await personOf(server, `stayer ${kind}`);
-    const name = `stays ${kind}`;
-    await createChannel(owner, name, [owner, reader], { invite_only: kind === "private" });
-    const types = ["message", "subscription"];
-    const live = await follow(reader, { event_types: types });
-    const queue = await openQueue(reader, types);
-    const names = JSON.stringify([name]);
-    await owner.say(name, "t", "in");
-    await reader.delete("/users/me/subscriptions", { subscriptions: names });
-    await owner.say(name, "t", "out");
-    const principals = [reader.userId];
-    await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
-    await owner.say(name, "t", "in again");
-    const expected = ["in", "subscription remove", "subscription add", "in again"];
-    const polled = await readNow(reader, queue);
-    t.strictSame(outline(polled), expected);
-    const { socket } = await resume(reader, queue, queue.last_event_id);
-    await socket.event((event) => event.message?.content === "in again");
-    t.strictSame(socket.events, polled, "the same by socket");
-    // A repetition has the flags of now: leaving has marked as read what was unread.
-    t.strictSame(live.socket.events.map(withoutFlags), polled.map(withoutFlags), "and as it was live");
-    socket.terminate();
-    live.socket.terminate();
-  });
+  t.test(
+    `[E2] a user who left and rejoined a ${kind} channel gets only messages from inside the subscription periods`,
+    async (t) => {
+      const reader = await personOf(server, `stayer ${kind}`);
+      const name = `stays ${kind}`;
+      await createChannel(owner, name, [owner, reader], { invite_only: kind === "private" });
+      const types = ["message", "subscription"];
+      const live = await follow(reader, { event_types: types });
+      const queue = await openQueue(reader, types);
+      const names = JSON.stringify([name]);
+      await owner.say(name, "t", "in");
+      await reader.delete("/users/me/subscriptions", { subscriptions: names });
+      await owner.say(name, "t", "out");
+      const principals = [reader.userId];
+      await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
+      await owner.say(name, "t", "in again");
+      const expected = ["in", "subscription remove", "subscription add", "in again"];
+      const polled = await readNow(reader, queue);
+      t.strictSame(outline(polled), expected);
+      const { socket } = await resume(reader, queue, queue.last_event_id);
+      await socket.event((event) => event.message?.content === "in again");
+      t.strictSame(socket.events, polled, "the same by socket");
+      // A replay has the current flags: unsubscribing has marked unread messages as read.
+      t.strictSame(live.socket.events.map(withoutFlags), polled.map(withoutFlags), "the same as live");
+      socket.terminate();
+      live.socket.terminate();
+    },
+  );
 }
 
-t.test("[S1] what was written in a private channel is not given to somebody who has left it", async (t) => {
+t.test("[S1] a former subscriber of a private channel does not receive its messages", async (t) => {
   const reader = await personOf(server, "expelled");
   const insider = await personOf(server, "insider");
   const name = "secret plans";
@@ -139,25 +145,25 @@ t.test("[S1] what was written in a private channel is not given to somebody who 
   await createChannel(owner, name, [owner], { invite_only: true, description: "described" });
   const principals = [reader.userId];
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
-  await owner.say(name, "t", "while the reader was there");
+  await owner.say(name, "t", "while the reader was subscribed");
   await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals });
-  await owner.say(name, "t", "when the reader was gone");
+  await owner.say(name, "t", "after the reader was removed");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [insider.userId], ...quietly });
   const events = await readNow(reader, queue);
   t.strictSame(messageIds(events), []);
-  const told = JSON.stringify(events);
-  t.notOk(told.includes("described"), "nor what the channel is for");
+  const received = JSON.stringify(events);
+  t.notOk(received.includes("described"), "nor the channel's description");
   const peers = events.filter((event) => event.type === "subscription" && event.op === "peer_add");
   t.notOk(peers.some((event) => event.user_ids.includes(insider.userId)));
   const shown = events.flatMap((event) => event.subscriptions ?? []).flatMap((record) => record.subscribers ?? []);
-  t.notOk(shown.includes(insider.userId), "nor who has joined since");
+  t.notOk(shown.includes(insider.userId), "nor its later subscribers");
   const { socket } = await resume(reader, queue, queue.last_event_id);
   await socket.ask({ type: "ping" });
   t.strictSame(socket.events, events, "the same by socket");
   socket.terminate();
 });
 
-t.test("[S1] somebody who joins a private channel later gets nothing from before, live or on a resume", async (t) => {
+t.test("[S1] a user who joins a private channel later receives nothing from before, live or replayed", async (t) => {
   const reader = await personOf(server, "late joiner");
   const early = await personOf(server, "early bird");
   const types = ["message", "stream", "subscription"];
@@ -176,35 +182,38 @@ t.test("[S1] somebody who joins a private channel later gets nothing from before
   live.socket.terminate();
 });
 
-t.test("[architecture, Event log] a message that was deleted meanwhile is skipped, its deletion is told", async (t) => {
-  const channelId = await createChannel(owner, "deleted", [owner]);
-  const queue = await openQueue(owner, ["message", "delete_message"], {
-    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
-  });
-  const gone = await owner.say("deleted", "gone", "1");
-  const stays = await owner.say("deleted", "stays", "2");
-  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
-  const { socket } = await resume(owner, queue, queue.last_event_id);
-  const deletion = await socket.event((event) => event.type === "delete_message");
-  t.strictSame(messageIds(socket.events), [stays]);
-  t.strictSame(deletion.message_ids, [gone]);
-  t.ok(increases(socket.events));
-  socket.terminate();
-});
+t.test(
+  "[architecture, Event log] a replay skips a message that was deleted meanwhile and sends its deletion",
+  async (t) => {
+    const channelId = await createChannel(owner, "deleted", [owner]);
+    const queue = await openQueue(owner, ["message", "delete_message"], {
+      client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+    });
+    const gone = await owner.say("deleted", "gone", "1");
+    const stays = await owner.say("deleted", "periods", "2");
+    await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
+    const { socket } = await resume(owner, queue, queue.last_event_id);
+    const deletion = await socket.event((event) => event.type === "delete_message");
+    t.strictSame(messageIds(socket.events), [stays]);
+    t.strictSame(deletion.message_ids, [gone]);
+    t.ok(increases(socket.events));
+    socket.terminate();
+  },
+);
 
-t.test("[architecture, Who received what] who received messages and left is told of their deletion", async (t) => {
+t.test("[architecture, Received messages] a user who received messages and left receives their deletion", async (t) => {
   const leaver = await personOf(server, "received");
-  const stranger = await personOf(server, "never there");
+  const outsider = await personOf(server, "never there");
   const channelId = await createChannel(owner, "received", [owner, leaver]);
   const heard = await owner.say("received", "t", "heard");
   await leaver.delete("/users/me/subscriptions", { subscriptions: ["received"] });
-  const queues = [await openQueue(leaver, ["delete_message"]), await openQueue(stranger, ["delete_message"])] as const;
+  const queues = [await openQueue(leaver, ["delete_message"]), await openQueue(outsider, ["delete_message"])] as const;
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
   t.match(await readNow(leaver, queues[0]), [{ type: "delete_message", message_id: heard }]);
-  t.strictSame(await readNow(stranger, queues[1]), []);
+  t.strictSame(await readNow(outsider, queues[1]), []);
 });
 
-t.test("[S1] in protected history each is told of the deletion of what he received, of nothing else", async (t) => {
+t.test("[S1] with protected history each user receives deletions only of messages they received", async (t) => {
   const people = await Promise.all(["even", "odd", "all"].map((name) => personOf(server, `${name} receiver`)));
   const name = "protected deletions";
   const channelId = await createChannel(owner, name, [owner, ...people], { invite_only: true });
@@ -238,7 +247,7 @@ t.test("[S1] in protected history each is told of the deletion of what he receiv
   }
 });
 
-t.test("[E2] a position that the server never gave is refused, not taken for granted", async (t) => {
+t.test("[E2] a position that the server never issued is rejected", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const future = Number.MAX_SAFE_INTEGER - 1;
   t.match(await getEvents(owner, queue, future, { dont_block: true }), { status: 400, body: { result: "error" } });
@@ -249,37 +258,35 @@ t.test("[E2] a position that the server never gave is refused, not taken for gra
   socket.terminate();
 });
 
-t.test(
-  "[E2] an event that comes while a socket is still reading a long past is not lost with the socket",
-  async (t) => {
-    const quiet = await personOf(server, "long quiet");
-    const queue = await openQueue(quiet, ["message"]);
-    await createChannel(owner, "noise", [owner]);
-    const contents = Array.from({ length: 4100 }, (_, index) => String(index));
-    await sayMany(owner, "noise", "noise", contents);
-    const raw = await RawSocket.of(quiet);
-    const params = { type: "direct", to: [quiet.userId], content: "in between" };
-    // One segment: the replay needs three passes, the message comes after the first, another queue ends the replay.
-    raw.send(
-      { type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" },
-      { type: "call", method: "POST", path: "/messages", params, ref: "post" },
-      { type: "register", event_types: [], fetch_event_types: [], ref: "register" },
-    );
-    const { id } = await raw.frame((frame) => frame.ref === "post");
-    await raw.frame((frame) => frame.ref === "register");
-    const given = messageIds(raw.events);
-    const rest = messageIds(await readNow(quiet, queue, raw.events.at(-1)?.id ?? queue.last_event_id));
-    t.strictSame([...given, ...rest], [id]);
-    raw.destroy();
-  },
-);
+t.test("[E2] an event that arrives while a socket is still replaying is not lost when the socket closes", async (t) => {
+  const quiet = await personOf(server, "long quiet");
+  const queue = await openQueue(quiet, ["message"]);
+  await createChannel(owner, "noise", [owner]);
+  const contents = Array.from({ length: 4100 }, (_, index) => String(index));
+  await sayMany(owner, "noise", "noise", contents);
+  const raw = await RawSocket.of(quiet);
+  const params = { type: "direct", to: [quiet.userId], content: "in between" };
+  // One segment: the replay needs three passes, the message arrives after the first, and another queue ends the
+  // replay.
+  raw.send(
+    { type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" },
+    { type: "call", method: "POST", path: "/messages", params, ref: "post" },
+    { type: "register", event_types: [], fetch_event_types: [], ref: "register" },
+  );
+  const { id } = await raw.frame((frame) => frame.ref === "post");
+  await raw.frame((frame) => frame.ref === "register");
+  const given = messageIds(raw.events);
+  const rest = messageIds(await readNow(quiet, queue, raw.events.at(-1)?.id ?? queue.last_event_id));
+  t.strictSame([...given, ...rest], [id]);
+  raw.destroy();
+});
 
-/** What a repetition has in common with the event as it was: bodies show the rows of now (architecture, Event log). */
+/** What a replayed event has in common with the live one: bodies show the current rows (architecture, Event log). */
 function identity(event: Event): unknown {
   return [event.id, event.type, event.op, event.message, event.stream_ids, event.user_ids, event.streams?.length];
 }
 
-t.test("[E2] what was live and what is repeated are the same events under the same ids", async (t) => {
+t.test("[E2] live and replayed events are the same events under the same ids", async (t) => {
   const member = await personOf(server, "witness");
   const other = await personOf(server, "doer");
   const followed = await Promise.all([owner, member].map((client) => follow(client, {})));

@@ -1,6 +1,6 @@
 /**
- * Readers that stop reading (E3, E4; realtime.md, How a slow reader is handled): they are ended at the bound, cost others
- * nothing, and lose nothing; readers that read are never ended, however much they ask for.
+ * Readers that stop reading (E3, E4; realtime.md, How a slow reader is handled): they are closed at the bound, do not
+ * delay others and lose no event. Readers that keep reading are never closed, however much they request.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -25,9 +25,9 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 
-/** 27 kB in an event: nearly the longest message, in characters of three bytes. */
+/** 27 kB in one event: three-byte characters, close to the maximum message length. */
 const filler = "\u6f22".repeat(9000);
-/** More than the kernel's buffers and the server's bound take together, in messages: the loop below ends far earlier. */
+/** More messages than the kernel's buffers and the server's bound hold together; the loop below ends far earlier. */
 const messages_max = 2000;
 
 /** A socket that follows a queue and has stopped reading. */
@@ -39,16 +39,16 @@ async function stalled(queue: Queue): Promise<RawSocket> {
   return raw;
 }
 
-/** How many messages are posted before the reader is looked at again. */
+/** Number of messages posted between two looks at the reader. */
 const step = 8;
 
-/** Posts until the server has given the reader up. @returns ids of what was posted */
+/** Posts until the server has closed the reader. @returns ids of the posted messages */
 async function fill(
   queue: Queue,
   afterEach: (ids: number[]) => Promise<void> = async () => undefined,
 ): Promise<number[]> {
   const ids: number[] = [];
-  while (queueOf(server, queue)?.reader.kind === "socket" && ids.length < messages_max) {
+  while (queueOf(server, queue)?.state.kind === "socket" && ids.length < messages_max) {
     const contents = Array.from({ length: step }, (_, index) => `${ids.length + index} ${filler}`);
     const posted = await sayMany(owner, "general", "fill", contents);
     ids.push(...posted);
@@ -58,7 +58,7 @@ async function fill(
 }
 
 t.test(
-  "[E3] a reader that stops is ended at the bound, others get every event meanwhile, its resume is complete",
+  "[E3] a reader that stops reading is closed at the bound, others receive every event meanwhile, and its resume is complete",
   async (t) => {
     const queue = await openQueue(owner, ["message"]);
     const raw = await stalled(queue);
@@ -66,7 +66,7 @@ t.test(
     const ids = await fill(queue, async (posted) => {
       await healthy.event((event) => event.message.id === posted.at(-1));
     });
-    t.ok(ids.length < messages_max, `ended after ${ids.length} messages`);
+    t.ok(ids.length < messages_max, `closed after ${ids.length} messages`);
     t.strictSame(messageIds(healthy.events), ids);
     t.strictSame(raw.events, [], "it has read nothing so far");
 
@@ -85,7 +85,7 @@ t.test(
 );
 
 t.test(
-  "[E4] typing behind a full buffer is coalesced: the latest notice of each typist, after what came before",
+  "[E4] typing behind a full buffer is coalesced: the latest event of each typist, after the earlier messages",
   async (t) => {
     const probe = await openQueue(owner, ["message"]);
     const probing = await stalled(probe);
@@ -95,7 +95,7 @@ t.test(
     const typists = await Promise.all([personOf(server, "first typist"), personOf(server, "second typist")]);
     const queue = await openQueue(owner, ["message", "typing"]);
     const raw = await stalled(queue);
-    // Well over what the kernel takes, well under the bound of 1 MiB, which is 38 messages more.
+    // Well above what the kernel buffers, well below the bound of 1 MiB, which is 38 messages more.
     const contents = Array.from({ length: capacity - 3 * step }, (_, index) => `${index} ${filler}`);
     const ids = await sayMany(owner, "general", "fill", contents);
     for (const typist of typists) {
@@ -104,7 +104,7 @@ t.test(
     }
     await typists[1]?.post("/typing", { op: "stop", to: [owner.userId] });
     const last = await owner.say("general", "fill", "the last");
-    t.equal(queueOf(server, queue)?.reader.kind, "socket", "it is slow, but not over the bound");
+    t.equal(queueOf(server, queue)?.state.kind, "socket", "it is slow, but not above the bound");
     raw.resume();
     await raw.frame(() => raw.events.filter((event) => event.type === "typing").length === typists.length);
     await raw.frame(() => messageIds(raw.events).at(-1) === last);
@@ -116,14 +116,14 @@ t.test(
         [typists[1]?.userId, "stop"],
       ],
     );
-    t.ok(increases(raw.events), "[E1] ids increase, though the notices waited");
+    t.ok(increases(raw.events), "[E1] ids increase although the typing events waited");
     const id = await owner.say("general", "fill", "and on");
     await raw.frame(() => messageIds(raw.events).at(-1) === id);
     raw.destroy();
   },
 );
 
-t.test("[E3] a reader that reads is not ended, however much there is to repeat", async (t) => {
+t.test("[E3] a reader that reads is not closed, however much is replayed", async (t) => {
   const reader = await personOf(server, "big reader");
   await createChannel(owner, "big", [owner, reader]);
   const queue = await openQueue(reader, ["message"]);
@@ -141,14 +141,14 @@ t.test("[E3] a reader that reads is not ended, however much there is to repeat",
   const params = { anchor: "newest", num_before: 280, num_after: 0, narrow: [["channel", "big"]] };
   const asked = asking.ask({ type: "call", method: "GET", path: "/messages", params });
   const answer = await Promise.race([asked, asking.closed]);
-  t.match(answer, { type: "reply", result: "success" }, "nor by an answer of many megabytes");
+  t.match(answer, { type: "reply", result: "success" }, "nor by a response of many megabytes");
   t.equal(answer.messages?.length, 280);
   t.equal((await asking.ask({ type: "ping" })).type, "pong");
   asking.terminate();
   socket.terminate();
 });
 
-t.test("[E3] [S3] an answer to a poll is bounded in characters; the rest comes with the next ones", async (t) => {
+t.test("[E3] [S3] a poll response is bounded in characters; the next polls return the rest", async (t) => {
   const reader = await personOf(server, "polling reader");
   await createChannel(owner, "polled", [owner, reader]);
   const queue = await openQueue(reader, ["message"]);
@@ -169,7 +169,7 @@ t.test("[E3] [S3] an answer to a poll is bounded in characters; the rest comes w
   t.ok(increases(seen));
 });
 
-t.test("[E3] a resume whose client stops reading waits, and goes on where it stood", async (t) => {
+t.test("[E3] a replay whose client stops reading waits, and continues where it stopped", async (t) => {
   const reader = await personOf(server, "pausing reader");
   await createChannel(owner, "paused", [owner, reader]);
   const queue = await openQueue(reader, ["message"]);
@@ -179,7 +179,7 @@ t.test("[E3] a resume whose client stops reading waits, and goes on where it sto
   raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
   await raw.frame((frame) => frame.ref === "resume");
   raw.pause();
-  await until(() => queueOf(server, queue)?.reader.kind === "socket");
+  await until(() => queueOf(server, queue)?.state.kind === "socket");
   ids.push(await owner.say("paused", "fill", "while it waits"));
   raw.resume();
   await raw.frame(() => raw.events.length >= ids.length);

@@ -1,4 +1,4 @@
-/** Who may open a WebSocket, how it says who it is, and what ends it (realtime.md: WebSocket, Close codes, Bounds). */
+/** Opening and authenticating a WebSocket, and what closes it (realtime.md: WebSocket, Close codes, Bounds). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
@@ -24,19 +24,19 @@ const closes = {
 };
 
 /** A socket without credentials. */
-async function stranger(url = server.url): Promise<Socket> {
+async function outsider(url = server.url): Promise<Socket> {
   const socket = new Socket(url);
   await socket.opened();
   return socket;
 }
 
-t.test("[realtime] Basic credentials in the upgrade's header open a socket that can be used at once", async (t) => {
+t.test("[realtime] Basic credentials in the upgrade header open a socket that is usable at once", async (t) => {
   const socket = await connect(owner);
   t.strictSame(await socket.ask({ type: "ping" }), { type: "pong", ref: "r1" });
   socket.close();
 });
 
-t.test("[realtime] [D2] wrong credentials in the header refuse the upgrade in the envelope", async (t) => {
+t.test("[realtime] [D2] wrong credentials in the header reject the upgrade with the error envelope", async (t) => {
   const wrong = Buffer.from("owner@localhost:0123456789abcdef").toString("base64");
   const cases = [
     [`Basic ${wrong}`, "INVALID_API_KEY", "Invalid API key"],
@@ -47,7 +47,11 @@ t.test("[realtime] [D2] wrong credentials in the header refuse the upgrade in th
     const { status, headers, body } = await new RawSocket(server.url, { authorization }).handshake;
     t.equal(status, 401);
     t.strictSame(JSON.parse(body), { result: "error", msg, code });
-    t.equal(/www-authenticate: basic/i.test(headers), code === "UNAUTHORIZED", "[D2] only where none was understood");
+    t.equal(
+      /www-authenticate: basic/i.test(headers),
+      code === "UNAUTHORIZED",
+      "[D2] only where no credentials were understood",
+    );
   }
   const leaver = await personOf(server, "leaver");
   await owner.delete(`/users/${leaver.userId}`);
@@ -55,8 +59,8 @@ t.test("[realtime] [D2] wrong credentials in the header refuse the upgrade in th
   t.match(JSON.parse(refused.body), { code: "USER_DEACTIVATED" });
 });
 
-t.test("[realtime] for browsers: no header, and a first frame that authenticates", async (t) => {
-  const socket = await stranger();
+t.test("[realtime] a browser without a header authenticates with its first frame", async (t) => {
+  const socket = await outsider();
   const { email, key } = owner.account ?? { email: "", key: "" };
   const reply = await socket.ask({ type: "authenticate", email, api_key: key });
   t.strictSame(reply, {
@@ -76,13 +80,13 @@ t.test("[realtime] for browsers: no header, and a first frame that authenticates
   socket.close();
 });
 
-t.test("[realtime] nothing but authenticate is accepted first: 4401", async (t) => {
+t.test("[realtime] a first frame other than authenticate closes the socket with 4401", async (t) => {
   for (const frame of [
     { type: "ping", ref: "a" },
     { type: "register", ref: "a" },
     { type: "authenticate", email: 7, api_key: "x", ref: "a" },
   ]) {
-    const socket = await stranger();
+    const socket = await outsider();
     socket.send(frame);
     t.strictSame(await socket.closed, closes.notAuthenticated, frame.type);
     t.strictSame(socket.frames, [
@@ -97,34 +101,34 @@ t.test("[realtime] nothing but authenticate is accepted first: 4401", async (t) 
   }
 });
 
-t.test("[realtime] a wrong key in the first frame: 4401; a deactivated account: 4403", async (t) => {
+t.test("[realtime] a wrong key in the first frame closes with 4401, a deactivated account with 4403", async (t) => {
   const leaver = await personOf(server, "frame leaver");
   await owner.delete(`/users/${leaver.userId}`);
-  const wrong = await stranger();
+  const wrong = await outsider();
   wrong.send({ type: "authenticate", email: owner.account?.email, api_key: "no", ref: "1" });
   t.strictSame(await wrong.closed, closes.notAuthenticated);
   t.match(wrong.frames, [{ ref: "1", result: "error", code: "INVALID_API_KEY" }]);
-  const gone = await stranger();
+  const gone = await outsider();
   gone.send({ type: "authenticate", email: leaver.account?.email, api_key: leaver.account?.key, ref: "1" });
   t.strictSame(await gone.closed, closes.deactivated);
   t.match(gone.frames, [{ ref: "1", result: "error", code: "USER_DEACTIVATED" }]);
 });
 
-t.test("[realtime] what is no frame at all before authentication: 4400", async (t) => {
+t.test("[realtime] bytes that are not a frame, sent before authentication, close the socket with 4400", async (t) => {
   for (const text of ["{", "[]", "7", '{"no":"type"}', '{"type":7}']) {
-    const socket = await stranger();
+    const socket = await outsider();
     socket.ws.send(text);
     t.strictSame(await socket.closed, closes.malformed, text);
     t.match(socket.frames, [{ type: "reply", result: "error", code: "BAD_REQUEST" }]);
   }
-  const binary = await stranger();
+  const binary = await outsider();
   binary.ws.send(Buffer.from("{}"));
   t.strictSame(await binary.closed, closes.malformed);
 });
 
-t.test("[realtime] [S3] a socket that does not say who it is within 5 s: 4408", async (t) => {
+t.test("[realtime] [S3] a socket that does not authenticate within 5 s is closed with 4408", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const socket = await stranger(clocked.url);
+  const socket = await outsider(clocked.url);
   const known = await connect(clocked.owner);
   clock.advance(limits.socket_authentication_ms_max - 1);
   socket.ws.ping();
@@ -132,31 +136,34 @@ t.test("[realtime] [S3] a socket that does not say who it is within 5 s: 4408", 
   t.equal(socket.ws.readyState, socket.ws.OPEN, "still open just before");
   clock.advance(101);
   t.strictSame(await socket.closed, closes.late);
-  t.match(await known.ask({ type: "ping" }), { type: "pong" }, "who has said it stays");
+  t.match(await known.ask({ type: "ping" }), { type: "pong" }, "an authenticated socket stays open");
   known.terminate();
 });
 
-t.test("[realtime] 4409: a newer socket or poll takes the queue, and only the queue's reader is ended", async (t) => {
-  const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
-  const { socket: second } = await resume(owner, queue, queue.last_event_id);
-  t.strictSame(await first.closed, closes.takenOver);
-  const id = await owner.say("general", "over", "to the second");
-  const event = await second.event((candidate) => candidate.type === "message");
-  t.equal(event.message.id, id);
-  const poll = await holdPoll(server, owner, queue, event.id);
-  t.strictSame(await second.closed, closes.takenOver);
-  const { socket: third, reply } = await resume(owner, queue, event.id);
-  t.match(reply, { result: "success" });
-  t.match(await poll.answer, { status: 200, body: { events: [] } });
-  third.close();
-});
+t.test(
+  "[realtime] a newer socket or poll takes the queue over and closes only its current reader, with 4409",
+  async (t) => {
+    const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
+    const { socket: second } = await resume(owner, queue, queue.last_event_id);
+    t.strictSame(await first.closed, closes.takenOver);
+    const id = await owner.say("general", "over", "to the second");
+    const event = await second.event((candidate) => candidate.type === "message");
+    t.equal(event.message.id, id);
+    const poll = await holdPoll(server, owner, queue, event.id);
+    t.strictSame(await second.closed, closes.takenOver);
+    const { socket: third, reply } = await resume(owner, queue, event.id);
+    t.match(reply, { result: "success" });
+    t.match(await poll.answer, { status: 200, body: { events: [] } });
+    third.close();
+  },
+);
 
-t.test("[realtime] one queue per socket: registering again leaves the first queue to others", async (t) => {
+t.test("[realtime] a socket that registers again releases its first queue to other readers", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   const second = await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: [] });
   t.not(second.queue_id, queue.queue_id);
-  t.equal(queueOf(server, queue)?.reader.kind, "none");
-  t.equal(queueOf(server, second)?.reader.kind, "socket");
+  t.equal(queueOf(server, queue)?.state.kind, "unread");
+  t.equal(queueOf(server, second)?.state.kind, "socket");
   await owner.say("general", "one", "only once");
   await socket.event((event) => event.type === "message");
   await socket.ask({ type: "ping" });
@@ -164,19 +171,22 @@ t.test("[realtime] one queue per socket: registering again leaves the first queu
   socket.close();
 });
 
-t.test("[realtime] 4410 when the queue is deleted, 4403 when the account is deactivated", async (t) => {
-  const { socket, queue } = await follow(owner, { event_types: ["message"] });
-  await owner.delete("/events", { queue_id: queue.queue_id });
-  t.strictSame(await socket.closed, closes.gone);
-  const leaver = await personOf(server, "socket leaver");
-  const { socket: following } = await follow(leaver, { event_types: ["message"] });
-  const idle = await connect(leaver);
-  await owner.delete(`/users/${leaver.userId}`);
-  t.strictSame(await following.closed, closes.deactivated);
-  t.strictSame(await idle.closed, closes.deactivated, "without a queue, too");
-});
+t.test(
+  "[realtime] a socket is closed with 4410 when its queue is deleted, with 4403 when its account is deactivated",
+  async (t) => {
+    const { socket, queue } = await follow(owner, { event_types: ["message"] });
+    await owner.delete("/events", { queue_id: queue.queue_id });
+    t.strictSame(await socket.closed, closes.gone);
+    const leaver = await personOf(server, "socket leaver");
+    const { socket: following } = await follow(leaver, { event_types: ["message"] });
+    const idle = await connect(leaver);
+    await owner.delete(`/users/${leaver.userId}`);
+    t.strictSame(await following.closed, closes.deactivated);
+    t.strictSame(await idle.closed, closes.deactivated, "without a queue, too");
+  },
+);
 
-/** The server learns in its own time that a socket is gone: asks until there is room. */
+/** The server notices a closed socket with a delay: retry until there is room. */
 async function admitted(client: Client): Promise<Socket> {
   for (;;) {
     const socket = await connect(client);
@@ -185,36 +195,39 @@ async function admitted(client: Client): Promise<Socket> {
   }
 }
 
-t.test("[S3] a person has at most 100 sockets: 4429 for one more, and room again when one is gone", async (t) => {
-  const many = await personOf(server, "many");
-  const sockets = await Promise.all(Array.from({ length: limits.sockets_per_user_max }, () => connect(many)));
-  await Promise.all(sockets.map((socket) => socket.ask({ type: "ping" })));
-  const surplus = new Socket(server.url, { as: many });
-  t.strictSame(await surplus.closed, closes.limited);
-  const frame = await stranger();
-  frame.send({ type: "authenticate", email: many.account?.email, api_key: many.account?.key });
-  t.strictSame(await frame.closed, closes.limited, "by first frame, too");
-  const other = await connect(owner);
-  t.match(await other.ask({ type: "ping" }), { type: "pong" }, "others are not concerned");
-  sockets[0]?.terminate();
-  const again = await admitted(many);
-  for (const socket of [...sockets, again, other]) socket.terminate();
-});
+t.test(
+  "[S3] a user has at most 100 sockets: one more is closed with 4429, and there is room again after one closes",
+  async (t) => {
+    const many = await personOf(server, "many");
+    const sockets = await Promise.all(Array.from({ length: limits.sockets_per_user_max }, () => connect(many)));
+    await Promise.all(sockets.map((socket) => socket.ask({ type: "ping" })));
+    const surplus = new Socket(server.url, { as: many });
+    t.strictSame(await surplus.closed, closes.limited);
+    const frame = await outsider();
+    frame.send({ type: "authenticate", email: many.account?.email, api_key: many.account?.key });
+    t.strictSame(await frame.closed, closes.limited, "by first frame, too");
+    const other = await connect(owner);
+    t.match(await other.ask({ type: "ping" }), { type: "pong" }, "other users are unaffected");
+    sockets[0]?.terminate();
+    const again = await admitted(many);
+    for (const socket of [...sockets, again, other]) socket.terminate();
+  },
+);
 
 t.test("[realtime] a server that stops closes every socket with 1001", async (t) => {
   const stopping = await startTestServer(t);
   const { socket } = await follow(stopping.owner, { event_types: ["message"] });
   const idle = await connect(stopping.owner);
-  const silent = await stranger(stopping.url);
+  const silent = await outsider(stopping.url);
   await stopping.stop();
   for (const one of [socket, idle, silent]) t.strictSame(await one.closed, closes.goingAway);
 });
 
 t.test("[realtime] a socket that closes leaves its queue for the next reader", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
-  t.equal(queueOf(server, queue)?.reader.kind, "socket");
+  t.equal(queueOf(server, queue)?.state.kind, "socket");
   socket.terminate();
-  await until(() => queueOf(server, queue)?.reader.kind === "none");
+  await until(() => queueOf(server, queue)?.state.kind === "unread");
   const id = await owner.say("general", "left", "for the next");
   t.strictSame(messageIds(await readNow(owner, queue)), [id]);
 });

@@ -1,26 +1,31 @@
 /**
- * The bounds of sockets, each exactly (S3): how many there may be, and how much a reader may leave unread (E3). The server's own
- * session stands on a connection that is an object, because what the kernel takes of a real one is not ours to say; real
- * connections that stall are in slow-reader.test.ts.
+ * The exact bounds of sockets (S3): how many may exist, and how much a reader may leave unread (E3). The server's
+ * session runs on an object as its connection, because a test cannot control the kernel's buffers. slow-reader.test.ts
+ * tests real stalled connections.
  */
 
-import type { HttpRequest, HttpResponse, WebSocketBehavior } from "uWebSockets.js";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Hub } from "../../src/realtime/hub.ts";
-import type { Connection } from "../../src/realtime/socket-host.ts";
 import { SocketServer } from "../../src/realtime/socket-server.ts";
+import type {
+  SocketConnection,
+  SocketRoute,
+  TransportRequest,
+  TransportResponse,
+  WebApp,
+} from "../../src/transport/transport.ts";
 import { SocketLine } from "../sim/lines.ts";
-import { answerOf, commands, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { answerOf, commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 const sent = 1;
 const dropped = 2;
 
-/** What is at the other end, as uWebSockets.js tells of it. */
-class Reader implements Connection {
+/** The remote end, as the transport reports it. */
+class Reader implements SocketConnection {
   buffered = 0;
-  /** What `send` says. */
+  /** The result of `send`. */
   said = sent;
   ended: number | null = null;
   readonly messageIds: number[] = [];
@@ -35,7 +40,7 @@ class Reader implements Connection {
   }
 
   sendFirstFragment(): number {
-    throw new Error("no answer here is large");
+    throw new Error("no response here is large");
   }
 
   sendFragment = this.sendFirstFragment;
@@ -65,13 +70,13 @@ class Bench {
 
   /** A realm with one queue, which follows everything from now on. */
   static async open(t: Test): Promise<Bench> {
-    const founded = await openFounded(t);
-    const hub = new Hub(founded.realm, { limitsPresence: false, reportBug: (error) => t.fail(String(error)) });
-    answerOf(await founded.ask(commands.register(ownerId, "q")));
-    return new Bench(founded, hub);
+    const created = await openNewRealm(t);
+    const hub = new Hub(created.realm, { limitsPresence: false, reportBug: (error) => t.fail(String(error)) });
+    answerOf(await created.ask(commands.register(ownerId, "q")));
+    return new Bench(created, hub);
   }
 
-  /** A reader with the events after one that it has; the position is of the moment when there is none. */
+  /** A reader that resumes after the given event id; by default it starts at the current position. */
   async follow(reader: Reader, after = this.#realm.realm.view.position - 1): Promise<SocketLine> {
     const { realm } = this.#realm;
     const user = realm.view.users.get(ownerId);
@@ -94,7 +99,7 @@ class Bench {
 }
 
 t.test(
-  "[S3] [E3] socket_buffer_bytes_soft_max: so much may be unread, with one byte more the socket ends",
+  "[S3] [E3] socket_buffer_bytes_soft_max: that much may be unread; one byte more closes the socket",
   async (t) => {
     const bench = await Bench.open(t);
     const start = bench.position;
@@ -108,22 +113,25 @@ t.test(
     t.strictSame([reader.messageIds, reader.ended], [ids, 4508], "nothing more is sent: reconnect and resume");
     const again = new Reader();
     await bench.follow(again, start);
-    t.strictSame(again.messageIds, [...ids, missed], "[E2] and nothing is lost by it");
+    t.strictSame(again.messageIds, [...ids, missed], "[E2] and nothing is lost");
   },
 );
 
-t.test("[S3] [E3] socket_buffer_bytes_hard_max: what is not taken ends the socket, whatever it was", async (t) => {
-  const bench = await Bench.open(t);
-  const start = bench.position;
-  const reader = new Reader();
-  await bench.follow(reader);
-  reader.said = dropped;
-  const missed = await bench.post();
-  t.strictSame([reader.messageIds, reader.ended], [[], 4508]);
-  const again = new Reader();
-  await bench.follow(again, start);
-  t.strictSame(again.messageIds, [missed], "[E2] and nothing is lost by it");
-});
+t.test(
+  "[S3] [E3] socket_buffer_bytes_hard_max: a send that the buffer does not accept closes the socket, whatever was sent",
+  async (t) => {
+    const bench = await Bench.open(t);
+    const start = bench.position;
+    const reader = new Reader();
+    await bench.follow(reader);
+    reader.said = dropped;
+    const missed = await bench.post();
+    t.strictSame([reader.messageIds, reader.ended], [[], 4508]);
+    const again = new Reader();
+    await bench.follow(again, start);
+    t.strictSame(again.messageIds, [missed], "[E2] and nothing is lost");
+  },
+);
 
 t.test("[S3] [E3] socket_buffer_bytes_soft_max: a replay waits while half of it is unread", async (t) => {
   const bench = await Bench.open(t);
@@ -132,7 +140,7 @@ t.test("[S3] [E3] socket_buffer_bytes_soft_max: a replay waits while half of it 
   const reader = new Reader();
   reader.buffered = limits.socket_buffer_bytes_soft_max / 2;
   const line = await bench.follow(reader, start);
-  t.strictSame([reader.messageIds, reader.ended], [[], null], "nothing is sent, and nobody is ended");
+  t.strictSame([reader.messageIds, reader.ended], [[], null], "nothing is sent, and no socket is closed");
   reader.buffered--;
   line.readAgain();
   while (reader.messageIds.length < ids.length && reader.ended === null) await bench.post().then((id) => ids.push(id));
@@ -148,25 +156,25 @@ const upgradeHeaders: Readonly<Record<string, string>> = {
   authorization: "Basic somebody",
 };
 
-/** The callbacks that are mounted on an app. */
-function mounted(server: SocketServer): WebSocketBehavior<unknown> {
-  let behavior: WebSocketBehavior<unknown> = {};
+/** The callbacks mounted on an app. */
+function mounted(server: SocketServer): SocketRoute<object> {
+  let mountedRoute: SocketRoute<object> | null = null;
   const app = {
-    ws: (_path: string, given: WebSocketBehavior<unknown>) => {
-      behavior = given;
+    onSocket: (_path: string, route: SocketRoute<object>) => {
+      mountedRoute = route;
     },
-    get: () => undefined,
   };
-  // Of the library's app, nothing else is used; so many real connections would not fit into a process.
-  server.mount(app as unknown as Parameters<SocketServer["mount"]>[0]);
-  return behavior;
+  // Nothing else of the app is used, because so many real connections would not fit into a process.
+  server.mount(app as unknown as WebApp);
+  if (mountedRoute === null) throw new Error("nothing was mounted");
+  return mountedRoute;
 }
 
-t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one that goes makes room", async (t) => {
-  const { realm, clock } = await openFounded(t);
+t.test("[S3] sockets_max: one socket more is rejected with 503, and a closed socket makes room", async (t) => {
+  const { realm, clock } = await openNewRealm(t);
   const hub = new Hub(realm, { limitsPresence: false, reportBug: (error) => t.fail(String(error)) });
   const nobody = () => {
-    throw new Error("nobody says who they are");
+    throw new Error("no socket authenticates");
   };
   const owner = realm.view.users.get(ownerId);
   if (owner === undefined) throw new Error("there is no owner");
@@ -174,8 +182,8 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
   const server = new SocketServer({
     realmOf: () => realm,
     hubOf: () => hub,
-    perform: nobody,
-    // One each: how many sockets a person may have is another bound.
+    execute: nobody,
+    // One socket per user: the number of sockets of one user has another bound.
     authenticate: () => {
       people++;
       return { caller: { ...owner, id: people }, keyHash: String(people) };
@@ -190,8 +198,8 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     ...wireMemory(() => clock.monotonic()),
     reportBug: (error) => t.fail(String(error)),
   });
-  const { upgrade, open, close } = mounted(server);
-  const knock = async () => {
+  const { upgrade, open, closed } = mounted(server);
+  const tryUpgrade = async () => {
     let status = "";
     let body = "";
     let data: unknown = null;
@@ -205,33 +213,32 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
       end: (text: string) => {
         body = text;
       },
-      upgrade: (given: unknown) => {
-        data = given;
-      },
     };
     const request = { getHeader: (name: string) => upgradeHeaders[name] ?? "" };
-    void upgrade?.(response as unknown as HttpResponse, request as unknown as HttpRequest, null as never);
-    // A refusal is written in the next pass of the loop.
+    upgrade(response as unknown as TransportResponse, request as unknown as TransportRequest, (given) => {
+      data = given;
+    });
+    // A rejection is written in the next pass of the event loop.
     if (data === null) await new Promise<void>((resolve) => clock.soon(resolve));
     return { status, body, data };
   };
   const sockets: unknown[] = [];
   const enter = async () => {
-    const { data } = await knock();
-    if (data === null) throw new Error(`refused as number ${sockets.length + 1}`);
+    const { data } = await tryUpgrade();
+    if (data === null) throw new Error(`rejected as number ${sockets.length + 1}`);
     const socket = { getUserData: () => data, end: () => undefined, getBufferedAmount: () => 0, send: () => sent };
     sockets.push(socket);
-    void open?.(socket as never);
+    open(socket as never);
   };
   for (let count = 0; count < limits.sockets_max; count++) await enter();
   t.equal(server.size, limits.sockets_max);
-  const { status, body, data } = await knock();
+  const { status, body, data } = await tryUpgrade();
   t.match(status, /^503 /);
   t.match(JSON.parse(body), { result: "error", code: "OVERLOADED" });
   t.equal(data, null);
-  close?.(sockets.pop() as never, 1006, new ArrayBuffer(0));
+  closed(sockets.pop() as never);
   await enter();
   t.equal(server.size, limits.sockets_max);
-  for (const socket of sockets) close?.(socket as never, 1006, new ArrayBuffer(0));
+  for (const socket of sockets) closed(socket as never);
   t.equal(server.size, 0);
 });

@@ -1,6 +1,6 @@
 /**
- * `call` for every operation (realtime.md): what REST says to a request, a socket says to the same call, word for word;
- * accepted ones and refused ones, of every endpoint there is.
+ * `call` for every operation (realtime.md): a socket returns exactly the response of REST for the same call, whether
+ * accepted or rejected, for every endpoint.
  */
 import t from "tap";
 import type { Endpoint } from "../../schemas/endpoint.ts";
@@ -15,7 +15,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 
 const excluded = /^\/(events|register|user_uploads)(\/|$)/;
-/** They end the caller's key, and with it the socket: a test of their own below. */
+/** These end the caller's key and with it the socket; they have their own test below. */
 const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key", "deactivate-realm"];
 const callable: readonly Endpoint[] = (endpoints as readonly Endpoint[]).filter(
   ({ operationId, path }) => !excluded.test(path) && !parting.includes(operationId),
@@ -25,32 +25,32 @@ function call(socket: Socket, { method, path }: { method: string; path: string }
   return socket.ask({ type: "call", method, path, params });
 }
 
-/** The answer's body as REST gives it. */
+/** The response body as REST returns it. */
 async function rest(client: Client, { method, path }: { method: string; path: string }, params: Params) {
   const send = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
   return (await client[send[method as keyof typeof send]](path, params)).body;
 }
 
-/** A path of an endpoint that leads nowhere. */
+/** The endpoint's path with ids that do not exist. */
 function nowhere({ path }: Endpoint): string {
   return path.replace(/\{[^}]*\}/g, "999999");
 }
 
-/** Without what only a moment decides. */
+/** Without fields that depend on the moment. */
 function bodyOf({ type: _type, ref: _ref, server_timestamp: _at, ...body }: Frame): unknown {
   return body;
 }
 
-/** A value that nothing but text takes, for each parameter that is not part of the path. */
+/** A value that only a text parameter accepts, for each parameter outside the path. */
 function wrongParams({ path, params }: Endpoint): Params {
   const names = Object.keys(params).filter((name) => !path.includes(`{${name}`));
   return Object.fromEntries(names.map((name) => [name, "\u0000"]));
 }
 
-/** Operations that were compared below, refused or carried out. */
+/** Operations compared below, rejected or accepted. */
 const compared = new Set<string>();
 
-t.test("[realtime] every operation refuses over a socket as it refuses over HTTP", async (t) => {
+t.test("[realtime] every operation is rejected over a socket as it is over HTTP", async (t) => {
   const person = await personOf(server, "refused caller");
   const socket = await connect(person);
   for (const endpoint of callable) {
@@ -66,14 +66,14 @@ t.test("[realtime] every operation refuses over a socket as it refuses over HTTP
   socket.terminate();
 });
 
-t.test("[realtime] every operation that needs nothing is carried out over a socket as over HTTP", async (t) => {
+t.test("[realtime] every operation without required parameters is executed over a socket as over HTTP", async (t) => {
   const socket = await connect(owner);
   let accepted = 0;
   for (const endpoint of callable.filter(({ path }) => !path.includes("{"))) {
     const expected = await rest(owner, endpoint, {});
     if (expected.result !== "success") continue;
     const given = bodyOf(await call(socket, endpoint, {})) as Record<string, unknown>;
-    // What is made twice differs in its id; what is read twice does not.
+    // Two creations differ in their id; two reads are equal.
     if (endpoint.effectiveness === "read") t.strictSame(given, bodyOf(expected), endpoint.operationId);
     t.equal(given["result"], "success", endpoint.operationId);
     t.strictSame(Object.keys(given), Object.keys(bodyOf(expected) as object));
@@ -90,7 +90,7 @@ t.test("[realtime] every operation that needs nothing is carried out over a sock
   socket.terminate();
 });
 
-t.test("[realtime] operations that end the caller's key answer first, then the socket is closed", async (t) => {
+t.test("[realtime] operations that end the caller's key send their response before the socket is closed", async (t) => {
   for (const [path, code] of [
     ["/users/me/api_key/regenerate", 4401],
     ["/users/me", 4403],

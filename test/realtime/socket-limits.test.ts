@@ -1,4 +1,7 @@
-/** Frames count against the same request limits as REST (realtime.md, D28), refused ones end the connection at last. */
+/**
+ * Frames count against the same request limits as REST (realtime.md, D28); a client that keeps sending rejected frames
+ * is closed.
+ */
 import t from "tap";
 import { personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
@@ -11,7 +14,7 @@ const environment = { RATE_LIMITS: `api=${burst}/3600,login=3/3600` };
 
 const limited = { type: "reply", result: "error", code: "RATE_LIMIT_HIT", msg: "API usage exceeded rate limit" };
 
-t.test("[D28] REST and frames take from one bucket; the refusal says when to come back", async (t) => {
+t.test("[D28] REST and frames share one bucket; the rejection says when to retry", async (t) => {
   const server = await startTestServer(t, { environment });
   const person = await personOf(server, "eager");
   const socket = await connect(person);
@@ -29,7 +32,7 @@ t.test("[D28] REST and frames take from one bucket; the refusal says when to com
   other.terminate();
 });
 
-t.test("[realtime] every kind of frame that works counts", async (t) => {
+t.test("[realtime] every kind of frame that does work counts", async (t) => {
   const server = await startTestServer(t, { environment });
   const frames = (queueId: string): readonly Record<string, unknown>[] => [
     { type: "register", event_types: [], fetch_event_types: [] },
@@ -49,7 +52,7 @@ t.test("[realtime] every kind of frame that works counts", async (t) => {
   }
 });
 
-t.test("[realtime] 4429: a client that goes on when it is refused is ended", async (t) => {
+t.test("[realtime] a client that keeps sending while it is limited is closed with 4429", async (t) => {
   const server = await startTestServer(t, { environment });
   const person = await personOf(server, "deaf");
   const socket = await connect(person);
@@ -82,7 +85,7 @@ t.test("[D28] wrong keys on sockets count as failed logins of their address", as
   t.equal(realmOf(server).view.users.get(owner.userId)?.isActive, true);
   const wrong = `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}`;
   const refused = await new RawSocket(server.url, { authorization: wrong }).handshake;
-  t.equal(refused.status, 429, "in the upgrade's header, too");
+  t.equal(refused.status, 429, "in the upgrade header, too");
   t.match(JSON.parse(refused.body), { result: "error", code: "RATE_LIMIT_HIT", "retry-after": Number });
   t.match(refused.headers, /^retry-after: [1-9]\d*\r?$/im);
 });

@@ -1,4 +1,7 @@
-/** Every frame of the WebSocket protocol with its ref and its reply, in both encodings, and what is refused (realtime.md). */
+/**
+ * Every frame of the WebSocket protocol with its ref and its reply, in both encodings, and every rejection
+ * (realtime.md).
+ */
 import { Packr } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -12,12 +15,12 @@ const server = await startTestServer(t);
 const { owner } = server;
 const packr = new Packr({ useRecords: false });
 
-/** The connection is alive: it answers a ping. */
+/** Whether the connection is open: it answers a ping. */
 async function lives(socket: Socket): Promise<boolean> {
   return (await socket.ask({ type: "ping" })).type === "pong";
 }
 
-t.test("[realtime] register: the queue and the state that was asked for, then every event", async (t) => {
+t.test("[realtime] register returns the queue and the requested state, followed by every event", async (t) => {
   const socket = await connect(owner);
   const reply = await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: ["message"] });
   const { body } = await owner.post("/register", { event_types: ["message"], fetch_event_types: ["message"] });
@@ -33,16 +36,16 @@ t.test("[realtime] register: the queue and the state that was asked for, then ev
   socket.close();
 });
 
-t.test("[realtime] resume: success, then every later event in order; or BAD_EVENT_QUEUE_ID", async (t) => {
+t.test("[realtime] resume returns success and then every later event in order, or BAD_EVENT_QUEUE_ID", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const ids = [await owner.say("general", "resume", "1"), await owner.say("general", "resume", "2")];
   const { socket, reply } = await resume(owner, queue, queue.last_event_id);
   t.strictSame(reply, { type: "reply", ref: "r1", result: "success", msg: "", queue_id: queue.queue_id });
   await socket.event((event) => event.message.id === ids[1]);
   t.strictSame(messageIds(socket.events), ids);
-  const stranger = await connect(await personOf(server, "stranger"));
+  const outsider = await connect(await personOf(server, "outsider"));
   for (const queueId of [queue.queue_id, "0000-0000"]) {
-    t.strictSame(await stranger.ask({ type: "resume", queue_id: queueId, last_event_id: -1 }), {
+    t.strictSame(await outsider.ask({ type: "resume", queue_id: queueId, last_event_id: -1 }), {
       type: "reply",
       ref: queueId === queue.queue_id ? "r1" : "r2",
       result: "error",
@@ -52,14 +55,14 @@ t.test("[realtime] resume: success, then every later event in order; or BAD_EVEN
     });
   }
   for (const wrong of [{}, { queue_id: 7, last_event_id: 1 }, { queue_id: queue.queue_id, last_event_id: "1" }]) {
-    t.match(await stranger.ask({ type: "resume", ...wrong }), { result: "error", code: "BAD_REQUEST" });
+    t.match(await outsider.ask({ type: "resume", ...wrong }), { result: "error", code: "BAD_REQUEST" });
   }
-  t.ok(await lives(stranger));
-  stranger.close();
+  t.ok(await lives(outsider));
+  outsider.close();
   socket.close();
 });
 
-t.test("[realtime] ack has no answer when it is right, and one when a field is wrong", async (t) => {
+t.test("[realtime] a valid ack has no reply; an ack with a wrong field has one", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   socket.send({ type: "ack", last_event_id: queue.last_event_id, ref: "ack" });
   t.ok(await lives(socket));
@@ -69,7 +72,7 @@ t.test("[realtime] ack has no answer when it is right, and one when a field is w
   socket.close();
 });
 
-t.test("[realtime] presence answers as POST /users/me/presence", async (t) => {
+t.test("[realtime] presence replies as POST /users/me/presence does", async (t) => {
   const socket = await connect(owner);
   const reply = await socket.ask({ type: "presence", status: "active", last_update_id: -1 });
   t.match(reply, { type: "reply", ref: "r1", result: "success", msg: "", server_timestamp: Number });
@@ -86,7 +89,7 @@ t.test("[realtime] presence answers as POST /users/me/presence", async (t) => {
   socket.close();
 });
 
-t.test("[realtime] typing: direct by `to`, in a channel by `stream_id` and `topic`", async (t) => {
+t.test("[realtime] typing is sent to users by `to`, and to a channel by `stream_id` and `topic`", async (t) => {
   const reader = await personOf(server, "reader");
   const channelId = await createChannel(owner, "typed", [owner, reader]);
   const { socket: reading } = await follow(reader, { event_types: ["typing"] });
@@ -110,7 +113,7 @@ t.test("[realtime] typing: direct by `to`, in a channel by `stream_id` and `topi
 });
 
 t.test(
-  "[realtime] call carries any REST operation: its parameters typed or as text, its answer as it is",
+  "[realtime] call executes any REST operation, with typed or text parameters, and returns its response unchanged",
   async (t) => {
     const socket = await connect(owner);
     const params = { type: "channel", to: "general", topic: "called", content: "by socket" };
@@ -132,7 +135,7 @@ t.test(
   },
 );
 
-t.test("[realtime] [D25] a call's idempotency_key keeps the first answer", async (t) => {
+t.test("[realtime] [D25] a repeated call with the same idempotency_key returns the first response", async (t) => {
   const socket = await connect(owner);
   const call = (content: string, key: unknown) =>
     socket.ask({
@@ -148,7 +151,7 @@ t.test("[realtime] [D25] a call's idempotency_key keeps the first answer", async
   t.equal(again.id, first.id);
   const byRest = { type: "channel", to: "general", topic: "once", content: "once" };
   const rest = await owner.post("/messages", byRest, { "Idempotency-Key": "key-1" });
-  t.equal(rest.body.id, first.id, "and REST knows it");
+  t.equal(rest.body.id, first.id, "and REST shares it");
   t.match(await call("something else", "key-1"), { result: "error", code: "BAD_REQUEST" });
   t.match(await call("once", ""), { result: "error", code: "BAD_REQUEST" });
   t.match(await call("once", 7), { result: "error", code: "BAD_REQUEST" });
@@ -158,7 +161,7 @@ t.test("[realtime] [D25] a call's idempotency_key keeps the first answer", async
   socket.close();
 });
 
-t.test("[realtime] a call reaches neither /events nor /register nor uploads", async (t) => {
+t.test("[realtime] a call cannot reach /events, /register or uploads", async (t) => {
   const socket = await connect(owner);
   const excluded = ["/events", "/register", "/user_uploads", "/user_uploads/2/x", "/events/ws", "/api/v1/events"];
   for (const path of excluded) {
@@ -171,7 +174,7 @@ t.test("[realtime] a call reaches neither /events nor /register nor uploads", as
   for (const path of disguised) {
     const reply = await socket.ask({ type: "call", method: "GET", path, params: { queue_id: "x", last_event_id: 1 } });
     t.equal(reply.result, "error");
-    t.not(reply.code, "BAD_EVENT_QUEUE_ID", `${path} does not get through`);
+    t.not(reply.code, "BAD_EVENT_QUEUE_ID", `${path} is not reachable`);
   }
   for (const wrong of [{}, { method: "GET" }, { path: "/users/me" }, { method: 1, path: "/users/me" }]) {
     t.match(await socket.ask({ type: "call", ...wrong }), { result: "error", code: "BAD_REQUEST" });
@@ -184,7 +187,7 @@ t.test("[realtime] a call reaches neither /events nor /register nor uploads", as
   socket.close();
 });
 
-t.test("[S3] a socket has at most 64 calls under way: more are refused, not queued", async (t) => {
+t.test("[S3] a socket has at most 64 calls in flight: more are rejected, not queued", async (t) => {
   const raw = await RawSocket.of(owner);
   const calls = Array.from({ length: limits.socket_calls_pending_max + 1 }, (_, index) => ({
     type: "call",
@@ -202,7 +205,7 @@ t.test("[S3] a socket has at most 64 calls under way: more are refused, not queu
   raw.destroy();
 });
 
-t.test("[realtime] what is wrong gets an error reply, and the connection stays", async (t) => {
+t.test("[realtime] an invalid frame gets an error reply, and the connection stays open", async (t) => {
   const socket = await connect(owner);
   const unknown = await socket.ask({ type: "moon" });
   t.strictSame(unknown, {
@@ -229,7 +232,7 @@ t.test("[realtime] what is wrong gets an error reply, and the connection stays",
   socket.close();
 });
 
-t.test("[S3] a ref has at most 64 characters; without one the answer has none", async (t) => {
+t.test("[S3] a ref has at most 64 characters; without one the reply has none", async (t) => {
   const socket = await connect(owner);
   for (const ref of ["x".repeat(64), "\u{1f600}".repeat(64), ""]) {
     socket.send({ type: "ping", ref });
@@ -244,13 +247,13 @@ t.test("[S3] a ref has at most 64 characters; without one the answer has none", 
   socket.close();
 });
 
-/** A ping of exactly so many bytes. */
+/** A ping of exactly that many bytes. */
 function pingOf(bytes: number): string {
   const bare = JSON.stringify({ type: "ping", ref: "big", pad: "" });
   return JSON.stringify({ type: "ping", ref: "big", pad: "x".repeat(bytes - bare.length) });
 }
 
-t.test("[S3] a frame of ws_frame_bytes_max is read; one byte more is answered and closed with 1009", async (t) => {
+t.test("[S3] a frame of ws_frame_bytes_max is read; one byte more gets a reply and closes with 1009", async (t) => {
   const socket = await connect(owner);
   socket.ws.send(pingOf(limits.ws_frame_bytes_max));
   t.strictSame(await socket.frame((frame) => frame.ref === "big"), { type: "pong", ref: "big" });
@@ -260,48 +263,51 @@ t.test("[S3] a frame of ws_frame_bytes_max is read; one byte more is answered an
   t.match(socket.frames.slice(before), [{ type: "reply", result: "error", code: "BAD_REQUEST" }]);
   const huge = await connect(owner);
   huge.ws.send(pingOf(limits.ws_frame_bytes_hard_max + 1));
-  t.ok([1006, 1009].includes((await huge.closed).code), "beyond the hard bound the protocol's own answer");
+  t.ok([1006, 1009].includes((await huge.closed).code), "beyond the hard bound the protocol's own close");
 });
 
-t.test("[realtime] with the subprotocol msgpack everything is the same in MessagePack binary frames", async (t) => {
-  const plain = await connect(owner);
-  const packed = await connect(owner, "msgpack");
-  t.equal(packed.ws.protocol, "msgpack");
-  t.equal(plain.ws.protocol, "");
-  const kinds = new Set<boolean>();
-  packed.ws.on("message", (_data, isBinary) => kinds.add(isBinary));
-  const ask = (frame: Record<string, unknown>): Promise<Frame> => {
-    packed.ws.send(packr.pack(frame));
-    return packed.frame((candidate) => candidate.ref === frame["ref"]);
-  };
-  t.strictSame(await ask({ type: "ping", ref: "p" }), { type: "pong", ref: "p" });
-  const types = { event_types: ["message", "delete_message"], fetch_event_types: [] };
-  const registered = await ask({ type: "register", ...types, ref: "q" });
-  const other = await plain.ask({ type: "register", ...types });
-  t.strictSame(Object.keys(registered).sort(), Object.keys(other).sort());
-  const channelId = await createChannel(owner, "packed", [owner]);
-  const params = { type: "channel", to: channelId, topic: "t", content: "packed \u{1f600}" };
-  const sent = await ask({ type: "call", method: "POST", path: "/messages", params, ref: "m" });
-  await owner.say(channelId, "t", "second");
-  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
-  const isLast = (event: { type: string }) => event.type === "delete_message";
-  await Promise.all([packed.event(isLast), plain.event(isLast)]);
-  t.strictSame(packed.events, plain.events);
-  t.equal(packed.events[0].message.id, sent.id);
-  const pieces = packed.frames.filter((frame) => frame.type === "events");
-  t.equal(pieces.length, 1, "several events that are ready at once come in one frame");
-  t.equal(pieces[0].events.length, 2);
-  for (const bytes of [Buffer.from([0xc1]), packr.pack([1]), packr.pack("x"), Buffer.alloc(0)]) {
+t.test(
+  "[realtime] with the subprotocol msgpack every reply and event is a MessagePack binary frame with the same content",
+  async (t) => {
+    const plain = await connect(owner);
+    const packed = await connect(owner, "msgpack");
+    t.equal(packed.ws.protocol, "msgpack");
+    t.equal(plain.ws.protocol, "");
+    const kinds = new Set<boolean>();
+    packed.ws.on("message", (_data, isBinary) => kinds.add(isBinary));
+    const ask = (frame: Record<string, unknown>): Promise<Frame> => {
+      packed.ws.send(packr.pack(frame));
+      return packed.frame((candidate) => candidate.ref === frame["ref"]);
+    };
+    t.strictSame(await ask({ type: "ping", ref: "p" }), { type: "pong", ref: "p" });
+    const types = { event_types: ["message", "delete_message"], fetch_event_types: [] };
+    const registered = await ask({ type: "register", ...types, ref: "q" });
+    const other = await plain.ask({ type: "register", ...types });
+    t.strictSame(Object.keys(registered).sort(), Object.keys(other).sort());
+    const channelId = await createChannel(owner, "packed", [owner]);
+    const params = { type: "channel", to: channelId, topic: "t", content: "packed \u{1f600}" };
+    const sent = await ask({ type: "call", method: "POST", path: "/messages", params, ref: "m" });
+    await owner.say(channelId, "t", "second");
+    await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
+    const isLast = (event: { type: string }) => event.type === "delete_message";
+    await Promise.all([packed.event(isLast), plain.event(isLast)]);
+    t.strictSame(packed.events, plain.events);
+    t.equal(packed.events[0].message.id, sent.id);
+    const pieces = packed.frames.filter((frame) => frame.type === "events");
+    t.equal(pieces.length, 1, "several events that are ready at once are sent in one frame");
+    t.equal(pieces[0].events.length, 2);
+    for (const bytes of [Buffer.from([0xc1]), packr.pack([1]), packr.pack("x"), Buffer.alloc(0)]) {
+      const before = packed.frames.length;
+      packed.ws.send(bytes);
+      const reply = await packed.frame((frame) => packed.frames.indexOf(frame) === before);
+      t.match(reply, { type: "reply", result: "error", code: "BAD_REQUEST" });
+    }
     const before = packed.frames.length;
-    packed.ws.send(bytes);
-    const reply = await packed.frame((frame) => packed.frames.indexOf(frame) === before);
-    t.match(reply, { type: "reply", result: "error", code: "BAD_REQUEST" });
-  }
-  const before = packed.frames.length;
-  packed.ws.send('{"type":"ping"}');
-  t.match(await packed.frame((frame) => packed.frames.indexOf(frame) === before), { code: "BAD_REQUEST" });
-  t.strictSame(await ask({ type: "ping", ref: "z" }), { type: "pong", ref: "z" });
-  t.strictSame([...kinds], [true], "never a text frame");
-  plain.close();
-  packed.close();
-});
+    packed.ws.send('{"type":"ping"}');
+    t.match(await packed.frame((frame) => packed.frames.indexOf(frame) === before), { code: "BAD_REQUEST" });
+    t.strictSame(await ask({ type: "ping", ref: "z" }), { type: "pong", ref: "z" });
+    t.strictSame([...kinds], [true], "never a text frame");
+    plain.close();
+    packed.close();
+  },
+);

@@ -1,14 +1,15 @@
 /**
- * State before + events = fresh fetch (architecture, Event log): people with different rights register, much happens, and
- * what they know by events is what a new /register says; live over a socket, by long-poll, and repeated at the end.
+ * State before plus events equals a fresh fetch (architecture, Event log): users with different rights register, many
+ * things change, and the state they derive from events equals a new /register; live over a socket, by long-poll, and
+ * replayed at the end.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   createChannel,
-  crowd,
   personOf,
   setRealmSettings,
   setUserSettings,
@@ -17,9 +18,9 @@ import {
 } from "../support/conversation.ts";
 import { mirroredTypes } from "../support/mirror.ts";
 import { realmOf } from "../support/realtime.ts";
-import { type Stage, watch } from "../support/watch.ts";
+import { type Fixture, watch } from "../support/watch.ts";
 
-t.test("[architecture] messages in channels and directly", (t) =>
+t.test("[architecture] state follows messages in channels and direct messages", (t) =>
   watch(t, async ({ owner, member, other }) => {
     await member.say("before", "new", "more");
     await other.post("/messages", { type: "direct", to: [member.userId], content: "again" });
@@ -31,7 +32,7 @@ t.test("[architecture] messages in channels and directly", (t) =>
   }),
 );
 
-t.test("[architecture] joining and leaving public channels, by oneself and by others", (t) =>
+t.test("[architecture] state follows joining and leaving public channels, by oneself and by others", (t) =>
   watch(t, async ({ owner, member, other }) => {
     await other.post("/users/me/subscriptions", { subscriptions: [{ name: "new one", description: "made" }] });
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "new one" }] });
@@ -43,14 +44,14 @@ t.test("[architecture] joining and leaving public channels, by oneself and by ot
     });
     await owner.delete("/users/me/subscriptions", { subscriptions: ["and another"], principals: [member.userId] });
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }] });
-    // Of each other, too: a public channel that one has left says still who is in it.
+    // They see each other, too: a public channel that a user has left still shows its subscribers.
     const together = { subscriptions: ["before"], principals: [owner.userId, member.userId, other.userId] };
     await owner.delete("/users/me/subscriptions", together);
   }),
 );
 
 t.test(
-  "[behaviour 4.4] a person's own settings of channels, default channels, joining and leaving in one request",
+  "[behaviour 4.4] state follows a user's own channel settings, default channels, and joining and leaving in one request",
   (t) =>
     watch(t, async ({ owner, member }) => {
       const properties = "/users/me/subscriptions/properties";
@@ -70,24 +71,26 @@ t.test(
     }),
 );
 
-t.test("[architecture] scheduled messages and reminders, changed, deleted and not delivered yet", (t) =>
-  watch(t, async ({ member, other }) => {
-    const later = { scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 86_400 };
-    const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
-    const ids = [];
-    for (let count = 0; count < 3; count++) {
-      ids.push((await member.post("/scheduled_messages", draft)).body.scheduled_message_id);
-    }
-    await member.patch(`/scheduled_messages/${ids[0]}`, { type: "direct", to: [other.userId], content: "y" });
-    await member.delete(`/scheduled_messages/${ids[1]}`);
-    const message = await other.say("before", "t", "remember");
-    const reminders = [];
-    for (const note of ["a", "b"]) {
-      const answer = await member.post("/reminders", { message_id: message, note, ...later });
-      reminders.push(answer.body.reminder_id);
-    }
-    await member.delete(`/reminders/${reminders[0]}`);
-  }),
+t.test(
+  "[architecture] state follows scheduled messages and reminders that are changed, deleted or still pending",
+  (t) =>
+    watch(t, async ({ member, other }) => {
+      const later = { scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 86_400 };
+      const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
+      const ids = [];
+      for (let count = 0; count < 3; count++) {
+        ids.push((await member.post("/scheduled_messages", draft)).body.scheduled_message_id);
+      }
+      await member.patch(`/scheduled_messages/${ids[0]}`, { type: "direct", to: [other.userId], content: "y" });
+      await member.delete(`/scheduled_messages/${ids[1]}`);
+      const message = await other.say("before", "t", "remember");
+      const reminders = [];
+      for (const note of ["a", "b"]) {
+        const answer = await member.post("/reminders", { message_id: message, note, ...later });
+        reminders.push(answer.body.reminder_id);
+      }
+      await member.delete(`/reminders/${reminders[0]}`);
+    }),
 );
 
 async function idOf(client: Client, channel: string): Promise<number> {
@@ -96,7 +99,7 @@ async function idOf(client: Client, channel: string): Promise<number> {
 
 for (const older of [false, true]) {
   const types = older ? "muted_topics" : "user_topic";
-  t.test(`[behaviour 4.3] policies for topics, for clients that follow ${types}`, (t) =>
+  t.test(`[behaviour 4.3] state follows topic policies, for clients that follow ${types}`, (t) =>
     watch(
       t,
       async ({ server, member, other }) => {
@@ -112,7 +115,7 @@ for (const older of [false, true]) {
         const places = { from: { channelId: id, topic: "old" }, to: { channelId: id, topic: "moved" } };
         const move = { ...places, isMerge: false, phase: "target" as const, afterUserId: 0 };
         await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
-        // One topic, differently composed: to clients, which compare without case alone, these are two.
+        // One topic in two Unicode compositions: clients compare only without case, so they see two topics.
         for (const topic of ["cafe\u0301 one", "cafe\u0301 two", "away"]) await set(topic, 1);
         for (const [topic, target] of [
           ["caf\u00e9 one", "gone"],
@@ -129,7 +132,7 @@ for (const older of [false, true]) {
   );
 }
 
-t.test("[architecture] private channels: made with one, joined later, left", (t) =>
+t.test("[architecture] state follows private channels: created with the user, joined later, left", (t) =>
   watch(t, async ({ owner, member, other }) => {
     const invited = { invite_only: true };
     await createChannel(owner, "private with", [owner, member], invited);
@@ -146,7 +149,7 @@ t.test("[architecture] private channels: made with one, joined later, left", (t)
   }),
 );
 
-t.test("[architecture] channels for newcomers, and newcomers", (t) =>
+t.test("[architecture] state follows default channels and new users", (t) =>
   watch(t, async ({ server, owner }) => {
     await createChannel(owner, "welcome", [owner], { is_default_stream: true });
     await server.person("Newcomer");
@@ -155,7 +158,7 @@ t.test("[architecture] channels for newcomers, and newcomers", (t) =>
   }),
 );
 
-t.test("[spec 2.3] settings, names, time zones and who sees which address; defaults, and who comes after", (t) =>
+t.test("[spec 2.3] state follows settings, names, time zones, email visibility, defaults and later users", (t) =>
   watch(t, async ({ server, owner, member, other }) => {
     await member.patch("/settings", { color_scheme: 3, full_name: "Renamed", timezone: "Asia/Calcutta" });
     await owner.patch("/settings", { email_address_visibility: 2, default_language: "de" });
@@ -167,7 +170,7 @@ t.test("[spec 2.3] settings, names, time zones and who sees which address; defau
   }),
 );
 
-t.test("[architecture] deactivation takes a person out of every channel", (t) =>
+t.test("[architecture] deactivation removes a user from every channel", (t) =>
   watch(t, async ({ owner, other }) => {
     await other.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
     await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
@@ -176,7 +179,7 @@ t.test("[architecture] deactivation takes a person out of every channel", (t) =>
   }),
 );
 
-t.test("[behaviour 2.20] who comes back is in every channel, group and permission again", (t) =>
+t.test("[behaviour 2.20] reactivation restores a user in every channel, group and permission", (t) =>
   watch(
     t,
     async ({ owner, other }) => {
@@ -191,7 +194,7 @@ t.test("[behaviour 2.20] who comes back is in every channel, group and permissio
   ),
 );
 
-t.test("[behaviour 2.20] whoever is deactivated is in no group, whatever their role becomes", (t) =>
+t.test("[behaviour 2.20] a deactivated user is in no group, whatever their role becomes", (t) =>
   watch(
     t,
     async ({ owner, other }) => {
@@ -203,7 +206,7 @@ t.test("[behaviour 2.20] whoever is deactivated is in no group, whatever their r
   ),
 );
 
-t.test("[behaviour 2.8] names, addresses and roles of others", (t) =>
+t.test("[behaviour 2.8] state follows names, email addresses and roles of others", (t) =>
   watch(
     t,
     async ({ owner, other }) => {
@@ -217,7 +220,7 @@ t.test("[behaviour 2.8] names, addresses and roles of others", (t) =>
   ),
 );
 
-t.test("[S1] a hidden address that changes", (t) =>
+t.test("[S1] state follows a hidden email address that changes", (t) =>
   watch(
     t,
     async ({ owner, other }) => {
@@ -231,9 +234,9 @@ t.test("[S1] a hidden address that changes", (t) =>
   ),
 );
 
-/** People whose addresses some roles see, channels that some roles see. */
-async function furnish({ server, owner, other }: Stage): Promise<void> {
-  const shy = await crowd(server, "shy", 5);
+/** Users whose email addresses only some roles see, and channels that only some roles see. */
+async function createFixture({ server, owner, other }: Fixture): Promise<void> {
+  const shy = await addUsers(server, "shy", 5);
   for (const [index, id] of shy.entries()) setUserSettings(server, id, { email_address_visibility: index + 1 });
   await createChannel(owner, "private without", [owner, other], { invite_only: true });
   await createChannel(owner, "public without", [owner, other]);
@@ -248,7 +251,7 @@ for (const [before, after] of [
   [600, 100],
   [200, 300],
 ] as const) {
-  t.test(`[S1] a change of one's own role from ${before} to ${after} shows and hides channels and addresses`, (t) =>
+  t.test(`[S1] a user's role change from ${before} to ${after} shows and hides channels and email addresses`, (t) =>
     watch(
       t,
       async ({ owner, member, other }) => {
@@ -256,70 +259,69 @@ for (const [before, after] of [
         await other.say("public without", "news", "after the change");
         await createChannel(owner, "later", [owner]);
       },
-      async (stage) => {
-        await furnish(stage);
-        await stage.owner.patch(`/users/${stage.member.userId}`, { role: before });
+      async (fixture) => {
+        await createFixture(fixture);
+        await fixture.owner.patch(`/users/${fixture.member.userId}`, { role: before });
       },
     ),
   );
 }
 
-t.test("[S1] restricted guests know whom they meet, in channels and directly, and forget whom they part from", (t) =>
-  watch(
-    t,
-    async ({ server, owner, member, other }) => {
-      await createChannel(other, "meeting", [member, other]);
-      const [stranger = 0, second = 0] = await crowd(server, "stranger", 2);
-      const join = (name: string, ids: readonly number[]) =>
-        owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: ids });
-      await join("meeting", [stranger, second]);
-      await owner.patch(`/users/${stranger}`, { full_name: "Known" });
-      await owner.patch(`/users/${second}`, { full_name: "Known, too" });
-      const part = { subscriptions: ["meeting"], principals: [stranger] };
-      await owner.delete("/users/me/subscriptions", part);
-      await owner.patch(`/users/${stranger}`, { full_name: "Unknown again" });
-      await owner.delete(`/users/${second}`);
-      await owner.post(`/users/${second}/reactivate`);
-      const writer = await personOf(server, "writer");
-      await writer.post("/messages", { type: "direct", to: [member.userId], content: "hello" });
-      await owner.patch(`/users/${writer.userId}`, { full_name: "Pen pal" });
-      await join("crowded", await crowd(server, "crowd", 3));
-      await join("crowded", [member.userId]);
-      await member.delete("/users/me/subscriptions", { subscriptions: ["before", "meeting"] });
-    },
-    async ({ server, owner, member }) => {
-      await crowd(server, "hidden", 2);
-      await owner.patch(`/users/${member.userId}`, { role: 600 });
-      setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-    },
-  ),
-);
-
 t.test(
-  "[behaviour 3.2] a permission of a channel shows active people only, to guests who know none of them, too",
-  (t) => {
-    let strangers: number[] = [];
-    return watch(
+  "[S1] restricted guests see the users they share a channel or direct conversation with, and lose the others",
+  (t) =>
+    watch(
       t,
-      async ({ owner }) => {
-        for (const id of strangers) await owner.delete(`/users/${id}`);
+      async ({ server, owner, member, other }) => {
+        await createChannel(other, "meeting", [member, other]);
+        const [outsider = 0, second = 0] = await addUsers(server, "outsider", 2);
+        const join = (name: string, ids: readonly number[]) =>
+          owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: ids });
+        await join("meeting", [outsider, second]);
+        await owner.patch(`/users/${outsider}`, { full_name: "Known" });
+        await owner.patch(`/users/${second}`, { full_name: "Known, too" });
+        const part = { subscriptions: ["meeting"], principals: [outsider] };
+        await owner.delete("/users/me/subscriptions", part);
+        await owner.patch(`/users/${outsider}`, { full_name: "Unknown again" });
+        await owner.delete(`/users/${second}`);
+        await owner.post(`/users/${second}/reactivate`);
+        const writer = await personOf(server, "writer");
+        await writer.post("/messages", { type: "direct", to: [member.userId], content: "hello" });
+        await owner.patch(`/users/${writer.userId}`, { full_name: "Pen pal" });
+        await join("crowded", await addUsers(server, "crowd", 3));
+        await join("crowded", [member.userId]);
+        await member.delete("/users/me/subscriptions", { subscriptions: ["before", "meeting"] });
       },
       async ({ server, owner, member }) => {
-        strangers = await crowd(server, "trusted", 2);
-        const value = { direct_members: strangers, direct_subgroups: [] };
-        await createChannel(owner, "trusting", [owner, member], { can_remove_subscribers_group: value });
-        await createChannel(owner, "trusting in private", [owner, member], {
-          invite_only: true,
-          can_administer_channel_group: value,
-        });
+        await addUsers(server, "hidden", 2);
         await owner.patch(`/users/${member.userId}`, { role: 600 });
         setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
       },
-    );
-  },
+    ),
 );
 
-t.test("[behaviour 7] deletion of a topic moves the channel's first message", (t) =>
+t.test("[behaviour 3.2] a channel permission lists only active users, also to guests who see none of them", (t) => {
+  let strangers: number[] = [];
+  return watch(
+    t,
+    async ({ owner }) => {
+      for (const id of strangers) await owner.delete(`/users/${id}`);
+    },
+    async ({ server, owner, member }) => {
+      strangers = await addUsers(server, "trusted", 2);
+      const value = { direct_members: strangers, direct_subgroups: [] };
+      await createChannel(owner, "trusting", [owner, member], { can_remove_subscribers_group: value });
+      await createChannel(owner, "trusting in private", [owner, member], {
+        invite_only: true,
+        can_administer_channel_group: value,
+      });
+      await owner.patch(`/users/${member.userId}`, { role: 600 });
+      setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    },
+  );
+});
+
+t.test("[behaviour 7] deleting a topic updates the channel's first message", (t) =>
   watch(t, async ({ owner }) => {
     const { body } = await owner.get("/streams");
     const channel = body.streams.find((record: { name: string }) => record.name === "before");
@@ -327,7 +329,7 @@ t.test("[behaviour 7] deletion of a topic moves the channel's first message", (t
   }),
 );
 
-t.test("[spec 2.8] presence, in the modern and in the legacy form", (t) =>
+t.test("[spec 2.8] state follows presence, in the modern and in the legacy format", (t) =>
   watch(t, async ({ clock, owner, member, other }) => {
     await other.post("/users/me/presence", { status: "active" });
     clock.advance(limits.presence_coalesce_ms + 200);

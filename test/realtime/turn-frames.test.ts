@@ -1,12 +1,12 @@
 /**
- * Events that are ready at once (realtime.md): a socket gets what a turn of the server brings in one write, in order, with its
+ * Events that are ready at once (realtime.md): a socket receives the events of a turn in one write, in order, with its
  * own flags, in frames of bounded size. Posts that arrive in one segment are decided in one turn.
  */
 import { Packr } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Bundle, Mailing } from "../../src/realtime/bundle.ts";
 import { Encoding } from "../../src/realtime/encoded-event.ts";
+import { FrameBatch, PublishBatch } from "../../src/realtime/frame-batch.ts";
 import type { Format } from "../../src/realtime/socket-frames.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
@@ -19,7 +19,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const packr = new Packr({ useRecords: false });
 
-/** Under `socket_calls_pending_max`. */
+/** Below `socket_calls_pending_max`. */
 const callsAtOnce = 60;
 
 function post(channel: string, content: string, ref: string): object {
@@ -32,7 +32,7 @@ function typing(channelId: number, op: string): object {
   return { type: "call", method: "POST", path: "/typing", params };
 }
 
-/** Sends calls in one write. @returns the ids of the messages among them when all are answered */
+/** Sends calls in one write. @returns the ids of the messages among them when all have been answered */
 async function burst(raw: RawSocket, calls: readonly object[]): Promise<number[]> {
   raw.send(...calls);
   const refs = calls.flatMap((call) => ("ref" in call ? [call.ref] : []));
@@ -67,7 +67,7 @@ async function packedFollower(client: Client): Promise<Socket> {
   return socket;
 }
 
-t.test("[realtime] what one turn brings comes in one frame, in order, to each with his own flags", async (t) => {
+t.test("[realtime] the events of one turn arrive in one frame, in order, each reader with its own flags", async (t) => {
   const [plain, mentioned, packed] = await Promise.all(
     ["plain reader", "called reader", "packed reader"].map((name) => personOf(server, name)),
   );
@@ -107,14 +107,14 @@ t.test("[realtime] what one turn brings comes in one frame, in order, to each wi
   }
   const [turns = [], ...others] = Object.values(frames);
   t.ok(turns.length < ids.length, `${turns.length} turns`);
-  for (const other of others) t.strictSame(other, turns, "each turn is one frame for everybody");
+  for (const other of others) t.strictSame(other, turns, "each turn is one frame for every reader");
   t.equal(sockets.text.events[0]?.message.content, "*0*");
   t.match(sockets.plain.events[0]?.message.content, /<em>0<\/em>/);
-  t.strictSame(sockets.packed.events, sockets.plain.events, "MessagePack says the same");
+  t.strictSame(sockets.packed.events, sockets.plain.events, "MessagePack has the same content");
   raw.destroy();
 });
 
-t.test("[realtime] an event that comes alone has a frame of its own kind", async (t) => {
+t.test("[realtime] a single event has a frame of its own kind", async (t) => {
   const { socket } = await follow(owner, { event_types: ["message"] });
   const id = await owner.say("general", "alone", "one");
   await seen(socket, id);
@@ -125,7 +125,7 @@ t.test("[realtime] an event that comes alone has a frame of its own kind", async
   socket.terminate();
 });
 
-t.test("[E1] [E4] typing between messages of one turn keeps its place", async (t) => {
+t.test("[E1] [E4] typing between messages of one turn keeps its position", async (t) => {
   const [reader, typist] = await Promise.all([personOf(server, "watcher"), personOf(server, "quick typist")]);
   const channelId = await createChannel(owner, "mixed", [reader, typist]);
   const { socket } = await follow(reader, { event_types: ["message", "typing"] });
@@ -147,7 +147,7 @@ t.test("[E1] [E4] typing between messages of one turn keeps its place", async (t
   raw.destroy();
 });
 
-t.test("[S3] frames of several events keep to their bound; what is over comes in the next", async (t) => {
+t.test("[S3] frames of several events respect their size bound; the rest follows in the next frame", async (t) => {
   const { socket } = await follow(owner, { event_types: ["message"] });
   const raw = await RawSocket.of(owner);
   const filler = "x".repeat(3000);
@@ -168,7 +168,7 @@ t.test("[S3] frames of several events keep to their bound; what is over comes in
 });
 
 t.test(
-  "[E3] bursts, and readers that stop: the others miss nothing, and neither do they on their resume",
+  "[E3] during bursts with stalled readers the others miss nothing, and the stalled ones resume completely",
   async (t) => {
     const people = await Promise.all(
       Array.from({ length: 4 }, (_, index) => personOf(server, `burst reader ${index}`)),
@@ -186,23 +186,23 @@ t.test(
       }),
     );
     const poster = await RawSocket.of(owner);
-    // Characters of three bytes: 12 kB in an event.
+    // Three-byte characters: 12 kB in one event.
     const filler = "\u6f22".repeat(4000);
     const ids: number[] = [];
-    const isFollowed = () => stalled.some(({ queue }) => queueOf(server, queue)?.reader.kind === "socket");
+    const isFollowed = () => stalled.some(({ queue }) => queueOf(server, queue)?.state.kind === "socket");
     while (isFollowed() && ids.length < 4000) {
       const contents = Array.from({ length: callsAtOnce }, (_, index) => `${index} ${filler}`);
       ids.push(...(await burstOf(poster, "bursts", contents)));
       for (const { socket } of healthy) await socket.event((event) => event.message.id === ids.at(-1));
     }
-    t.notOk(isFollowed(), `both were ended after ${ids.length} messages`);
+    t.notOk(isFollowed(), `both were closed after ${ids.length} messages`);
     for (const { socket } of healthy) t.strictSame(messageIds(socket.events), ids);
     for (const { person, queue, raw } of stalled) {
       raw.resume();
       t.equal((await raw.closed).code, 4508);
       const { socket } = await resume(person, queue, raw.events.at(-1)?.id ?? queue.last_event_id);
       await socket.event((event) => event.message.id === ids.at(-1));
-      t.strictSame(messageIds([...raw.events, ...socket.events]), ids, "no gap, no double");
+      t.strictSame(messageIds([...raw.events, ...socket.events]), ids, "no gap, no duplicate");
       socket.terminate();
     }
     for (const { socket } of healthy) socket.terminate();
@@ -210,59 +210,67 @@ t.test(
   },
 );
 
-/** An encoding that counts how often it is made. */
+/** An encoding that counts how often it is built. */
 function counted(id: number): { readonly encoding: Encoding; times(): number } {
   let times = 0;
-  const message = {
+  const snippet = {
+    id,
+    title: "",
+    date_created: 0,
     get content() {
       times++;
-      return `message ${id}`;
+      return `snippet ${id}`;
     },
   };
-  return { encoding: new Encoding([{ type: "message", message }], id), times: () => times };
+  const event = { type: "saved_snippets", op: "update", saved_snippet: snippet } as const;
+  return { encoding: new Encoding([event], id), times: () => times };
 }
 
-t.test("[realtime] an event is encoded once per format, however many sockets get it beside others", async (t) => {
-  const common = [1, 2, 3].map(counted);
-  const mailing = new Mailing();
-  const reader = { flush: () => undefined };
-  const framesOf = (format: Format, encodings: readonly Encoding[]) =>
-    encodings.reduce((bundle, encoding) => bundle.and(encoding), mailing.begin(reader, format)).frames;
-  const all = common.map(({ encoding }) => encoding);
-  const made = Array.from({ length: 100 }, () => framesOf("json", all));
-  const own = new Encoding([{ type: "message", message: { content: "with other flags" } }], 4);
-  const different = framesOf("json", [...all, own]);
-  t.strictSame(
-    common.map(({ times }) => times()),
-    [1, 1, 1],
-  );
-  t.equal(made.at(-1)?.[0], made[1]?.[0], "the very bytes are shared");
-  t.equal(different.length, 1);
-  t.equal(JSON.parse(String(different[0])).events.length, 4);
-  framesOf("msgpack", all);
-  framesOf("msgpack", all);
-  t.strictSame(
-    common.map(({ times }) => times()),
-    [2, 2, 2],
-  );
-  t.strictSame(Bundle.empty("json").frames, [], "nothing is sent when there is nothing");
-});
+t.test(
+  "[realtime] an event is encoded once per format, however many sockets receive it together with other events",
+  async (t) => {
+    const common = [1, 2, 3].map(counted);
+    const batch = new PublishBatch();
+    const reader = { flush: () => undefined };
+    const framesOf = (format: Format, encodings: readonly Encoding[]) =>
+      encodings.reduce((frameBatch, encoding) => frameBatch.and(encoding), batch.begin(reader, format)).frames;
+    const all = common.map(({ encoding }) => encoding);
+    const made = Array.from({ length: 100 }, () => framesOf("json", all));
+    const own = new Encoding([{ type: "alert_words", alert_words: ["of another reader"] }], 4);
+    const different = framesOf("json", [...all, own]);
+    t.strictSame(
+      common.map(({ times }) => times()),
+      [1, 1, 1],
+    );
+    t.equal(made.at(-1)?.[0], made[1]?.[0], "the same bytes are shared");
+    t.equal(different.length, 1);
+    t.equal(JSON.parse(String(different[0])).events.length, 4);
+    framesOf("msgpack", all);
+    framesOf("msgpack", all);
+    t.strictSame(
+      common.map(({ times }) => times()),
+      [2, 2, 2],
+    );
+    t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
+  },
+);
 
-t.test("[S3] socket_events_frame_bytes_max: at the bound one frame, one byte over two", async (t) => {
+t.test("[S3] socket_events_frame_bytes_max: one frame at the bound, two frames one byte above it", async (t) => {
   const half = limits.socket_events_frame_bytes_max / 2;
-  /** Events of exactly so many bytes, in one record. */
+  /** Events of exactly those sizes, in one record. */
   const record = (...sizes: readonly number[]) => {
-    const bare = JSON.stringify({ type: "x", fill: "", id: sizes.length }).length;
+    const bare = JSON.stringify({ type: "alert_words", alert_words: [""], id: sizes.length }).length;
     return new Encoding(
-      sizes.map((size) => ({ type: "x", fill: "f".repeat(size - bare) })),
+      sizes.map((size) => ({ type: "alert_words", alert_words: ["f".repeat(size - bare)] })),
       sizes.length,
     );
   };
-  const lengths = (bundle: Bundle) => bundle.frames.map((frame) => JSON.parse(String(frame)).events?.length ?? 1);
-  const none = Bundle.empty("json");
+  const lengths = (frameBatch: FrameBatch) =>
+    frameBatch.frames.map((frame) => JSON.parse(String(frame)).events?.length ?? 1);
+  const none = FrameBatch.empty("json");
   t.strictSame(lengths(none.and(record(half, half))), [2]);
   t.strictSame(lengths(none.and(record(half, half + 1))), [1, 1]);
-  t.strictSame(lengths(none.and(record(3 * half, half, half, half))), [1, 2, 1], "a longer event goes alone");
+  t.strictSame(lengths(none.and(record(3 * half, half, half, half))), [1, 2, 1], "a longer event is sent alone");
   t.equal(none.and(record(half)).and(record(half - 1)).isFull, false);
   t.equal(none.and(record(half)).and(record(half)).isFull, true);
 });

@@ -1,16 +1,16 @@
 /**
- * What is told of user groups (public API, user_group events; behaviour 2.6, 4.3), to whom, and what of private channels
- * appears and vanishes by membership (S1): state before + events = fresh state, for clients of both kinds.
+ * Which events users receive about user groups (public API, user_group events; behaviour 2.6, 4.3), and which private
+ * channels membership shows and hides (S1): state before plus events equals fresh state, for clients of both kinds.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
+  addUsers,
   channelSeenBy,
   createChannel,
-  crowd,
   type Event,
   Follower,
   personOf,
@@ -18,10 +18,10 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
-import { startPeopledServer } from "../support/peopled-server.ts";
 import { openQueue, readNow, realmOf } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
 import { watch } from "../support/watch.ts";
 
 const types = ["user_group", "message", "stream", "subscription"];
@@ -31,11 +31,11 @@ const knowing = {
 };
 const older = { event_types: types };
 
-const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
+const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
-/** What is told of groups while something happens, to an owner's client and to a guest's older one. */
-async function told(act: () => Promise<unknown>): Promise<{ knowing: Event[]; older: Event[] }> {
+/** The group events during `act`, received by an owner's client and by a guest's older one. */
+async function receivedEvents(act: () => Promise<unknown>): Promise<{ knowing: Event[]; older: Event[] }> {
   const followers = [await Follower.of(owner, knowing), await Follower.of(guest, older)] as const;
   await act();
   for (const follower of followers) await follower.settled();
@@ -43,24 +43,24 @@ async function told(act: () => Promise<unknown>): Promise<{ knowing: Event[]; ol
   return { knowing: first ?? [], older: second ?? [] };
 }
 
-async function toldBoth(act: () => Promise<unknown>): Promise<Event[]> {
-  const events = await told(act);
-  t.strictSame(events.older, events.knowing, "everybody is told the same, guests too");
+async function bothReceived(act: () => Promise<unknown>): Promise<Event[]> {
+  const events = await receivedEvents(act);
+  t.strictSame(events.older, events.knowing, "everyone receives the same, guests too");
   return events.knowing;
 }
 
-t.test("[public API] a new group is told with its record", async (t) => {
+t.test("[public API] a new group is sent with its record", async (t) => {
   let id = 0;
-  const events = await toldBoth(async () => {
+  const events = await bothReceived(async () => {
     id = await createGroup(member, "crew", [other], { subgroups: [group("owners")] });
   });
   t.strictSame(events, [{ type: "user_group", op: "add", group: await groupSeenBy(owner, id) }]);
 });
 
-t.test("[behaviour 2.6] one event per property that changed, none for what stays", async (t) => {
+t.test("[behaviour 2.6] each changed property has one event, an unchanged property none", async (t) => {
   const id = await createGroup(owner, "changing");
   const update = (data: unknown) => ({ type: "user_group", op: "update", group_id: id, data });
-  const events = await toldBoth(() =>
+  const events = await bothReceived(() =>
     owner.patch(`/user_groups/${id}`, {
       can_mention_group: { new: people(other, member) },
       can_join_group: { new: { direct_members: [], direct_subgroups: [group("members")] } },
@@ -76,16 +76,16 @@ t.test("[behaviour 2.6] one event per property that changed, none for what stays
     update({ can_mention_group: people(other, member) }),
   ]);
   const same = { name: "changed", description: "new words", can_join_group: { new: group("members") } };
-  t.strictSame(await toldBoth(() => owner.patch(`/user_groups/${id}`, same)), []);
+  t.strictSame(await bothReceived(() => owner.patch(`/user_groups/${id}`, same)), []);
   const refused = () => owner.patch(`/user_groups/${id}`, { name: "other", can_join_group: { new: 9999 } });
-  t.strictSame(await toldBoth(refused), [], "[M2] nor for what is refused");
+  t.strictSame(await bothReceived(refused), [], "[M2] nor for a rejected request");
 });
 
-t.test("[public API] members and subgroups that come and go", async (t) => {
+t.test("[public API] added and removed members and subgroups are sent as events", async (t) => {
   const inner = await createGroup(owner, "inner");
   const id = await createGroup(owner, "outer", [guest]);
   const about = { type: "user_group", group_id: id };
-  const events = await toldBoth(() =>
+  const events = await bothReceived(() =>
     owner.post(`/user_groups/${id}/members`, {
       add: [other.userId, member.userId],
       delete: [guest.userId],
@@ -98,17 +98,17 @@ t.test("[public API] members and subgroups that come and go", async (t) => {
     { ...about, op: "add_subgroups", direct_subgroup_ids: [group("owners"), inner] },
   ]);
   const removal = () => owner.post(`/user_groups/${id}/subgroups`, { delete: [inner] });
-  t.strictSame(await toldBoth(removal), [{ ...about, op: "remove_subgroups", direct_subgroup_ids: [inner] }]);
+  t.strictSame(await bothReceived(removal), [{ ...about, op: "remove_subgroups", direct_subgroup_ids: [inner] }]);
 });
 
-t.test("[behaviour 2.6] of deactivated groups only clients hear that know them", async (t) => {
+t.test("[behaviour 2.6] only clients with the capability receive events of deactivated groups", async (t) => {
   const id = await createGroup(owner, "sleeper", [other]);
   const path = `/user_groups/${id}`;
   const about = { type: "user_group", group_id: id };
-  const asleep = await told(() => owner.post(`${path}/deactivate`));
+  const asleep = await receivedEvents(() => owner.post(`${path}/deactivate`));
   t.strictSame(asleep.knowing, [{ ...about, op: "update", data: { deactivated: true } }]);
   t.strictSame(asleep.older, [{ ...about, op: "remove" }]);
-  const dreaming = await told(async () => {
+  const dreaming = await receivedEvents(async () => {
     await owner.patch(path, { description: "zzz", can_leave_group: { new: group("nobody") }, deactivated: true });
     await owner.post(`${path}/members`, {
       add: [member.userId],
@@ -122,10 +122,12 @@ t.test("[behaviour 2.6] of deactivated groups only clients hear that know them",
   );
   t.notOk(
     dreaming.knowing.some((event) => "is_of_deactivated" in event),
-    "the mark is ours",
+    "the flag is our own",
   );
   t.strictSame(dreaming.older, []);
-  const awake = await told(() => owner.patch(path, { deactivated: false, name: "awake", can_join_group: { new: id } }));
+  const awake = await receivedEvents(() =>
+    owner.patch(path, { deactivated: false, name: "awake", can_join_group: { new: id } }),
+  );
   const data = [{ name: "awake" }, { deactivated: false }, { can_join_group: id }];
   t.strictSame(
     awake.knowing,
@@ -137,25 +139,28 @@ t.test("[behaviour 2.6] of deactivated groups only clients hear that know them",
   ]);
 });
 
-t.test("[behaviour 4.3] /register shows deactivated groups to clients that know them, GET on request", async (t) => {
-  const id = await createGroup(owner, "hidden");
-  await owner.post(`/user_groups/${id}/deactivate`);
-  const state = async (more: object) => {
-    const { realm_user_groups: groups } = await guest.register({ fetch_event_types: ["realm_user_groups"], ...more });
-    return groups as Event[];
-  };
-  const known = (await state(knowing)).find((each) => each.id === id);
-  t.strictSame(known, await groupSeenBy(owner, id));
-  t.notOk((await state(older)).some((each) => each.id === id));
-  t.strictSame(
-    await state(knowing),
-    (await owner.get("/user_groups", { include_deactivated_groups: true })).body.user_groups,
-  );
-  t.strictSame(await state(older), (await owner.get("/user_groups")).body.user_groups);
-});
+t.test(
+  "[behaviour 4.3] /register returns deactivated groups to clients with the capability, GET on request",
+  async (t) => {
+    const id = await createGroup(owner, "hidden");
+    await owner.post(`/user_groups/${id}/deactivate`);
+    const state = async (more: object) => {
+      const { realm_user_groups: groups } = await guest.register({ fetch_event_types: ["realm_user_groups"], ...more });
+      return groups as Event[];
+    };
+    const known = (await state(knowing)).find((each) => each.id === id);
+    t.strictSame(known, await groupSeenBy(owner, id));
+    t.notOk((await state(older)).some((each) => each.id === id));
+    t.strictSame(
+      await state(knowing),
+      (await owner.get("/user_groups", { include_deactivated_groups: true })).body.user_groups,
+    );
+    t.strictSame(await state(older), (await owner.get("/user_groups")).body.user_groups);
+  },
+);
 
 t.test(
-  "[behaviour 2.6] membership of a group shows and hides the private channels that it lets one know",
+  "[behaviour 2.6] membership of a group shows and hides the private channels that the group may see",
   async (t) => {
     for (const setting of ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"]) {
       const id = await createGroup(owner, `for ${setting}`);
@@ -188,15 +193,15 @@ t.test(
         stream_ids: [channel],
         user_ids: [owner.userId],
       });
-      t.strictSame(strangers.ofType("stream"), [], "[S1] strangers hear nothing");
-      t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest holds it not even as a member");
+      t.strictSame(strangers.ofType("stream"), [], "[S1] users outside receive nothing");
+      t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest gains no access even as a member");
       t.ok(await channelSeenBy(member, channel));
     }
   },
 );
 
 t.test(
-  "[behaviour 2.6] a system group as a subgroup lets everybody of the role know the channel, and no more",
+  "[behaviour 2.6] a system group as a subgroup shows the channel to every user of the role, and to no others",
   async (t) => {
     const moderator = await personOf(server, "moderator", roles.moderator);
     const id = await createGroup(owner, "by role");
@@ -217,7 +222,7 @@ t.test(
   },
 );
 
-t.test("[S1] whoever knows the channel otherwise is told nothing of it", async (t) => {
+t.test("[S1] a user who sees the channel for another reason receives nothing", async (t) => {
   const id = await createGroup(owner, "also");
   const value = { direct_members: [other.userId], direct_subgroups: [id] };
   await createChannel(owner, "known twice", [owner, member], { invite_only: true, can_subscribe_group: value });
@@ -230,13 +235,13 @@ t.test("[S1] whoever knows the channel otherwise is told nothing of it", async (
   }
 });
 
-t.test("[S3] where it is too much to tell, the queues of whom it concerns end, and nobody else's", async (t) => {
+t.test("[S3] when a change needs too many events, only the queues of the affected users are closed", async (t) => {
   const full = await startTestServer(t);
   const insider = await personOf(full, "insider");
   const outsider = await personOf(full, "outsider");
-  const rest = await crowd(full, "hall", 499);
+  const rest = await addUsers(full, "hall", 499);
   const id = await createGroup(full.owner, "wide");
-  const channels = Math.floor(limits.sight_pairs_max / (rest.length + 1)) + 1;
+  const channels = Math.floor(limits.visibility_pairs_max / (rest.length + 1)) + 1;
   const { dispatcher } = realmOf(full);
   const template = (name: string) => ({
     name,
@@ -263,11 +268,11 @@ t.test("[S3] where it is too much to tell, the queues of whom it concerns end, a
   await make(channels);
   const everybody = [insider.userId, ...rest];
   const pairs = channels * everybody.length;
-  t.ok(pairs > limits.sight_pairs_max && pairs > limits.sight_pairs_per_command_max);
+  t.ok(pairs > limits.visibility_pairs_max && pairs > limits.visibility_pairs_per_command_max);
   const before = await openQueue(insider, types);
   t.equal((await full.owner.post(`/user_groups/${id}/members`, { add: everybody })).status, 200);
   const created = (await readNow(insider, before)).filter((event) => event.type === "stream");
-  t.equal(created.length, channels, "a change of members goes on in parts, and is told whole");
+  t.equal(created.length, channels, "a change of members continues in parts, and is sent completely");
   await full.owner.post(`/user_groups/${id}/members`, { delete: everybody });
   const crowded = await createGroup(full.owner, "crowded");
   await full.owner.post(`/user_groups/${crowded}/members`, { add: everybody });
@@ -278,10 +283,14 @@ t.test("[S3] where it is too much to tell, the queues of whom it concerns end, a
   t.equal(body.code, "BAD_EVENT_QUEUE_ID");
   t.equal((await readNow(outsider, outside)).filter((event) => event.type === "stream").length, 0);
   const { streams } = await insider.register({ fetch_event_types: ["stream"] });
-  t.equal((streams as Event[]).filter((each) => each.invite_only).length, channels, "who registers again knows all");
+  t.equal(
+    (streams as Event[]).filter((each) => each.invite_only).length,
+    channels,
+    "a client that registers again has everything",
+  );
 });
 
-t.test("[architecture] groups of all kinds that change, watched by clients of both kinds", (t) =>
+t.test("[architecture] state follows changes of groups of all kinds, for clients of both kinds", (t) =>
   watch(
     t,
     async ({ owner, member, other, server: stage }) => {
@@ -306,7 +315,7 @@ t.test("[architecture] groups of all kinds that change, watched by clients of bo
       await owner.post(`/user_groups/${first}/members`, { delete: many.slice(1) });
     },
     async ({ server: stage, owner, other }) => {
-      await crowd(stage, "hall", limits.group_members_per_command_max + 1);
+      await addUsers(stage, "hall", limits.group_members_per_command_max + 1);
       for (const name of ["old", "asleep", "woken"]) {
         const id = await createGroup(owner, name, [other], { can_join_group: people(other) });
         if (name !== "old") await owner.post(`/user_groups/${id}/deactivate`);
@@ -315,26 +324,26 @@ t.test("[architecture] groups of all kinds that change, watched by clients of bo
   ),
 );
 
-t.test("[OpenAPI] a restricted guest is told who leaves groups and permissions by being deactivated", (t) =>
+t.test("[OpenAPI] a restricted guest is notified when a deactivated user leaves groups and permissions", (t) =>
   watch(
     t,
     async ({ owner, other, server: stage }) => {
-      const [stranger = 0] = [...realmOf(stage).view.users.named("stranger 0")];
-      await owner.delete(`/users/${stranger}`);
+      const [nonMember = 0] = [...realmOf(stage).view.users.named("nonMember 0")];
+      await owner.delete(`/users/${nonMember}`);
       await owner.delete(`/users/${other.userId}`);
-      await owner.post(`/users/${stranger}/reactivate`);
-      await owner.delete(`/users/${stranger}`);
+      await owner.post(`/users/${nonMember}/reactivate`);
+      await owner.delete(`/users/${nonMember}`);
     },
     async ({ server: stage, owner, member, other }) => {
-      const stranger = await personOf(stage, "stranger");
+      const nonMember = await personOf(stage, "nonMember");
       for (const name of ["crew", "rested"]) {
-        const value = { can_manage_group: people(owner, stranger), can_join_group: people(other, stranger) };
-        const id = await createGroup(owner, name, [stranger, other], value);
+        const value = { can_manage_group: people(owner, nonMember), can_join_group: people(other, nonMember) };
+        const id = await createGroup(owner, name, [nonMember, other], value);
         if (name === "rested") await owner.post(`/user_groups/${id}/deactivate`);
       }
       await owner.patch(`/users/${member.userId}`, { role: 600 });
-      // They meet in a channel that everybody joins; the stranger leaves it.
-      await stranger.delete("/users/me/subscriptions", { subscriptions: ["general"] });
+      // Both are in a channel that everyone joins; the hidden user leaves it.
+      await nonMember.delete("/users/me/subscriptions", { subscriptions: ["general"] });
       setRealmSettings(stage, { can_access_all_users_group: systemGroup(stage, "role:members") });
     },
   ),
@@ -344,7 +353,7 @@ async function groupsOf(client: Client): Promise<Event[]> {
   return (await client.get("/user_groups", { include_deactivated_groups: true })).body.user_groups;
 }
 
-t.test("[S1] private channels that come and go by groups, watched by clients of both kinds", (t) =>
+t.test("[S1] state follows private channels that groups show and hide, for clients of both kinds", (t) =>
   watch(
     t,
     async ({ owner, member, other }) => {
@@ -371,10 +380,10 @@ t.test("[S1] private channels that come and go by groups, watched by clients of 
   ),
 );
 
-t.test("[behaviour 2.8] a role that changes moves the person between system groups", async (t) => {
+t.test("[behaviour 2.8] a role change moves the user between system groups", async (t) => {
   setRealmSettings(server, { can_manage_all_groups: group("owners") });
   const somebody = await personOf(server, "climber");
-  const events = await toldBoth(() => owner.patch(`/users/${somebody.userId}`, { role: 300 }));
+  const events = await bothReceived(() => owner.patch(`/users/${somebody.userId}`, { role: 300 }));
   t.strictSame(
     events.map(({ op, group_id: id }) => [op, id]),
     [

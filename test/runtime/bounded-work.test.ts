@@ -1,8 +1,8 @@
-/** Bounds of work on the thread pool (S3): how many at a time, how many waiting, in which order. */
+/** Bounds of work on the thread pool (S3): how many jobs run at once, how many wait, and in which order. */
 import t from "tap";
 import { BoundedWork } from "../../src/http/bounded-work.ts";
 
-/** Work that is done when it is told to be. */
+/** A job that finishes when the test says so. */
 function job(): { readonly work: () => Promise<string>; finish(): void; isRunning: boolean } {
   let finish: () => void = () => undefined;
   const made = {
@@ -22,7 +22,7 @@ function job(): { readonly work: () => Promise<string>; finish(): void; isRunnin
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-t.test("[S3] never more at a time than the bound, not even when one ends just as another comes", async (t) => {
+t.test("[S3] at most the bounded number of jobs run at once, even if one ends just as another arrives", async (t) => {
   const bounded = new BoundedWork(1, 2);
   const [first, second, third] = [job(), job(), job()];
   const results = [bounded.run(first.work), bounded.run(second.work)];
@@ -39,18 +39,21 @@ t.test("[S3] never more at a time than the bound, not even when one ends just as
   t.strictSame(await Promise.all(results), ["done", "done", "done"]);
 });
 
-t.test("[S3] at the bound of waiting one waits, one over is refused; a failure makes room, too", async (t) => {
-  const bounded = new BoundedWork(1, 1);
-  const first = job();
-  const running = bounded.run(first.work);
-  const failing = bounded.run(() => Promise.reject(new Error("no")));
-  t.equal(await bounded.run(job().work), null, "one over");
-  first.finish();
-  await running;
-  await t.rejects(failing, { message: "no" });
-  const next = job();
-  const last = bounded.run(next.work);
-  t.equal(next.isRunning, true, "the place is free again");
-  next.finish();
-  t.equal(await last, "done");
-});
+t.test(
+  "[S3] the last waiting slot is accepted, one more job is rejected, and a failed job frees its slot",
+  async (t) => {
+    const bounded = new BoundedWork(1, 1);
+    const first = job();
+    const running = bounded.run(first.work);
+    const failing = bounded.run(() => Promise.reject(new Error("no")));
+    t.equal(await bounded.run(job().work), null, "one over");
+    first.finish();
+    await running;
+    await t.rejects(failing, { message: "no" });
+    const next = job();
+    const last = bounded.run(next.work);
+    t.equal(next.isRunning, true, "the slot is free again");
+    next.finish();
+    t.equal(await last, "done");
+  },
+);

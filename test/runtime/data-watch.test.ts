@@ -1,4 +1,4 @@
-/** The watch over the data folder (S3): how often it looks, and at how much in one go. */
+/** The watch over the data folder (S3): how often it checks, and how many stores per pass. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { watchData } from "../../src/runtime/data-watch.ts";
@@ -8,7 +8,7 @@ const lost = (error: unknown): never => {
   throw error;
 };
 
-/** So many that can be looked at, and how often each was. */
+/** Stores to check, with a counter for each. */
 function watched(count: number) {
   const looks = Array.from({ length: count }, () => 0);
   const look = (index: number) => {
@@ -21,7 +21,7 @@ function watched(count: number) {
 const perPass = limits.data_folder_checks_per_pass;
 
 for (const count of [1, perPass, perPass + 1, 2 * perPass + 1]) {
-  t.test(`[S3] of ${count} stores, ${perPass} are looked at in one go, and all in one round`, async (t) => {
+  t.test(`[S3] of ${count} stores, ${perPass} are checked per pass, and all of them once per round`, async (t) => {
     const clock = new ManualClock(0);
     const { looks, owned } = watched(count);
     const end = watchData(clock, () => owned, lost);
@@ -29,7 +29,7 @@ for (const count of [1, perPass, perPass + 1, 2 * perPass + 1]) {
     t.equal(
       looks.reduce((sum, times) => sum + times),
       0,
-      "not before its time",
+      "not before its interval",
     );
     clock.advance(1);
     for (let passed = perPass; passed < count; passed += perPass) {
@@ -42,11 +42,11 @@ for (const count of [1, perPass, perPass + 1, 2 * perPass + 1]) {
     end();
     await new Promise(setImmediate);
     clock.advance(10 * limits.data_folder_check_ms);
-    t.equal(looks[0], 2, "not when it is over");
+    t.equal(looks[0], 2, "not after it has stopped");
   });
 }
 
-t.test("[M5] what a look finds out is reported at once", (t) => {
+t.test("[M5] a failed check is reported at once", (t) => {
   const clock = new ManualClock(0);
   const found: unknown[] = [];
   const gone = new Error("gone");

@@ -1,23 +1,24 @@
 /**
- * Turns (architecture M1, M2, M3, M6, M7) with a real environment, the real dispatcher and real actors. On the slow clock
- * each turn takes one command, so that a copy of the folder after every turn is a crash at every place where one can happen.
+ * Turns (architecture M1, M2, M3, M6, M7) with a real environment, the real dispatcher and real actors. The slow clock
+ * limits each turn to one command, so copies of the folder after every turn cover a crash at every possible point.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import type { AskResult } from "../../src/runtime/entry.ts";
+import type { Reply } from "../../src/runtime/results.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { auditRealm } from "../support/audit.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import {
   answerOf,
   codeOf,
   commands,
   crashImage,
+  createUsers,
   generalId,
-  makePeople,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   ownerId,
   rowsOf,
   SlowClock,
@@ -26,50 +27,51 @@ import {
 } from "../support/runtime.ts";
 import { crashesToAnswer } from "../support/turns.ts";
 
-t.test(
-  "[M3] what a turn's budget does not reach stands in the mailbox, and is done once after a crash at any turn",
-  async (t) => {
-    const bench = await openFounded(t);
-    const people = await makePeople(bench, 2 * limits.subscribers_per_command_max + 1);
-    const slow = bench.crash(t, { clock: new SlowClock(startedAt) });
-    const { images, result } = await crashesToAnswer(t, slow, slow.ask(commands.createChannel("crowd", people)));
-    const channelId = answerOf(result)["id"] as number;
-    t.ok(images.length > 4, "the subscription takes several turns");
-    let spilled = 0;
-    for (const folder of images) {
-      const opened = new OpenRealm(t, { folder });
-      spilled += opened.environment.count("mailbox");
-      await opened.idle();
-      t.equal(opened.environment.count("mailbox"), 0, "every row of the mailbox was taken");
-      const isMade = opened.realm.view.channels.get(channelId) !== undefined;
-      const joined = rowsOf(opened.environment, "subscriptions").filter((row) => row.channelId === channelId);
-      t.equal(joined.length, isMade ? people.length : 0, "everybody is in, or the channel is not there");
-      t.ok(
-        joined.every(({ stays }) => stays.length === 1),
-        "nobody joined twice",
-      );
-      const told = rowsOf(opened.environment, "events").flatMap(({ type, body }) =>
-        type === "subscription" && body["op"] === "peer_add" ? (body["user_ids"] as number[]) : [],
-      );
-      const toldOfCrowd = told.filter((id) => people.includes(id)).length - people.length;
-      t.equal(toldOfCrowd, isMade ? people.length : 0, "each is told of once (and once as a new account, in general)");
-      t.strictSame(opened.picture(), opened.rebuilt(), "memory is what the disk says");
-      t.strictSame(auditRealm(opened.environment), []);
-      t.strictSame(opened.bugs, []);
-    }
-    t.ok(spilled > 0, "the mailbox was in use at some of the crashes");
-  },
-);
+t.test("[M3] work beyond a turn's budget is in the mailbox, and is done once after a crash at any turn", async (t) => {
+  const bench = await openNewRealm(t);
+  const people = await createUsers(bench, 2 * limits.subscribers_per_command_max + 1);
+  const slow = bench.crash(t, { clock: new SlowClock(startedAt) });
+  const { images, result } = await crashesToAnswer(t, slow, slow.ask(commands.createChannel("crowd", people)));
+  const channelId = answerOf(result)["id"] as number;
+  t.ok(images.length > 4, "the subscription takes several turns");
+  let spilled = 0;
+  for (const folder of images) {
+    const opened = new OpenRealm(t, { folder });
+    spilled += opened.environment.count("mailbox");
+    await opened.idle();
+    t.equal(opened.environment.count("mailbox"), 0, "every mailbox row was processed");
+    const isMade = opened.realm.view.channels.get(channelId) !== undefined;
+    const joined = rowsOf(opened.environment, "subscriptions").filter((row) => row.channelId === channelId);
+    t.equal(joined.length, isMade ? people.length : 0, "all users are subscribed, or the channel does not exist");
+    t.ok(
+      joined.every(({ periods }) => periods.length === 1),
+      "nobody joined twice",
+    );
+    const received = rowsOf(opened.environment, "events").flatMap(({ type, body }) =>
+      type === "subscription" && body["op"] === "peer_add" ? (body["user_ids"] as number[]) : [],
+    );
+    const announcedOthers = received.filter((id) => people.includes(id)).length - people.length;
+    t.equal(
+      announcedOthers,
+      isMade ? people.length : 0,
+      "each user is announced once (and once as a new account, in general)",
+    );
+    t.strictSame(opened.snapshot(), opened.rebuilt(), "memory equals the disk");
+    t.strictSame(auditRealm(opened.environment), []);
+    t.strictSame(opened.bugs, []);
+  }
+  t.ok(spilled > 0, "the mailbox was in use at some of the crashes");
+});
 
 t.test(
-  "[M2, M3] a deletion that crashes at any turn is at a batch boundary; repeated, it ends, and no id is told of twice",
+  "[M2, M3] a deletion that crashes at any turn stops at a batch boundary; when repeated it completes, and no id is announced twice",
   async (t) => {
-    const founded = await openFounded(t);
+    const created = await openNewRealm(t);
     const count = 2 * limits.topic_deletion_batch_messages + 1;
-    const posts = Array.from({ length: count }, (_, index) => founded.ask(commands.post("old", `m${index}`)));
+    const posts = Array.from({ length: count }, (_, index) => created.ask(commands.post("old", `m${index}`)));
     const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
-    await founded.ask(commands.post("other", "stays"));
-    const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+    await created.ask(commands.post("other", "stays"));
+    const bench = created.crash(t, { clock: new SlowClock(startedAt) });
     const { images } = await crashesToAnswer(t, bench, bench.ask(commands.deleteTopic("old", startedAt + 50_000)));
     t.ok(images.length > 3, "the deletion takes several turns");
     for (const folder of images) {
@@ -81,22 +83,21 @@ t.test(
       t.strictSame(again, { kind: "ok", answer: { complete: true } });
       t.equal(opened.environment.count("messages"), 1, "the other topic's message stays");
       t.strictSame(auditRealm(opened.environment), []);
-      const told = rowsOf(opened.environment, "events")
-        .filter(({ type, audience }) => type === "delete_message" && audience.to !== "users")
-        .flatMap(({ body }) => body["message_ids"] as number[]);
+      const changes = rowsOf(opened.environment, "events").filter(({ audience }) => audience.to !== "users");
+      const received = bodiesOf(changes, "delete_message").flatMap(({ message_ids: removed }) => removed);
       t.strictSame(
-        told.sort((a, b) => a - b),
+        received.sort((a, b) => a - b),
         ids,
       );
     }
   },
 );
 
-t.test("[M1] when an event is published and when an answer is given, what they tell of is on disk", async (t) => {
+t.test("[M1] the changes are on disk when an event is published and when a response is sent", async (t) => {
   const images: string[] = [];
   let staged = 0;
   const sink = {
-    changed: () => undefined,
+    apply: () => undefined,
     stage: () => {
       staged++;
     },
@@ -105,7 +106,7 @@ t.test("[M1] when an event is published and when an answer is given, what they t
       staged = 0;
     },
   };
-  const bench = await openFounded(t, { sink });
+  const bench = await openNewRealm(t, { sink });
   let isAnswered = false;
   const asked = bench.ask(commands.post("a", "hi")).then(() => {
     isAnswered = true;
@@ -115,14 +116,14 @@ t.test("[M1] when an event is published and when an answer is given, what they t
   const before = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
   t.equal(before.environment.count("messages"), 0);
   await asked;
-  t.equal(images.length, 2, "once published, once answered");
+  t.equal(images.length, 2, "published once, answered once");
   for (const folder of images) t.equal(new OpenRealm(t, { folder }).environment.count("messages"), 1);
 });
 
 t.test(
-  "[M6] a command that throws is refused alone with 500; the rest of the turn stands, in memory and on disk",
+  "[M6] a command that throws is rejected alone with 500; the rest of the turn is kept, in memory and on disk",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     const results = await Promise.all([
       bench.ask(commands.post("a", "one")),
       bench.ask(commands.throwing()),
@@ -140,65 +141,65 @@ t.test(
     t.equal(bench.bugs.length, 3, "each is reported");
     t.strictSame(
       bench.bugs.map((bug) => bug.command?.type),
-      ["realm.found", "message.post", "message.post"],
+      ["realm.create", "message.post", "message.post"],
     );
     t.strictSame(bench.fatalities, []);
-    const [first, last] = [results[0], results[4]].map((result) => answerOf(result as AskResult)["id"] as number);
-    t.equal(last, (first ?? 0) + 1, "what rolled back took no id");
+    const [first, last] = [results[0], results[4]].map((result) => answerOf(result as Reply)["id"] as number);
+    t.equal(last, (first ?? 0) + 1, "the rolled-back command took no id");
     for (const opened of [bench, bench.crash(t)]) {
       t.strictSame(
         rowsOf(opened.environment, "messages").map(({ content }) => content),
         ["one", "two"],
       );
       t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
-      t.strictSame(opened.picture(), opened.rebuilt());
+      t.strictSame(opened.snapshot(), opened.rebuilt());
       t.strictSame(auditRealm(opened.environment), []);
     }
-    t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has the snapshot of before");
+    t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has its earlier snapshot");
     t.strictSame(auditRealm(bench.environment), []);
   },
 );
 
 t.test(
-  "[M6, M9] a command whose row no projection could read is refused alone: nothing of it is on disk",
+  "[M6, M9] a command whose row no projection can read is rejected alone, and nothing of it is on disk",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     const good = commands.createUser("x@example.com");
     const asked = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
     t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
     t.strictSame(bench.fatalities, []);
     for (const opened of [bench, bench.crash(t)]) {
       t.equal(opened.environment.count("users"), 2, "disk");
-      t.strictSame(opened.picture(), opened.rebuilt());
+      t.strictSame(opened.snapshot(), opened.rebuilt());
     }
   },
 );
 
-t.test("[M6] an event that no reader can take does not undo, fail or double the command that made it", async (t) => {
+t.test("[M6] an event that cannot be encoded does not undo, fail or repeat its command", async (t) => {
   let isBroken = false;
   const sink = {
-    changed: () => undefined,
+    apply: () => undefined,
     publish: () => undefined,
     stage: () => {
       if (isBroken) throw new Error("this event cannot be encoded");
     },
   };
-  const bench = await openFounded(t, { sink });
+  const bench = await openNewRealm(t, { sink });
   isBroken = true;
   const result = await bench.ask(commands.post("a", "hi"));
   isBroken = false;
   t.equal(codeOf(result), "ok", "it is on disk");
   t.equal(bench.environment.count("messages"), 1);
   t.equal(answerOf(await bench.ask(commands.post("a", "next")))["id"], (answerOf(result)["id"] as number) + 1);
-  t.strictSame(auditRealm(bench.environment), [], "the actor's snapshot went along");
+  t.strictSame(auditRealm(bench.environment), [], "the actor's snapshot was committed with it");
   t.ok(bench.bugs.length > 0, "it is reported");
 });
 
 t.test(
-  "[M6] what was told and throws three times becomes a dead letter, reported each time; others go on",
+  "[M6] a mailbox command that throws three times becomes a dead letter, each failure is reported, and others continue",
   async (t) => {
-    const bench = await openFounded(t);
-    bench.realm.dispatcher.tell(commands.throwing());
+    const bench = await openNewRealm(t);
+    bench.realm.dispatcher.send(commands.throwing());
     const post = await bench.ask(commands.post("a", "hi"));
     await bench.idle();
     t.equal(codeOf(post), "ok");
@@ -207,16 +208,16 @@ t.test(
       await opened.idle();
       t.equal(opened.environment.count("mailbox"), 0);
       const letters = rowsOf(opened.environment, "deadLetters");
-      t.match(letters, [{ command: { type: "realm.found" }, error: /does not understand realm\.found/ }]);
+      t.match(letters, [{ command: { type: "realm.create" }, error: /no state handles the event realm\.create/ }]);
       t.equal(letters.length, 1);
     }
-    t.equal(bench.bugs.length, limits.mailbox_attempts_max, "a restart does not try it again");
+    t.equal(bench.bugs.length, limits.mailbox_attempts_max, "a restart does not retry it");
   },
 );
 
 t.test("[M6] attempts are counted across a crash", async (t) => {
-  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
-  bench.realm.dispatcher.tell(commands.throwing());
+  const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
+  bench.realm.dispatcher.send(commands.throwing());
   await turn();
   t.strictSame(
     rowsOf(bench.environment, "mailbox").map(({ attempts }) => attempts),
@@ -229,19 +230,19 @@ t.test("[M6] attempts are counted across a crash", async (t) => {
   t.equal(opened.environment.count("mailbox"), 0);
 });
 
-t.test("[M7] what throws and is repeated keeps its place before what was accepted later", async (t) => {
-  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
-  bench.realm.dispatcher.tell(commands.throwing());
-  bench.realm.dispatcher.tell(commands.createUser("late@example.com"));
+t.test("[M7] a command that throws is retried before commands that were accepted later", async (t) => {
+  const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
+  bench.realm.dispatcher.send(commands.throwing());
+  bench.realm.dispatcher.send(commands.createUser("late@example.com"));
   for (let turns = 0; bench.realm.view.users.size < 3 && turns < 100; turns++) await turn();
   t.equal(bench.realm.view.users.size, 3);
-  t.equal(bench.bugs.length, limits.mailbox_attempts_max, "the earlier command had all its attempts");
+  t.equal(bench.bugs.length, limits.mailbox_attempts_max, "the earlier command had all of its attempts");
 });
 
 t.test(
-  "[M7] a realm's commands form one order: ids follow the order of asking, over many addresses and turns",
+  "[M7] a realm's commands form one order: ids follow the order of requests, over many addresses and turns",
   async (t) => {
-    const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+    const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
     const topics = ["a", "b", "c", "d", "e"];
     const answered: number[] = [];
     const asked = Array.from({ length: 60 }, async (_, index) => {
@@ -257,11 +258,14 @@ t.test(
     t.strictSame(
       answered,
       answered.map((_, index) => index),
-      "answers leave in the same order",
+      "responses are sent in the same order",
     );
-    const events = bench.recorder.published.filter(({ record }) => record.type === "message");
+    const events = bodiesOf(
+      bench.recorder.published.map(({ record }) => record),
+      "message",
+    );
     t.strictSame(
-      events.map(({ record }) => record.body["message_id"]),
+      events.map(({ message_id: id }) => id),
       ids,
       "and events",
     );
@@ -270,10 +274,10 @@ t.test(
 
 for (const place of ["first", "last"] as const) {
   t.test(
-    `[M6] a big subscription whose ${place} part dies is answered with 500, not with success, not never`,
+    `[M6] a large subscription whose ${place} part fails is answered with 500, never with success or not at all`,
     async (t) => {
-      const bench = await openFounded(t);
-      const people = await makePeople(bench, 2 * limits.subscribers_per_command_max);
+      const bench = await openNewRealm(t);
+      const people = await createUsers(bench, 2 * limits.subscribers_per_command_max);
       const channelId = answerOf(await bench.ask(commands.createChannel("crowd", [ownerId])))["id"] as number;
       const userId = (place === "first" ? people[0] : people.at(-1)) as number;
       const image = crashImage(t, bench.folder);
@@ -285,31 +289,34 @@ for (const place of ["first", "last"] as const) {
       const opened = new OpenRealm(t, { folder: image });
       const asked = opened.ask(commands.subscribe(["crowd"], people));
       for (let turns = 0; turns < 50; turns++) await turn();
-      t.equal(opened.realm.dispatcher.lineLength, 0);
+      t.equal(opened.realm.dispatcher.queueLength, 0);
       t.equal(opened.environment.count("deadLetters"), 1);
-      const never: Promise<AskResult> = Promise.resolve({ kind: "refused", code: "NOT_FOUND", msg: "never answered" });
+      const never: Promise<Reply> = Promise.resolve({ kind: "refused", code: "NOT_FOUND", msg: "never answered" });
       t.equal(codeOf(await Promise.race([asked, never])), "INTERNAL_SERVER_ERROR");
     },
   );
 }
 
-t.test("[S3] the line has a bound: one command over it is refused, those in it are done", async (t) => {
-  const bench = await openFounded(t);
-  const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
-    bench.ask(commands.idleTyping(`c${index % 100}`)),
-  );
-  const codes = (await Promise.all(asked)).map(codeOf);
-  t.equal(codes.at(-1), "OVERLOADED");
-  t.ok(codes.slice(0, -1).every((code) => code === "ok"));
-  t.equal(
-    codeOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.api-key.add", { hash: "h" }, ownerId))),
-    "ok",
-  );
-});
+t.test(
+  "[S3] when the command queue is full, one more command is rejected and the queued ones are executed",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
+      bench.ask(commands.idleTyping(`c${index % 100}`)),
+    );
+    const codes = (await Promise.all(asked)).map(codeOf);
+    t.equal(codes.at(-1), "OVERLOADED");
+    t.ok(codes.slice(0, -1).every((code) => code === "ok"));
+    t.equal(
+      codeOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.api-key.add", { hash: "h" }, ownerId))),
+      "ok",
+    );
+  },
+);
 
 function damagedSubscription(userId: number, channelId: number): RowOf<"subscriptions"> {
-  const stays = {} as unknown as RowOf<"subscriptions">["stays"];
+  const periods = {} as unknown as RowOf<"subscriptions">["periods"];
   const notifications = [null, null, null, null, null];
   const flags = { isActive: false, isMuted: false, pinToTop: false };
-  return { userId, channelId, ...flags, color: "#c2c2c2", notifications, stays };
+  return { userId, channelId, ...flags, color: "#c2c2c2", notifications, periods };
 }

@@ -1,8 +1,8 @@
-/** Linkifiers of an older version, whose patterns the engine refuses now (README, Decisions of our own: linkifiers). */
+/** Linkifiers that an older version stored and whose patterns the engine now rejects (D222). */
 import t from "tap";
 import { reportLinkifiers } from "../../src/linkifier-check.ts";
 
-t.test("[README, linkifiers] a pattern that is refused now is named in the log, and the others are not", (t) => {
+t.test("[D222] a stored linkifier whose pattern is now rejected is named in the log, the others are not", (t) => {
   const urlTemplate = "https://a.example/{id}";
   const warnings: string[] = [];
   reportLinkifiers(

@@ -1,17 +1,18 @@
 /**
- * Long work beside requests (issue, Topic deletion: a deletion in progress delays nobody): while people ask, a turn takes one small
- * piece of it; when nobody has asked for a while, as many large ones as fit.
+ * Background work and requests (spec 4.13: a deletion in progress delays nobody): while requests arrive, a turn does
+ * one small piece of it; when none has arrived for a while, as many large pieces as fit.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { answerOf, commands, type OpenRealm, openFounded, startedAt, turn } from "../support/runtime.ts";
+import { answerOf, commands, type OpenRealm, openNewRealm, startedAt, turn } from "../support/runtime.ts";
 
 const small = limits.topic_deletion_batch_messages_busy;
 const large = limits.topic_deletion_batch_messages;
 const deadline = startedAt + 50_000;
 
-/** A look at the time takes a millisecond: a turn's budget is a few commands. */
+/** Each reading of the time advances it by a millisecond, so a turn's budget is a few commands. */
 class SteadyClock extends ManualClock {
   #looks = 0;
 
@@ -30,8 +31,14 @@ async function fill(bench: OpenRealm, topic: string, count: number): Promise<voi
   await bench.idle();
 }
 
-/** For each turn until the requests are answered: how many messages each of its deletions took. */
-async function piecesPerTurn(bench: OpenRealm, answers: readonly Promise<unknown>[]): Promise<number[][]> {
+/** For each deletion that was published since: how many messages it removed. */
+function deletionSizes(bench: OpenRealm, from: number): number[] {
+  const records = bench.recorder.published.slice(from).map(({ record }) => record);
+  return bodiesOf(records, "delete_message").map(({ message_ids: ids }) => ids.length);
+}
+
+/** For each turn until the requests are answered: how many messages each of its deletions removed. */
+async function backgroundPerTurn(bench: OpenRealm, answers: readonly Promise<unknown>[]): Promise<number[][]> {
   const turns: number[][] = [];
   let isDone = false;
   const all = Promise.all(answers).then(() => {
@@ -40,17 +47,16 @@ async function piecesPerTurn(bench: OpenRealm, answers: readonly Promise<unknown
   while (!isDone) {
     const from = bench.recorder.published.length;
     await turn();
-    const deleted = bench.recorder.published.slice(from).filter(({ record }) => record.type === "delete_message");
-    turns.push(deleted.map(({ record }) => (record.body["message_ids"] as number[]).length));
+    turns.push(deletionSizes(bench, from));
   }
   await all;
   return turns.filter((pieces) => pieces.length > 0);
 }
 
 t.test(
-  "[issue, Topic deletion] while others ask, a turn takes one small piece of all deletions, in their turn",
+  "[spec 4.13, D73] while requests arrive, a turn does one small piece of all deletions, round-robin",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     const topics = ["one", "two", "three"];
     for (const topic of topics) await fill(bench, topic, 3 * small);
     const order: string[] = [];
@@ -60,7 +66,7 @@ t.test(
         .then((result) => order.push(String(answerOf(result)["complete"]))),
     );
     const posted = bench.ask(commands.post("four", "x")).then(() => order.push("post"));
-    const turns = await piecesPerTurn(bench, [...answers, posted]);
+    const turns = await backgroundPerTurn(bench, [...answers, posted]);
     t.strictSame(
       turns,
       Array.from({ length: 3 * topics.length }, () => [small]),
@@ -71,41 +77,37 @@ t.test(
 );
 
 t.test(
-  "[issue, Topic deletion] when nobody has asked for a while, pieces are large, until somebody asks",
+  "[spec 4.13, D73] when no request has arrived for a while, pieces are large until the next request",
   async (t) => {
-    const founded = await openFounded(t);
+    const created = await openNewRealm(t);
     // Small pieces first, then some turns of large ones.
-    await fill(founded, "long", limits.quiet_after_turns * small + 20 * large);
-    const bench = founded.crash(t, { clock: new SteadyClock(startedAt) });
+    await fill(created, "long", limits.idle_after_turns * small + 20 * large);
+    const bench = created.crash(t, { clock: new SteadyClock(startedAt) });
     const deletion = bench.ask(commands.deleteTopic("long", deadline));
     const posts: Promise<unknown>[] = [];
-    const untilQuiet = async () => {
-      for (let turns = 0; turns <= limits.quiet_after_turns; turns++) await turn();
+    const untilIdle = async () => {
+      for (let turns = 0; turns <= limits.idle_after_turns; turns++) await turn();
     };
-    await untilQuiet();
+    await untilIdle();
     const from = bench.recorder.published.length;
     await turn();
     await turn();
     posts.push(bench.ask(commands.post("other", "x")));
-    const sizes = () =>
-      bench.recorder.published
-        .slice(from)
-        .filter(({ record }) => record.type === "delete_message")
-        .map(({ record }) => (record.body["message_ids"] as number[]).length);
-    t.ok(sizes().length >= 2, "at least one a turn");
+    const sizes = () => deletionSizes(bench, from);
+    t.ok(sizes().length >= 2, "at least one per turn");
     t.ok(
       sizes().every((size) => size === large),
       sizes().join(),
     );
-    // A request in every turn: some turns without, then one small piece.
+    // A request in every turn: a few turns run no piece, then one runs a small piece.
     const taken: number[][] = [];
-    for (let turns = 0; turns <= limits.turns_without_pieces_max; turns++) {
+    for (let turns = 0; turns <= limits.turns_without_background_max; turns++) {
       const before = sizes().length;
       await turn();
       taken.push(sizes().slice(before));
       posts.push(bench.ask(commands.post("other", "x")));
     }
-    t.strictSame(taken, [...Array.from({ length: limits.turns_without_pieces_max }, () => []), [small]]);
+    t.strictSame(taken, [...Array.from({ length: limits.turns_without_background_max }, () => []), [small]]);
     await Promise.all(posts);
     t.strictSame(await deletion, { kind: "ok", answer: { complete: true } });
     t.equal(bench.environment.count("messages"), posts.length);

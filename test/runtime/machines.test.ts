@@ -1,22 +1,22 @@
 /**
- * Every machine, driven by `drive` (tables, and one reused scope, internal to XState) and by XState's own `transition`, agrees in state,
- * context and outcome; snapshots travel through JSON and MessagePack in between (pitfalls 3.2, 3.3). Every state of every
- * machine is reached, and no event vanishes silently.
+ * Runs every machine by `drive` (tables) and by XState's own `transition`: both must agree in state, context and result. Snapshots pass through JSON and MessagePack in between (pitfalls 3.2,
+ * 3.3). Every state of every machine is reached, and no event is ignored silently.
  */
 import fc from "fast-check";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
-import { transition } from "xstate";
-import type { Command } from "../../actors/commands.ts";
-import type { CommandEvent } from "../../actors/decide.ts";
-import { actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
+import { actorKinds } from "../../actors/kinds.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
+import { drive, driveByXState, type PlainSnapshot } from "../../actors/protocol/drive.ts";
+import type { CommandEvent } from "../../actors/protocol/machine-setup.ts";
+import { tableOf } from "../../actors/protocol/machine-tables.ts";
 import type { View } from "../../src/domain/view.ts";
-import { tableOf } from "../../src/runtime/machine-tables.ts";
-import { drive, restore } from "../../src/runtime/machines.ts";
 import { ours, theirs } from "../support/machine-oracle.ts";
 import { populated, subjects } from "../support/machine-subjects.ts";
+import { recordSubjects } from "../support/record-subjects.ts";
 import { commands, generalId } from "../support/runtime.ts";
 import { seedOf } from "../support/seed.ts";
+import { allMachines, edgesOf } from "../support/state-machines.ts";
 
 const travels: readonly ((snapshot: PlainSnapshot) => PlainSnapshot)[] = [
   (snapshot) => snapshot,
@@ -26,41 +26,56 @@ const travels: readonly ((snapshot: PlainSnapshot) => PlainSnapshot)[] = [
 
 const rounds_max = 20;
 
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 function eventOf(asked: Command, view: View): CommandEvent {
   return { type: asked.type, command: asked, view };
 }
 
 t.test(
-  "[M4] every machine gives the same by our driver and by XState's, and every one of its states is reached",
+  "[M4] every machine gives the same result with our driver and with XState's, in every one of its states",
   async (t) => {
     const seed = seedOf(t);
     const bench = await populated(t);
     const { view } = bench.realm;
-    for (const { name, machine, initial, sent, pauses } of subjects) {
-      const reached = new Set<string>([initial.state]);
+    for (const { name, machine, initial, others = [], sent, pauses } of [
+      ...subjects,
+      ...(await recordSubjects(bench)),
+    ]) {
+      const begins = [initial, ...others];
+      const reached = new Set<string>(begins.map(({ state }) => state));
       const states = Object.keys(machine.states).sort();
       const tally = { done: 0, refused: 0, threw: 0 };
       const steps = fc.array(
         fc.record({ asked: sent, travel: fc.constantFrom(...travels), pause: fc.constantFrom(...pauses) }),
         { minLength: 1, maxLength: 15 },
       );
-      const property = fc.property(steps, (sequence) => {
-        let snapshot = initial;
+      const property = fc.property(fc.constantFrom(...begins), steps, (begin, sequence) => {
+        let snapshot = begin;
         for (const { asked, travel, pause } of sequence) {
           bench.clock.jump(pause);
           const event = eventOf(asked, view);
           const one = ours(machine, travel(snapshot), event);
           const other = theirs(machine, snapshot, event);
           if (JSON.stringify(one) !== JSON.stringify(other)) {
-            throw new Error(`${asked.type}: ${JSON.stringify(one)} is not ${JSON.stringify(other)}`);
+            throw new Error(`${asked.type}: ${JSON.stringify(one)} is not equal to ${JSON.stringify(other)}`);
           }
           if (one === null) tally.threw++;
           else tally[one.outcome.kind]++;
+          const before = snapshot.state;
           snapshot = one?.snapshot ?? snapshot;
           reached.add(snapshot.state);
+          const isNamed = edgesOf(machine).some(
+            ({ from, to, commands }) => from === before && to === snapshot.state && commands.includes(asked.type),
+          );
+          if (snapshot.state !== before && !isNamed) {
+            throw new Error(`no arrow names ${asked.type} from ${before} to ${snapshot.state}`);
+          }
         }
       });
-      // A state that this seed does not come to, one of the next ones does.
+      // If this seed does not reach a state, one of the next seeds does.
       for (let round = 0; round === 0 || (round < rounds_max && reached.size < states.length); round++) {
         fc.assert(property, { seed: seed + round, numRuns: 60 });
       }
@@ -70,10 +85,10 @@ t.test(
   },
 );
 
-t.test("[M4] a refused or throwing command leaves state and context alone", async (t) => {
+t.test("[M4] a command that is rejected or throws leaves state and context unchanged", async (t) => {
   const bench = await populated(t);
   const { view } = bench.realm;
-  for (const { machine, initial, sent } of subjects) {
+  for (const { machine, initial, sent } of [...subjects, ...(await recordSubjects(bench))]) {
     const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
       let snapshot = initial;
       for (const asked of sequence) {
@@ -81,10 +96,10 @@ t.test("[M4] a refused or throwing command leaves state and context alone", asyn
         const shown = ours(machine, snapshot, eventOf(asked, view));
         const isChange = shown !== null && shown.outcome.kind === "done";
         if (shown?.outcome.kind === "refused" && JSON.stringify(shown.snapshot) !== before) {
-          throw new Error(`refused ${asked.type}, and yet ${before} became ${JSON.stringify(shown.snapshot)}`);
+          throw new Error(`rejected ${asked.type}, but ${before} became ${JSON.stringify(shown.snapshot)}`);
         }
         if (JSON.stringify(snapshot) !== before)
-          throw new Error(`${asked.type} changed the snapshot that it was given`);
+          throw new Error(`${asked.type} modified the snapshot that it was given`);
         if (isChange) snapshot = shown.snapshot;
       }
     });
@@ -93,40 +108,71 @@ t.test("[M4] a refused or throwing command leaves state and context alone", asyn
   t.pass("none did");
 });
 
-t.test("[style, XState] an event that no state names throws, in every state of every machine", async (t) => {
+t.test(
+  "[architecture, Actors] the machine of a record is in the state that its row says, and writes that row",
+  async (t) => {
+    const bench = await populated(t);
+    for (const { name, machine, initial, sent, stateOf } of await recordSubjects(bench)) {
+      let changes = 0;
+      const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
+        let snapshot = initial;
+        for (const asked of sequence) {
+          const next = drive(machine, snapshot, eventOf(asked, bench.realm.view));
+          const [before, after] = [snapshot, next.snapshot].map(({ context }) => (context as { row: object }).row);
+          snapshot = next.snapshot;
+          if (stateOf?.(after) !== snapshot.state)
+            throw new Error(`${asked.type}: ${snapshot.state} is not the row's state`);
+          if (after === before || next.outcome.kind !== "done") continue;
+          changes++;
+          const isWritten = next.outcome.effects.some((effect) => effect.kind === "put" && isSame(effect.row, after));
+          if (!isWritten) throw new Error(`${asked.type} does not write the row`);
+        }
+      });
+      fc.assert(property, { seed: seedOf(t), numRuns: 60 });
+      t.ok(changes > 20, `${name} was changed`);
+    }
+  },
+);
+
+t.test("[architecture, Actors] an event that no state handles throws, in every state of every machine", async (t) => {
   const bench = await populated(t);
-  for (const { name, machine, initial } of subjects) {
+  for (const { name, machine, initial } of [...subjects, ...(await recordSubjects(bench))]) {
     for (const state of Object.keys(machine.states)) {
       const snapshot = { ...initial, state };
       const asked = { ...commands.post("a", "x"), type: "no.such.command" } as unknown as Command;
       const event = eventOf(asked, bench.realm.view);
-      t.throws(() => drive(machine, snapshot, event), /does not understand no\.such\.command/, `${name} ${state}`);
-      t.throws(() => transition(machine, restore(machine, snapshot), event), /does not understand/, `${name} ${state}`);
+      t.throws(
+        () => drive(machine, snapshot, event),
+        /no state handles the event no\.such\.command/,
+        `${name} ${state}`,
+      );
+      t.throws(() => driveByXState(machine, snapshot, event), /no state handles/, `${name} ${state}`);
     }
   }
 });
 
-t.test("[architecture, The actors] no machine uses after, invoke, spawn or delays", (t) => {
-  for (const { name, machine } of subjects) {
+t.test("[architecture, Actors] no machine uses after, invoke, spawn or delays", (t) => {
+  for (const machine of allMachines) {
     const text = JSON.stringify(machine.config, (_key, value: unknown) =>
       typeof value === "function" ? String(value) : value,
     );
-    t.notMatch(text, /"(?:after|invoke|delays|spawn)"|spawnChild|sendTo\(|raise\(/, name);
+    t.notMatch(text, /"(?:after|invoke|delays|spawn)"|spawnChild|sendTo\(|raise\(/, machine.id);
   }
   t.end();
 });
 
-t.test("[architecture, The actors] no command of any machine needs more than its table", (t) => {
-  for (const { name, machine } of subjects) {
+t.test("[architecture, Actors] every command of every machine runs by its table alone", (t) => {
+  for (const machine of allMachines) {
     for (const state of Object.values(machine.states)) {
       const types = [...machine.root.transitions.keys(), ...state.transitions.keys()].filter((type) => type !== "*");
-      for (const type of types) t.ok(tableOf(machine).decisionFor(state.key, type), `${name} ${state.key} ${type}`);
+      for (const type of types)
+        t.ok(tableOf(machine).decisionFor(state.key, type), `${machine.id} ${state.key} ${type}`);
     }
   }
   t.end();
 });
 
-t.test("[architecture, The actors] a snapshot of a newer program is refused, not guessed at", async (t) => {
+t.test("[architecture, Actors] a snapshot of a newer version is rejected", async (t) => {
   const bench = await populated(t);
   const addresses: Command["to"][] = [
     { actor: "realm" },
@@ -140,7 +186,7 @@ t.test("[architecture, The actors] a snapshot of a newer program is refused, not
     bench.environment.put("snapshots", "topic-deletion:1:x", { version: 99, state: "parked", context: {} });
     if (row !== undefined) bench.environment.put("conversations", id, { ...row, version: 99 });
   });
-  // Rows change with the deltas of commands; this one came from elsewhere.
+  // Rows change with the deltas of commands; this one was written directly.
   if (row !== undefined) {
     const newer = { table: "conversations", key: id, row: { ...row, version: 99 } } as const;
     bench.realm.dispatcher.view.cache.apply(newer);

@@ -1,14 +1,15 @@
 /**
- * Moves of many messages (architecture, Moves; M2, M3, M6): in batches, beside posts and deletions, through crashes. Every image of
- * the folder after a turn is a crash at that place.
+ * Moves of many messages (D54 to D58; M2, M3, M6): in batches, while users post and delete, through crashes. Every copy
+ * of the folder after a turn is a crash at that point.
  */
 import t, { type Test } from "tap";
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import type { MessageMove } from "../../actors/commands/messages.ts";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AskResult } from "../../src/runtime/entry.ts";
+import type { MessageMove } from "../../schemas/message-changes.ts";
+import type { Reply } from "../../src/runtime/results.ts";
 import { auditRealm } from "../support/audit.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import { deleteCommand, editCommand } from "../support/message-changes.ts";
 import {
   answerOf,
@@ -17,7 +18,7 @@ import {
   crashImage,
   generalId,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   rowsOf,
   SlowClock,
   startedAt,
@@ -25,11 +26,11 @@ import {
 import type { Teardown } from "../support/server.ts";
 import { crashesToAnswer, runToAnswer } from "../support/turns.ts";
 
-const moved: AskResult = { kind: "ok", answer: { detached_uploads: [] } };
+const moved: Reply = { kind: "ok", answer: { detached_uploads: [] } };
 const everything = { propagateMode: "change_all" } as const;
 const many = 2 * limits.move_batch_messages + 1;
 
-/** Ids of posts, ascending. */
+/** Ids of the posts, ascending. */
 async function fill(bench: OpenRealm, topic: string, count: number): Promise<number[]> {
   const posts = Array.from({ length: count }, (_, index) => bench.ask(commands.post(topic, `m${index}`)));
   return (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
@@ -37,11 +38,11 @@ async function fill(bench: OpenRealm, topic: string, count: number): Promise<num
 
 /** A realm with a topic of many messages and a second channel, whose turns take one command each. */
 async function prepare(t: Teardown, count = many) {
-  const founded = await openFounded(t);
-  const to = answerOf(await founded.ask(commands.createChannel("to", [2])))["id"] as number;
-  const ids = await fill(founded, "old", count);
-  await founded.idle();
-  const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+  const created = await openNewRealm(t);
+  const to = answerOf(await created.ask(commands.createChannel("to", [2])))["id"] as number;
+  const ids = await fill(created, "old", count);
+  await created.idle();
+  const bench = created.crash(t, { clock: new SlowClock(startedAt) });
   return { bench, ids, to };
 }
 
@@ -54,8 +55,8 @@ function idsOf(bench: OpenRealm, topic: string, channelId = generalId): number[]
     .map(([, id]) => id);
 }
 
-/** Message ids of update_message events, as often as they were told, in order. */
-function toldOf(bench: OpenRealm): number[] {
+/** Message ids of update_message events, in order, with repetitions. */
+function announcedIds(bench: OpenRealm): number[] {
   return rowsOf(bench.environment, "events").flatMap(({ type, body }) =>
     type === "update_message" && body["is_arrival"] !== true ? (body["message_ids"] as number[]) : [],
   );
@@ -64,11 +65,11 @@ function toldOf(bench: OpenRealm): number[] {
 function audit(t: Test, bench: OpenRealm): void {
   t.strictSame(auditRealm(bench.environment), []);
   t.strictSame(bench.bugs, []);
-  t.strictSame(bench.picture(), bench.rebuilt());
+  t.strictSame(bench.snapshot(), bench.rebuilt());
 }
 
 t.test(
-  "[M2, M3] a move that crashes at any turn is at a batch boundary, goes on by itself, and tells of no message twice",
+  "[M2, M3] a move that crashes at any turn stops at a batch boundary, continues after the restart, and announces no message twice",
   async (t) => {
     const { bench, ids, to } = await prepare(t);
     const wish = { ...everything, channelId: to, topic: "new" };
@@ -81,32 +82,32 @@ t.test(
       t.strictSame(
         [...idsOf(opened, "new", to), ...idsOf(opened, "old")].sort((a, b) => a - b),
         ids,
-        "every message is in one place",
+        "every message is in exactly one topic",
       );
       if (idsOf(opened, "new", to).length > 0 && idsOf(opened, "old").length > 0) halfway++;
       const isBegun = opened.realm.view.counter("move") > 0;
       await opened.idle();
       t.strictSame(idsOf(opened, "new", to), isBegun ? ids : []);
-      t.strictSame(toldOf(opened), isBegun ? ids : []);
+      t.strictSame(announcedIds(opened), isBegun ? ids : []);
       t.equal(opened.environment.count("mailbox"), 0);
       audit(t, opened);
       t.equal(
         codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "onward" }))),
         "ok",
-        "and may move on",
+        "and can be moved again",
       );
     }
-    t.ok(halfway > 0, "some crashes found it half way");
+    t.ok(halfway > 0, "some crashes fell in the middle");
   },
 );
 
 t.test(
-  "[architecture] while a topic is being moved, posts to it stay, its messages can be deleted and edited",
+  "[D54] posts to a topic that is being moved stay in it, and its messages can be deleted and edited",
   async (t) => {
     const { bench, ids, to } = await prepare(t);
-    const posted: Promise<AskResult>[] = [];
+    const posted: Promise<Reply>[] = [];
     const last = ids.at(-1) ?? 0;
-    const others: Promise<AskResult>[] = [];
+    const others: Promise<Reply>[] = [];
     const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
       posted.push(
         bench.ask(commands.post("old", `meanwhile ${turns}`)),
@@ -127,45 +128,46 @@ t.test(
     t.strictSame(
       idsOf(bench, "old", to),
       [...ids.filter((id) => id !== last), ...newIds.filter((_, index) => index % 2 === 1)],
-      "the others are there",
+      "the others still exist",
     );
     const [deleted, edited, movedAgain] = await Promise.all(others);
-    t.strictSame([codeOf(deleted as AskResult), codeOf(edited as AskResult)], ["ok", "ok"]);
+    t.strictSame([codeOf(deleted as Reply), codeOf(edited as Reply)], ["ok", "ok"]);
     t.match(movedAgain, { kind: "refused", msg: /are being moved/ });
     t.equal(bench.realm.view.row("messages", last - 1)?.content, "edited");
     audit(t, bench);
   },
 );
 
-t.test(
-  "[architecture] a move into a topic that is renamed or emptied meanwhile lands where the name leads",
-  async (t) => {
-    for (const what of ["rename", "delete"] as const) {
-      const { bench, ids, to } = await prepare(t);
-      const [first = 0] = [answerOf(await bench.ask(commands.post("new", "here first", 2, to)))["id"] as number];
-      const wish = { ...everything, channelId: to, topic: "new", notifiesNewThread: what === "rename" };
-      const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
-        if (turns !== 2) return;
-        if (what === "rename") void bench.ask(editCommand(first, { ...everything, topic: "newer" }));
-        else void bench.ask(commands.deleteTopic("new", startedAt + 50_000, to));
-      });
-      t.strictSame(result, moved);
-      await bench.idle();
-      const all = [...idsOf(bench, "new", to), ...idsOf(bench, "newer", to)];
-      const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
-      t.strictSame(all, left, "nothing is elsewhere");
-      if (what === "rename") {
-        const notice = left.at(-1) ?? 0;
-        t.strictSame(idsOf(bench, "newer", to), [...ids, first, notice], "the notice, too: no topic of the old name");
-        t.match(bench.realm.view.row("messages", notice)?.content, /messages were moved here/);
-      }
-      audit(t, bench);
+t.test("[D58] a move into a topic that is renamed or emptied meanwhile uses the topic's current name", async (t) => {
+  for (const what of ["rename", "delete"] as const) {
+    const { bench, ids, to } = await prepare(t);
+    const [first = 0] = [answerOf(await bench.ask(commands.post("new", "here first", 2, to)))["id"] as number];
+    const wish = { ...everything, channelId: to, topic: "new", notifiesNewThread: what === "rename" };
+    const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
+      if (turns !== 2) return;
+      if (what === "rename") void bench.ask(editCommand(first, { ...everything, topic: "newer" }));
+      else void bench.ask(commands.deleteTopic("new", startedAt + 50_000, to));
+    });
+    t.strictSame(result, moved);
+    await bench.idle();
+    const all = [...idsOf(bench, "new", to), ...idsOf(bench, "newer", to)];
+    const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
+    t.strictSame(all, left, "nothing is elsewhere");
+    if (what === "rename") {
+      const notice = left.at(-1) ?? 0;
+      t.strictSame(
+        idsOf(bench, "newer", to),
+        [...ids, first, notice],
+        "also in the notice: the old topic does not reappear",
+      );
+      t.match(bench.realm.view.row("messages", notice)?.content, /messages were moved here/);
     }
-  },
-);
+    audit(t, bench);
+  }
+});
 
 t.test(
-  "[D29, architecture] what moves out of a topic that is being deleted survives: a part, the whole, a new name",
+  "[D29, D56] messages moved out of a topic that is being deleted survive: a part, the whole, a rename",
   async (t) => {
     const ways = {
       part: { topic: "safe" },
@@ -174,7 +176,7 @@ t.test(
     for (const [name, wish] of Object.entries(ways)) {
       const { bench, ids } = await prepare(t, 2 * limits.topic_deletion_batch_messages + 50);
       const [oldest = 0] = ids;
-      const answers: Promise<AskResult>[] = [];
+      const answers: Promise<Reply>[] = [];
       const result = await runToAnswer(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
         if (turns === 2) answers.push(bench.ask(editCommand(oldest, wish)));
       });
@@ -183,8 +185,8 @@ t.test(
       await bench.idle();
       const safe = idsOf(bench, "safe");
       t.equal(safe[0], oldest);
-      t.equal(safe.length === 1, name === "part", "a part of one, or all that was left");
-      t.ok(safe.length < ids.length, "the deletion had begun");
+      t.equal(safe.length === 1, name === "part", "a part of one batch, or everything that was left");
+      t.ok(safe.length < ids.length, "the deletion had started");
       t.strictSame(idsOf(bench, "old"), []);
       t.strictSame(
         rowsOf(bench.environment, "messages").map(({ id }) => id),
@@ -196,12 +198,12 @@ t.test(
 );
 
 t.test(
-  "[architecture, Moves] a large topic's new name is one turn; its messages are told of in pieces, each once",
+  "[architecture, Moves] renaming a large topic takes one turn; its messages are announced in parts, each once",
   async (t) => {
     const count = limits.event_ids_per_piece_max + 1;
     const { bench, ids } = await prepare(t, count);
     const images: string[] = [crashImage(t, bench.folder)];
-    const answers: Promise<AskResult>[] = [];
+    const answers: Promise<Reply>[] = [];
     const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
       images.push(crashImage(t, bench.folder));
       if (turns === 1) answers.push(bench.ask(editCommand(ids[1] ?? 0, { ...everything, topic: "newer" })));
@@ -209,51 +211,51 @@ t.test(
     });
     t.strictSame(result, moved);
     t.match(await answers[0], { kind: "refused", msg: /are being moved/ }, "one name after the other");
-    t.strictSame(toldOf(bench), ids);
-    const events = rowsOf(bench.environment, "events").filter(({ type }) => type === "update_message");
+    t.strictSame(announcedIds(bench), ids);
+    const events = bodiesOf(rowsOf(bench.environment, "events"), "update_message");
     t.strictSame(
-      events.map(({ body }) => (body["message_ids"] as number[]).length),
+      events.map(({ message_ids: moved }) => moved.length),
       [limits.event_ids_per_piece_max, 1],
     );
-    t.equal(idsOf(bench, "new").length, count + 1, "with what was posted meanwhile");
+    t.equal(idsOf(bench, "new").length, count + 1, "including messages posted meanwhile");
     for (const folder of images) {
       const opened = new OpenRealm(t, { folder });
       await opened.idle();
       const isBegun = idsOf(opened, "old").length === 0;
-      t.strictSame(toldOf(opened), isBegun ? ids : []);
+      t.strictSame(announcedIds(opened), isBegun ? ids : []);
       t.strictSame(auditRealm(opened.environment), []);
       t.equal(codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "newer" }))), "ok");
     }
   },
 );
 
-t.test("[architecture, Moves] at the bound of a piece, a new name is told in the same turn", async (t) => {
+t.test("[architecture, Moves] a rename of at most one part is announced in the same turn", async (t) => {
   const { bench, ids } = await prepare(t, limits.event_ids_per_piece_max);
   const before = rowsOf(bench.environment, "messages");
   t.strictSame(await bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), moved);
-  t.strictSame(toldOf(bench), ids);
-  t.strictSame(rowsOf(bench.environment, "messages"), before, "no message was written");
+  t.strictSame(announcedIds(bench), ids);
+  t.strictSame(rowsOf(bench.environment, "messages"), before, "no message row was written");
   t.equal(rowsOf(bench.environment, "topicRenames").length, 1);
   audit(t, bench);
 });
 
 t.test(
-  "[M6] a batch that cannot be done leaves what has gone, frees the topic, and answers whoever waits",
+  "[M6] a batch that fails keeps the messages moved so far, releases the topic, and answers the waiting request",
   async (t) => {
     const move = { moveId: 7, conversationId: 3, waiting: { ticket: 5, boot: 2 } } as unknown as MessageMove;
-    for (const type of ["messages.take-in", "topic.tell-rename"] as const) {
+    for (const type of ["messages.import", "topic.announce-rename"] as const) {
       const dead = command({ actor: "topic", channelId: 1, topic: "x" }, type, move, null);
       t.match(abandonmentOf(dead), {
         tickets: [5],
         boot: 2,
-        tell: { to: { actor: "conversation", id: 3 }, type: "topic.move-ended", params: { moveId: 7 } },
+        notification: { to: { actor: "conversation", id: 3 }, type: "topic.move-ended", params: { moveId: 7 } },
       });
     }
   },
 );
 
-t.test("[S3] of very many names and moves the newest are kept", async (t) => {
-  const bench = await openFounded(t);
+t.test("[S3] of many renames and moves only the newest are kept", async (t) => {
+  const bench = await openNewRealm(t);
   const [id = 0] = await fill(bench, "n0", 1);
   const count = limits.message_history_entries_max + 2;
   for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: `n${n}` }));
@@ -266,9 +268,9 @@ t.test("[S3] of very many names and moves the newest are kept", async (t) => {
 });
 
 t.test(
-  "[spec 2.9] of very many moves the newest that led elsewhere is kept: by it a message says when it moved",
+  "[spec 2.9] of many renames the newest real move is kept, since it determines last_moved_timestamp",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     const [id = 0] = await fill(bench, "before", 1);
     await fill(bench, "before", 1);
     await fill(bench, "x", 1);
@@ -282,7 +284,7 @@ t.test(
     t.equal(kept[0], elsewhere);
     await bench.ask(editCommand(id, { topic: "before" }));
     await bench.ask(editCommand(id, { topic: "x" }));
-    t.notOk(bench.realm.view.row("messages", id)?.moves.includes(elsewhere), "a newer one takes its place");
+    t.notOk(bench.realm.view.row("messages", id)?.moves.includes(elsewhere), "a newer one replaces it");
     audit(t, bench);
   },
 );

@@ -1,6 +1,9 @@
-/** Large moves, and what others do between their slices (architecture, Moves; M7): what was decided when it was asked for is done. */
+/**
+ * Large moves, and what other users do between their slices (architecture, Moves; M7): a move does what was decided
+ * when it was requested.
+ */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";
 import { editCommand } from "../support/message-changes.ts";
@@ -9,10 +12,10 @@ import {
   answerOf,
   codeOf,
   commands,
+  createUsers,
   generalId,
-  makePeople,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   ownerId,
   rowsOf,
   SlowClock,
@@ -28,19 +31,19 @@ function idsOf({ realm: { view } }: OpenRealm, channelId: number, topic: string)
 }
 
 t.test(
-  "[M7, D18] who moves a topic out of protected history and leaves the channel meanwhile has moved all of it",
+  "[M7, D18] a user who moves a topic out of protected history and then leaves the channel has still moved all of it",
   async (t) => {
-    const founded = await openFounded(t);
-    const [other = 0] = await makePeople(founded, 1);
+    const created = await openNewRealm(t);
+    const [other = 0] = await createUsers(created, 1);
     const asked = { ...plainChannel("secret", [ownerId, other]), isPrivate: true, isHistoryPublic: false };
-    const secret = answerOf(await founded.ask(command(realm, "channel.create", asked, ownerId)))["id"] as number;
+    const secret = answerOf(await created.ask(command(realm, "channel.create", asked, ownerId)))["id"] as number;
     const count = 2 * limits.move_batch_messages + 1;
     const posts = Array.from({ length: count }, (_, index) =>
-      founded.ask(commands.post("old", `m${index}`, ownerId, secret)),
+      created.ask(commands.post("old", `m${index}`, ownerId, secret)),
     );
     const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
-    await founded.idle();
-    const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+    await created.idle();
+    const bench = created.crash(t, { clock: new SlowClock(startedAt) });
     const wish = { channelId: generalId, topic: "new", propagateMode: "change_all" } as const;
     const moved = bench.ask(editCommand(ids[0] ?? 0, wish));
     const left = bench.ask(commands.unsubscribe(["secret"], null));
@@ -54,18 +57,18 @@ t.test(
 );
 
 t.test(
-  "[public API, update-message] of a topic that is renamed twice at once, policies follow it to its last name",
+  "[public API, update-message] policies follow a topic that is renamed twice in quick succession to its last name",
   async (t) => {
-    const founded = await openFounded(t);
-    const people = await makePeople(founded, limits.user_topics_per_command_max + 10);
-    const [id = 0] = [answerOf(await founded.ask(commands.post("a", "m")))["id"] as number];
+    const created = await openNewRealm(t);
+    const people = await createUsers(created, limits.user_topics_per_command_max + 10);
+    const [id = 0] = [answerOf(await created.ask(commands.post("a", "m")))["id"] as number];
     for (const userId of people) {
       const params = { channel: generalId, topic: "a", policy: 3 as const, unknown: { kind: "refused" } as never };
-      answerOf(await founded.ask(command({ actor: "user", id: userId }, "user-topics.set", params, userId)));
+      answerOf(await created.ask(command({ actor: "user", id: userId }, "user-topics.set", params, userId)));
     }
-    await founded.idle();
+    await created.idle();
     for (const last of ["c", "a"]) {
-      const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+      const bench = created.crash(t, { clock: new SlowClock(startedAt) });
       const rename = (topic: string) => bench.ask(editCommand(id, { topic, propagateMode: "change_all" }));
       const [first, second] = [rename("b"), rename(last)];
       const { images, result } = await crashesToAnswer(t, bench, second);
@@ -78,8 +81,8 @@ t.test(
           ({ channelId }) => channelId === generalId,
         )?.topic;
         const names = rowsOf(opened.environment, "userTopics").map(({ topic }) => topic);
-        t.strictSame([...new Set(names)], [name], "after a crash at any turn, too");
-        // The writer follows it, too.
+        t.strictSame([...new Set(names)], [name], "also after a crash at any turn");
+        // The author follows the topic, too.
         t.equal(names.length, people.length + 1);
       }
       t.equal(rowsOf(bench.environment, "topicNames").length, 1);

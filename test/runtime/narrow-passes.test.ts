@@ -1,12 +1,12 @@
 /**
- * Long reads (S3, narrow_rows_per_pass_max; architecture, The path of a write: big reads have a budget and continue on a later pass
- * of the loop): they find everything that there is, and others have their turn in between.
+ * Long reads (S3, narrow_rows_per_pass_max; architecture, The path of a write): they find everything, and other
+ * requests run between their passes.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
 import { callOf, read } from "../sim/calls.ts";
-import { answerOf, commands, generalId, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
+import { answerOf, commands, generalId, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 
 const perPass = limits.narrow_rows_per_pass_max;
 
@@ -23,15 +23,15 @@ async function postAll(bench: OpenRealm, posts: readonly (readonly [topic: strin
   return ids;
 }
 
-/** What the owner is answered, and how many passes of the loop went by meanwhile. */
+/** The owner's response, and how many passes of the event loop it took. */
 async function asked(t: Test, bench: OpenRealm, operationId: string, params: object) {
   const { realm } = bench;
   const caller = realm.view.users.get(ownerId);
   if (caller === undefined) throw new Error("there is no owner");
   let isOver = false;
-  const answer = Promise.resolve(operation(operationId)(callOf({ realm, caller, params }) as never)).then((handled) => {
+  const answer = Promise.resolve(operation(operationId)(callOf({ realm, caller, params }) as never)).then((result) => {
     isOver = true;
-    return read(handled);
+    return read(result);
   });
   let passes = 0;
   for (; !isOver; passes++) await turn();
@@ -50,9 +50,9 @@ const fetched = {
 };
 
 t.test(
-  "[S3] narrow_rows_per_pass_max: a search over more messages than one pass finds the first and the last",
+  "[S3] narrow_rows_per_pass_max: a search over more than one pass of messages finds the first and the last",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     const filler = Array.from({ length: 3 * perPass }, (_, index) => ["t", `nothing ${index}`] as const);
     const link = ["t", "https://example.com"] as const;
     const ids = await postAll(bench, [link, ...filler, link]);
@@ -67,8 +67,8 @@ t.test(
   },
 );
 
-t.test("[S3] narrow_rows_per_pass_max: of more ids than one pass looks up, each is given", async (t) => {
-  const bench = await openFounded(t);
+t.test("[S3] narrow_rows_per_pass_max: a request for more ids than one pass reads returns each of them", async (t) => {
+  const bench = await openNewRealm(t);
   const ids = await postAll(
     bench,
     Array.from({ length: 2 * perPass + 1 }, (_, index) => ["t", `m${index}`] as const),
@@ -79,8 +79,8 @@ t.test("[S3] narrow_rows_per_pass_max: of more ids than one pass looks up, each 
   t.ok(over.passes > at.passes, `${at.passes} and ${over.passes} passes`);
 });
 
-t.test("[S3] narrow_rows_per_pass_max: of more topics than one pass looks at, each is listed", async (t) => {
-  const bench = await openFounded(t);
+t.test("[S3] narrow_rows_per_pass_max: a list of more topics than one pass reads contains each of them", async (t) => {
+  const bench = await openNewRealm(t);
   const before = await asked(t, bench, "get-stream-topics", { stream_id: generalId, allow_empty_topic_name: true });
   const count = 2 * perPass;
   await postAll(

@@ -1,16 +1,16 @@
 /**
- * Presence inside (architecture, The actors, Presence; E1, E4): its machine's states and time-outs, what a poll reads, batches on
- * their way to the disk, and what a crash takes.
+ * The internals of presence (architecture, Actors; E1, E4): its machine's states and time-outs, what a poll returns,
+ * batches that are written to disk, and what a crash loses.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
-import { actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
+import { actorKinds } from "../../actors/kinds.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
+import { drive, type PlainSnapshot } from "../../actors/protocol/drive.ts";
 import { limits } from "../../schemas/limits.ts";
-import { drive } from "../../src/runtime/machines.ts";
-import { commands, makePeople, type OpenRealm, openFounded, ownerId, rowsOf } from "../support/runtime.ts";
+import { commands, createUsers, type OpenRealm, openNewRealm, ownerId, rowsOf } from "../support/runtime.ts";
 
 const offlineMs = limits.presence_offline_threshold_s * 1000;
-/** A batch is due, and the tick of the timer wheel. */
+/** The persistence interval plus the resolution of the volatile timers. */
 const persistedMs = limits.batch_persist_ms + 500;
 const tickMs = 100;
 
@@ -18,7 +18,7 @@ async function reportAll(bench: OpenRealm, userIds: readonly number[], status: "
   await Promise.all(userIds.map((id) => bench.ask(commands.report(id, status))));
 }
 
-/** Time passes, and turns run as they fall due. */
+/** Advances the clock and runs turns as they fall due. */
 async function pass(bench: OpenRealm, milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += tickMs) {
     bench.clock.advance(tickMs);
@@ -26,71 +26,80 @@ async function pass(bench: OpenRealm, milliseconds: number): Promise<void> {
   }
 }
 
-/** The largest update id that was given out. */
+/** The largest update id that was issued. */
 function newestId(bench: OpenRealm): number {
   return Math.max(0, ...[...bench.realm.projections.presence.all()].map(({ updateId }) => updateId));
 }
 
-t.test("[architecture] a person is active, then idle, then offline, as time passes without a report", async (t) => {
-  const bench = await openFounded(t);
-  const { view } = bench.realm;
-  const { machine, initial } = actorKinds.presence;
-  const to = { actor: "presence", userId: ownerId } as const;
-  let snapshot: PlainSnapshot = initial(to);
-  /** @returns the state, and whether the machine wants to look again */
-  const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
-    bench.clock.jump(pauseMs);
-    const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
-    snapshot = driven.snapshot;
-    if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
-    for (const effect of driven.outcome.effects) {
-      if (effect.kind === "present") {
-        bench.realm.projections.apply({ table: "presence", key: ownerId, row: effect.row });
-        bench.realm.dispatcher.takePosition();
+t.test(
+  "[architecture, Actors] a user is active, then idle, then offline, as time passes without a report",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const { view } = bench.realm;
+    const { machine, initial } = actorKinds.presence;
+    const to = { actor: "presence", userId: ownerId } as const;
+    let snapshot: PlainSnapshot = initial(to);
+    /** @returns the state, and whether the machine wants another timer */
+    const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
+      bench.clock.jump(pauseMs);
+      const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
+      snapshot = driven.snapshot;
+      if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
+      for (const effect of driven.outcome.effects) {
+        if (effect.kind === "updatePresence") {
+          bench.realm.projections.apply({ table: "presence", key: ownerId, row: effect.row });
+          bench.realm.dispatcher.takePosition();
+        }
       }
-    }
-    return [snapshot.state, driven.outcome.effects.some(({ kind }) => kind === "wake")];
-  };
-  t.strictSame(after(0, commands.report(ownerId, "idle")), ["idle", true]);
-  t.strictSame(after(offlineMs - 1), ["idle", true]);
-  t.strictSame(after(1), ["offline", false], "nothing is left to wait for");
-  t.strictSame(after(0, commands.report(ownerId, "active")), ["active", true]);
-  t.strictSame(after(100_000, commands.report(ownerId, "idle")), ["active", true], "still active on another device");
-  t.strictSame(after(offlineMs - 100_000 - 1), ["active", true]);
-  t.strictSame(after(1), ["idle", true], "200 s after the last activity");
-  t.strictSame(after(100_000), ["offline", false], "200 s after the last sign of life");
-});
+      return [snapshot.state, driven.outcome.effects.some(({ kind }) => kind === "setVolatileTimer")];
+    };
+    t.strictSame(after(0, commands.report(ownerId, "idle")), ["idle", true]);
+    t.strictSame(after(offlineMs - 1), ["idle", true]);
+    t.strictSame(after(1), ["offline", false], "no timer is left");
+    t.strictSame(after(0, commands.report(ownerId, "active")), ["active", true]);
+    t.strictSame(after(100_000, commands.report(ownerId, "idle")), ["active", true], "still active on another device");
+    t.strictSame(after(offlineMs - 100_000 - 1), ["active", true]);
+    t.strictSame(after(1), ["idle", true], "200 s after the last activity");
+    t.strictSame(after(100_000), ["offline", false], "200 s after the last report");
+  },
+);
 
-t.test("[E4] a thousand people who come online write nothing, then one row each in portions, once", async (t) => {
-  const bench = await openFounded(t);
-  const { clock, environment, recorder } = bench;
-  const people = await makePeople(bench, 1000);
-  const { commits } = countCommits(bench);
-  recorder.changes.length = 0;
-  await reportAll(bench, people);
-  clock.advance(limits.batch_persist_ms - tickMs);
-  await bench.idle();
-  t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
-  await pass(bench, 10 * tickMs);
-  t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
-  t.strictSame(
-    recorder.changes.filter((rows) => rows > 0),
-    [250, 250, 250, 250],
-  );
-  // The same people twice within a batch: the latest row of each.
-  clock.jump(60_000);
-  await reportAll(bench, people.slice(0, 10), "idle");
-  clock.jump(1000);
-  await reportAll(bench, people.slice(0, 10));
-  await pass(bench, persistedMs);
-  t.equal(commits(), 5);
-  t.equal(rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length, 10);
-  t.strictSame(bench.picture(), bench.rebuilt());
-});
+t.test(
+  "[E4] a thousand users who come online write nothing at first, then one row each, once, in batches",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const { clock, environment, recorder } = bench;
+    const people = await createUsers(bench, 1000);
+    const { commits } = countCommits(bench);
+    recorder.changes.length = 0;
+    await reportAll(bench, people);
+    clock.advance(limits.batch_persist_ms - tickMs);
+    await bench.idle();
+    t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
+    await pass(bench, 10 * tickMs);
+    t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
+    t.strictSame(
+      recorder.changes.filter((rows) => rows > 0),
+      [250, 250, 250, 250],
+    );
+    // The same users twice within a batch: only the latest row of each.
+    clock.jump(60_000);
+    await reportAll(bench, people.slice(0, 10), "idle");
+    clock.jump(1000);
+    await reportAll(bench, people.slice(0, 10));
+    await pass(bench, persistedMs);
+    t.equal(commits(), 5);
+    t.equal(
+      rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length,
+      10,
+    );
+    t.strictSame(bench.snapshot(), bench.rebuilt());
+  },
+);
 
-t.test("[S3] batch_rows_max: so many rows are one turn's, one more are two turns'", async (t) => {
-  const bench = await openFounded(t);
-  const people = await makePeople(bench, limits.batch_rows_max + 1);
+t.test("[S3] batch_rows_max: that many rows are written in one turn, one more takes two turns", async (t) => {
+  const bench = await openNewRealm(t);
+  const people = await createUsers(bench, limits.batch_rows_max + 1);
   for (const [count, portions] of [
     [limits.batch_rows_max, 1],
     [limits.batch_rows_max + 1, 2],
@@ -103,23 +112,26 @@ t.test("[S3] batch_rows_max: so many rows are one turn's, one more are two turns
   }
 });
 
-t.test("[M5] with the disk nearly full, presence waits in memory and is written when there is space", async (t) => {
-  let mayWrite = true;
-  const bench = await openFounded(t, { acceptsWrites: () => mayWrite });
-  mayWrite = false;
-  await reportAll(bench, [ownerId]);
-  bench.clock.advance(2 * persistedMs);
-  await bench.idle();
-  t.equal(bench.environment.count("presence"), 0);
-  mayWrite = true;
-  bench.clock.advance(persistedMs);
-  await bench.idle();
-  t.equal(bench.environment.count("presence"), 1);
-});
+t.test(
+  "[M5] while the disk is nearly full, presence waits in memory, and is written when there is space",
+  async (t) => {
+    let mayWrite = true;
+    const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
+    mayWrite = false;
+    await reportAll(bench, [ownerId]);
+    bench.clock.advance(2 * persistedMs);
+    await bench.idle();
+    t.equal(bench.environment.count("presence"), 0);
+    mayWrite = true;
+    bench.clock.advance(persistedMs);
+    await bench.idle();
+    t.equal(bench.environment.count("presence"), 1);
+  },
+);
 
-t.test("[E1] a crash takes the reports since the last batch; no update id is ever given out twice", async (t) => {
-  const first = await openFounded(t);
-  const [anna = 0, bert = 0] = await makePeople(first, 2);
+t.test("[E1] a crash loses the reports since the last batch, but no update id is ever issued twice", async (t) => {
+  const first = await openNewRealm(t);
+  const [anna = 0, bert = 0] = await createUsers(first, 2);
   await reportAll(first, [anna]);
   first.clock.advance(persistedMs);
   await first.idle();
@@ -130,8 +142,8 @@ t.test("[E1] a crash takes the reports since the last batch; no update id is eve
 
   const second = first.crash(t);
   t.strictSame(rowsOf(second.environment, "presence"), [written]);
-  t.strictSame([...second.realm.projections.presence.all()], [written], "as it was a batch ago");
-  t.strictSame([...second.realm.projections.presence.newerThan(given)], [], "a client goes on from what it was told");
+  t.strictSame([...second.realm.projections.presence.all()], [written], "the state of the last batch");
+  t.strictSame([...second.realm.projections.presence.newerThan(given)], [], "a client resumes from the id it received");
   await reportAll(second, [bert]);
   const afterCrash = newestId(second);
   t.ok(afterCrash > given, `${afterCrash} > ${given}`);
@@ -142,12 +154,12 @@ t.test("[E1] a crash takes the reports since the last batch; no update id is eve
 
   const third = second.crash(t);
   await reportAll(third, [anna]);
-  t.ok(newestId(third) > afterCrash, "nor after a second crash in which nothing was written");
+  t.ok(newestId(third) > afterCrash, "nor after a second crash with no write in between");
 });
 
-t.test("[E1] update ids go on beyond a whole lease of positions without a gap in what a crash knows", async (t) => {
-  const first = await openFounded(t);
-  // Volatile events take positions, too, and write nothing until half of the lease is used up.
+t.test("[E1] update ids continue beyond a whole lease of positions, without reuse after a crash", async (t) => {
+  const first = await openNewRealm(t);
+  // Volatile events take positions, too, and write nothing until half of the lease is used.
   for (let taken = 0; taken < limits.counter_lease_positions; taken++) first.realm.dispatcher.takePosition();
   await reportAll(first, [ownerId]);
   const given = newestId(first);
@@ -156,7 +168,7 @@ t.test("[E1] update ids go on beyond a whole lease of positions without a gap in
   t.ok(newestId(second) > given);
 });
 
-/** Transactions from now on. */
+/** Counts transactions from now on. */
 function countCommits(bench: OpenRealm) {
   const { environment } = bench;
   const transaction = environment.transaction.bind(environment);

@@ -1,18 +1,27 @@
 /**
- * How much one command removes (S3, M7): messages take rows of their own along, thousands in the worst case, so a batch of a topic's
- * deletion and a slice of retention are cut by rows.
+ * How much one command removes (S3, M7): removing a message removes all its rows, in the worst case thousands, so
+ * batches of a topic's deletion and slices of retention are bounded in rows.
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type MessageTrait, messageTraits } from "../../schemas/message-traits.ts";
 import { auditRealm } from "../support/audit.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { dayMs } from "../support/retention.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { answerOf, commands, makePeople, type OpenRealm, openFounded, ownerId, startedAt } from "../support/runtime.ts";
+import {
+  answerOf,
+  commands,
+  createUsers,
+  type OpenRealm,
+  openNewRealm,
+  ownerId,
+  startedAt,
+} from "../support/runtime.ts";
 
 const most = limits.removal_batch_rows;
-/** Of a message in a channel: itself, and its entries in its conversation and its channel. */
+/** Rows of a message in a channel: the message and its entries in its conversation and its channel. */
 const plain = 3;
 
 async function posted(bench: OpenRealm, count: number): Promise<number[]> {
@@ -34,11 +43,11 @@ function mark(bench: OpenRealm, messageId: number, trait: MessageTrait): void {
   fill(bench.realm, "conversationMessages", [[key, { senderId: message.senderId, traits }]]);
 }
 
-/** What gives a message so many rows more, without as many requests. */
+/** Ways to give a message that many more rows without a request for each. */
 const growths = {
   submessages(bench: OpenRealm, id: number, rows: number): void {
     mark(bench, id, "hasSubmessages");
-    // One of them is the widget's.
+    // One of the rows is the widget's.
     fill(bench.realm, "widgets", [[id, { widgetType: "poll", count: rows - 1, characters: 0 }]]);
     const row = { senderId: ownerId, msgType: "widget", content: "{}" };
     fill(
@@ -49,7 +58,7 @@ const growths = {
   },
   reactions(bench: OpenRealm, id: number, rows: number): void {
     mark(bench, id, "hasReactions");
-    const row = { emojiName: "tada", emojiCode: "1f389", reactionType: "unicode_emoji", position: 1 };
+    const row = { emojiName: "tada", emojiCode: "1f389", reactionType: "unicode_emoji", position: 1 } as const;
     fill(
       bench.realm,
       "reactions",
@@ -67,10 +76,10 @@ const growths = {
 };
 type Growth = keyof typeof growths;
 
-/** For each command that removed some: which messages. */
-function pieces(bench: OpenRealm): number[][] {
-  const deleted = bench.recorder.published.filter(({ record }) => record.type === "delete_message");
-  return deleted.map(({ record }) => record.body["message_ids"] as number[]);
+/** For each command that removed messages: their ids. */
+function pieces(bench: OpenRealm): (readonly number[])[] {
+  const records = bench.recorder.published.map(({ record }) => record);
+  return bodiesOf(records, "delete_message").map(({ message_ids: ids }) => ids);
 }
 
 function checkClean(t: Test, bench: OpenRealm): void {
@@ -84,7 +93,7 @@ function checkClean(t: Test, bench: OpenRealm): void {
 for (const growth of ["submessages", "reactions"] as const satisfies Growth[]) {
   t.test(`[S3] a topic's deletion removes at most removal_batch_rows rows at once: ${growth}`, async (t) => {
     for (const over of [0, 1]) {
-      const bench = await openFounded(t);
+      const bench = await openNewRealm(t);
       const [a = 0, b = 0, c = 0] = await posted(bench, 3);
       growths[growth](bench, c, most / 2 - plain);
       growths[growth](bench, b, most / 2 - plain + over);
@@ -92,14 +101,18 @@ for (const growth of ["submessages", "reactions"] as const satisfies Growth[]) {
       const done = answerOf(await bench.ask(commands.deleteTopic("old", startedAt + 50_000)));
       t.equal(done["complete"], true);
       await bench.idle();
-      t.strictSame(pieces(bench), over === 0 ? [[b, c], [a]] : [[c], [b], [a]], "one that has more goes alone");
+      t.strictSame(
+        pieces(bench),
+        over === 0 ? [[b, c], [a]] : [[c], [b], [a]],
+        "a message with more rows is removed alone",
+      );
       checkClean(t, bench);
     }
   });
 }
 
-t.test("[S3] former forms of messages are rows, too", async (t) => {
-  const bench = await openFounded(t);
+t.test("[S3] old versions of a message count as rows", async (t) => {
+  const bench = await openNewRealm(t);
   const count = 20;
   const ids = await posted(bench, count);
   for (const id of ids) growths.messageEdits(bench, id, limits.message_history_entries_max - plain);
@@ -119,8 +132,8 @@ for (const [where, send] of [
 ] as const) {
   t.test(`[S3] a slice of retention removes at most removal_batch_rows rows at once: ${where}`, async (t) => {
     for (const over of [0, 1]) {
-      const bench = await openFounded(t);
-      await makePeople(bench, 2);
+      const bench = await openNewRealm(t);
+      await createUsers(bench, 2);
       const [a = 0, b = 0, c = 0, d = 0] = await send(bench, 4);
       growths.submessages(bench, a, limits.submessages_per_message_max);
       growths.reactions(bench, b, most / 2 - plain);

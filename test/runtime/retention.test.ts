@@ -1,21 +1,22 @@
 /**
- * How message retention is carried out (M3, M6, M7, M8): in slices between other commands, once whatever crashes, and never
- * twice. What goes and when is in test/api/retention.test.ts.
+ * How message retention is executed (M3, M6, M7, M8): in slices between other commands, exactly once at any crash.
+ * test/api/retention.test.ts covers what expires and when.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
-import { initialRetention, type RetentionContext } from "../../actors/retention/machine.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import { initialRetention, type RetentionContext } from "../../actors/retention/context.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { SnapshotRecord } from "../../schemas/records.ts";
+import type { SnapshotRecord } from "../../schemas/runtime.ts";
+import { bodiesOf } from "../support/logged-events.ts";
 import { dayMs } from "../support/retention.ts";
 import {
   answerOf,
   commands,
   crashImage,
+  createUsers,
   generalId,
-  makePeople,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   ownerId,
   rowsOf,
   SlowClock,
@@ -30,14 +31,17 @@ const perCommand = limits.retention_messages_per_command;
 
 interface Prepared {
   readonly folder: string;
-  /** Contents of what must stay, ascending by id. */
+  /** Contents of the messages that must stay, ascending by id. */
   readonly young: readonly string[];
 }
 
-/** A realm that keeps messages for two days, as a crash leaves it when many of them are older; nothing is done yet. */
+/**
+ * A realm that keeps messages for two days, as a crash leaves it when many of them have expired and none has been
+ * removed.
+ */
 async function prepared(t: Teardown, old: number): Promise<Prepared> {
-  const bench = await openFounded(t);
-  await makePeople(bench, 2);
+  const bench = await openNewRealm(t);
+  await createUsers(bench, 2);
   const post = (index: number) => bench.ask(commands.post(`t${index % 3}`, `old ${index}`));
   const whisper = (index: number) => bench.ask(commands.direct([ownerId, 3], `old ${index}`));
   await Promise.all(Array.from({ length: old }, (_, index) => (index % 4 === 0 ? whisper(index) : post(index))));
@@ -51,7 +55,7 @@ async function prepared(t: Teardown, old: number): Promise<Prepared> {
   return { folder: crashImage(t, bench.folder), young: ["young post", "young whisper"] };
 }
 
-/** When everything but the young ones is too old. */
+/** When all messages except the young ones have expired. */
 const dueAt = startedAt + days * dayMs + 1;
 
 function contents(opened: OpenRealm): string[] {
@@ -63,11 +67,11 @@ function retention(opened: OpenRealm): SnapshotRecord | undefined {
 }
 
 function contextOf(opened: OpenRealm): RetentionContext {
-  // The snapshot of this machine is of this form (actors/kinds.ts).
+  // actors/kinds.ts defines the form of this machine's snapshot.
   return (retention(opened)?.context ?? initialRetention) as RetentionContext;
 }
 
-t.test("[M3, M8] a crash at any turn of a sweep loses nothing and does nothing twice", async (t) => {
+t.test("[M3, M8] a sweep that crashes at any turn loses nothing and does nothing twice", async (t) => {
   const { folder, young } = await prepared(t, 2 * perCommand + 10);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
   const images = await crashesUntil(t, folder, () => retention(opened)?.state === "waiting", 200);
@@ -81,40 +85,37 @@ t.test("[M3, M8] a crash at any turn of a sweep loses nothing and does nothing t
     t.equal(again.environment.count("conversations"), 2);
     t.equal(again.realm.view.channels.get(generalId)?.firstMessageId, rowsOf(again.environment, "messages")[0]?.id);
     t.match(retention(again), { state: "waiting", context: { round: null, dueAt: Number } });
-    const deleted = rowsOf(again.environment, "events").filter(({ type }) => type === "delete_message");
-    const ids = deleted.flatMap(({ body }) => body["message_ids"] as readonly number[]);
-    t.equal(ids.length, 2 * perCommand + 10, "each is told");
+    const deleted = bodiesOf(rowsOf(again.environment, "events"), "delete_message");
+    const ids = deleted.flatMap(({ message_ids: removed }) => removed);
+    t.equal(ids.length, 2 * perCommand + 10, "each receives its event");
     t.equal(new Set(ids).size, ids.length, "once");
     t.strictSame(again.bugs, []);
-    t.strictSame(again.picture(), again.rebuilt());
+    t.strictSame(again.snapshot(), again.rebuilt());
   }
 });
 
-t.test(
-  "[M7] a sweep delays nobody: who posts meanwhile waits for the commands that were there, not for the end",
-  async (t) => {
-    const { folder, young } = await prepared(t, 10 * perCommand);
-    const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
-    const turnsOf = async (asked: Promise<unknown>) => {
-      let isAnswered = false;
-      void asked.then(() => {
-        isAnswered = true;
-      });
-      let turns = 0;
-      for (; !isAnswered; turns++) await turn();
-      return turns;
-    };
-    for (let turns = 0; turns < 5; turns++) await turn();
-    const waited = await turnsOf(opened.ask(commands.post("t1", "meanwhile")));
-    const leftThen = contents(opened).length;
-    t.ok(leftThen > 5 * perCommand, `${leftThen} were left when it was answered`);
-    t.ok(waited < 12, `${waited} turns of one command each`);
-    await opened.idle();
-    t.strictSame(contents(opened), [...young, "meanwhile"]);
-  },
-);
+t.test("[M7] a post during a sweep waits for the commands before it, not for the end of the sweep", async (t) => {
+  const { folder, young } = await prepared(t, 10 * perCommand);
+  const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
+  const turnsOf = async (asked: Promise<unknown>) => {
+    let isAnswered = false;
+    void asked.then(() => {
+      isAnswered = true;
+    });
+    let turns = 0;
+    for (; !isAnswered; turns++) await turn();
+    return turns;
+  };
+  for (let turns = 0; turns < 5; turns++) await turn();
+  const waited = await turnsOf(opened.ask(commands.post("t1", "meanwhile")));
+  const leftThen = contents(opened).length;
+  t.ok(leftThen > 5 * perCommand, `${leftThen} were left when it was answered`);
+  t.ok(waited < 12, `${waited} turns of one command each`);
+  await opened.idle();
+  t.strictSame(contents(opened), [...young, "meanwhile"]);
+});
 
-t.test("[M8] the walk over all messages is not done again: it goes on where it ended", async (t) => {
+t.test("[M8] a new round does not walk all messages again: it continues where the last one ended", async (t) => {
   const { folder, young } = await prepared(t, 40);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
   await opened.idle();
@@ -129,50 +130,44 @@ t.test("[M8] the walk over all messages is not done again: it goes on where it e
   t.equal(after, 42);
 });
 
-t.test(
-  "[M8] the next round has a timer, within an hour and a day; one that was set before is passed over",
-  async (t) => {
-    const { folder } = await prepared(t, 4);
-    const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
-    await opened.idle();
-    const due = () => contextOf(opened).dueAt;
-    // The turn before was a millisecond later, and time never goes back.
-    t.equal(due(), startedAt + 1 + limits.retention_pause_ms_max, "nothing is due before: once a day");
-    opened.clock.jump(days * dayMs - limits.retention_pause_ms_min / 2);
-    await opened.idle();
-    t.equal(due(), dueAt - 1 + limits.retention_pause_ms_min / 2, "due in half an hour: after an hour");
-    // Looked at twice by two openings, with two timers: only the last counts.
-    await opened.ask(command({ actor: "retention" }, "retention.look", {}, null));
-    await opened.idle();
-    const counting = due();
-    opened.clock.jump(limits.retention_pause_ms_min);
-    await opened.idle();
-    t.not(due(), counting);
-    t.equal(opened.environment.count("timers"), 1);
-  },
-);
+t.test("[M8] the next round has a timer within an hour to a day; an earlier timer is ignored", async (t) => {
+  const { folder } = await prepared(t, 4);
+  const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
+  await opened.idle();
+  const due = () => contextOf(opened).dueAt;
+  // The turn before was one millisecond later, and time never decreases.
+  t.equal(due(), startedAt + 1 + limits.retention_pause_ms_max, "nothing is due earlier: once a day");
+  opened.clock.jump(days * dayMs - limits.retention_pause_ms_min / 2);
+  await opened.idle();
+  t.equal(due(), dueAt - 1 + limits.retention_pause_ms_min / 2, "due in half an hour: runs after an hour");
+  // Opened twice, checked twice, with two timers: only the last one counts.
+  await opened.ask(command({ actor: "retention" }, "retention.check", {}, null));
+  await opened.idle();
+  const counting = due();
+  opened.clock.jump(limits.retention_pause_ms_min);
+  await opened.idle();
+  t.not(due(), counting);
+  t.equal(opened.environment.count("timers"), 1);
+});
 
-t.test(
-  "[M6] a slice that cannot be done is given up, reported, and tried again in an hour; nothing else suffers",
-  async (t) => {
-    const { folder } = await prepared(t, 4);
-    const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
-    await opened.idle();
-    const [first] = rowsOf(opened.environment, "messages").filter(({ conversationId }) => {
-      return opened.environment.get("conversations", conversationId)?.channelId !== null;
-    });
-    if (first === undefined) throw new Error("no message");
-    opened.environment.transaction(() => opened.environment.remove("messages", first.id));
-    opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: null });
-    opened.clock.jump(dueAt - startedAt);
-    await opened.idle();
-    t.equal(opened.bugs.length, limits.mailbox_attempts_max);
-    t.match(rowsOf(opened.environment, "deadLetters"), [{ command: { type: "retention.sweep" } }]);
-    t.match(retention(opened), { state: "waiting", context: { dueAt: dueAt + limits.retention_pause_ms_min } });
-    opened.environment.transaction(() => opened.environment.put("messages", first.id, first));
-    opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: first });
-    opened.clock.jump(limits.retention_pause_ms_min);
-    await opened.idle();
-    t.strictSame(contents(opened), []);
-  },
-);
+t.test("[M6] a slice that fails is abandoned, reported and retried in an hour; nothing else is affected", async (t) => {
+  const { folder } = await prepared(t, 4);
+  const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
+  await opened.idle();
+  const [first] = rowsOf(opened.environment, "messages").filter(({ conversationId }) => {
+    return opened.environment.get("conversations", conversationId)?.channelId !== null;
+  });
+  if (first === undefined) throw new Error("no message");
+  opened.environment.transaction(() => opened.environment.remove("messages", first.id));
+  opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: null });
+  opened.clock.jump(dueAt - startedAt);
+  await opened.idle();
+  t.equal(opened.bugs.length, limits.mailbox_attempts_max);
+  t.match(rowsOf(opened.environment, "deadLetters"), [{ command: { type: "retention.sweep" } }]);
+  t.match(retention(opened), { state: "waiting", context: { dueAt: dueAt + limits.retention_pause_ms_min } });
+  opened.environment.transaction(() => opened.environment.put("messages", first.id, first));
+  opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: first });
+  opened.clock.jump(limits.retention_pause_ms_min);
+  await opened.idle();
+  t.strictSame(contents(opened), []);
+});

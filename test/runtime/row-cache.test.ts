@@ -1,8 +1,8 @@
-/** Rows that are kept decoded are found by their keys, whatever these are made of: no two keys have one name. */
+/** Cached rows are found by their keys: two keys never collide, whatever their parts are. */
 import t from "tap";
 import { RowCache } from "../../src/runtime/row-cache.ts";
 
-/** The largest id that is named by a number, and one more. */
+/** The largest id that fits into a numeric cache key, and the next one. */
 const last = 2 ** 26 - 1;
 
 const keys: readonly (readonly [number, number])[] = [
@@ -19,7 +19,7 @@ const keys: readonly (readonly [number, number])[] = [
   [1, -1],
 ];
 
-t.test("[M9] a pair of ids names one row, below and above the bound of what fits into a number", (t) => {
+t.test("[M9] a pair of ids identifies one cached row, on both sides of the numeric key limit", (t) => {
   const cache = new RowCache();
   for (const key of keys) cache.apply({ table: "mutedUsers", key: [...key], row: { mutedAt: keys.indexOf(key) } });
   for (const key of keys) {

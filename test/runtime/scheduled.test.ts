@@ -1,10 +1,12 @@
 /**
- * Scheduled messages and reminders are delivered exactly once, whatever crashes when (M3, M8), in one order with edits and deletions
- * (M7), and are not lost when a delivery throws (M6). What is delivered is in test/api/scheduled-delivery.test.ts and reminders.test.ts.
+ * Scheduled messages and reminders are delivered exactly once at any crash (M3, M8), in one order with edits and
+ * deletions (M7), and are not lost if a delivery throws (M6). test/api/scheduled-delivery.test.ts and reminders.test.ts
+ * cover what is delivered.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import { opOf } from "../support/logged-events.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { hostOfTwo, openFolders } from "../support/realm-host.ts";
 import {
@@ -12,9 +14,9 @@ import {
   codeOf,
   commands,
   crashImage,
-  makePeople,
+  createUsers,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   ownerId,
   rowsOf,
   SlowClock,
@@ -39,10 +41,10 @@ function left({ environment }: OpenRealm): number[] {
   return [messages ?? 0, reminders ?? 0, timersIn(environment), waiting ?? 0];
 }
 
-/** A realm in which much waits for its time, as a crash leaves it. */
+/** A realm with many messages waiting for their time, as a crash leaves it. */
 async function prepared(t: Teardown): Promise<string> {
-  const bench = await openFounded(t);
-  const [person = 0] = await makePeople(bench, 1);
+  const bench = await openNewRealm(t);
+  const [person = 0] = await createUsers(bench, 1);
   answerOf(await bench.ask(commands.post("lunch", "the message")));
   for (let index = 0; index < 3; index++) {
     answerOf(await bench.ask(schedule(`to all ${index}`, dueAt + index)));
@@ -64,10 +66,10 @@ async function prepared(t: Teardown): Promise<string> {
   return crashImage(t, bench.folder);
 }
 
-t.test("[M3, M8] a crash at any turn of the deliveries loses none and doubles none", async (t) => {
+t.test("[M3, M8] a crash at any turn of the deliveries loses none and repeats none", async (t) => {
   const folder = await prepared(t);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt + 1000) });
-  const images = await crashesUntil(t, folder, () => opened.realm.dispatcher.lineLength === 0, 100);
+  const images = await crashesUntil(t, folder, () => opened.realm.dispatcher.queueLength === 0, 100);
   t.ok(images.length > 10, `it took ${images.length} turns`);
   for (const image of images) {
     const again = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt + 1000) });
@@ -79,14 +81,14 @@ t.test("[M3, M8] a crash at any turn of the deliveries loses none and doubles no
     for (const note of ["note 0", "note 1", "note 2"]) {
       t.equal(posted.filter((content) => content.includes(note)).length, 1, note);
     }
-    t.equal(posted.filter((content) => content.includes("has not been sent")).length, 1, "told once");
+    t.equal(posted.filter((content) => content.includes("has not been sent")).length, 1, "announced once");
     t.notOk(posted.includes("will fail"));
-    t.strictSame(left(again), [1, 0, 0, 0], "what failed stays, nothing else");
+    t.strictSame(left(again), [1, 0, 0, 0], "the failed one stays, nothing else");
     t.match(rowsOf(again.environment, "scheduledMessages"), [{ content: "will fail", timer: null }]);
-    const told = rowsOf(again.environment, "events").filter(({ body }) => body["op"] === "remove");
-    t.equal(told.length, 9, "each end is told once");
+    const received = rowsOf(again.environment, "events").filter((event) => opOf(event) === "remove");
+    t.equal(received.length, 9, "each delivery is announced once");
     t.strictSame(again.bugs, []);
-    t.strictSame(again.picture(), again.rebuilt());
+    t.strictSame(again.snapshot(), again.rebuilt());
   }
 });
 
@@ -97,18 +99,18 @@ const races: readonly { readonly what: string; readonly change: Command; readonl
 ];
 
 for (const { what, change, before } of races) {
-  t.test(`[M7] ${what} that is in the line before the timer decides; behind it, it finds nothing`, async (t) => {
-    const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+  t.test(`[M7] ${what} queued before the timer takes effect; queued after it, it finds no message`, async (t) => {
+    const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
     answerOf(await bench.ask(schedule("before", dueAt)));
     const image = crashImage(t, bench.folder);
 
     const first = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt - 1) });
     const asked = first.ask(change);
     first.clock.advance(1);
-    t.equal(first.realm.dispatcher.lineLength, 2, "both wait for their turn");
+    t.equal(first.realm.dispatcher.queueLength, 2, "both are queued");
     t.equal(codeOf(await asked), "ok");
     await first.idle();
-    t.strictSame(contents(first), [], "the timer of before does nothing");
+    t.strictSame(contents(first), [], "the earlier timer does nothing");
     for (let step = 0; step < 10; step++) {
       await first.idle();
       first.clock.advance(1000);
@@ -117,7 +119,7 @@ for (const { what, change, before } of races) {
     t.strictSame(left(first), [0, 0, 0, 0]);
 
     const second = new OpenRealm(t, { folder: crashImage(t, bench.folder), clock: new SlowClock(dueAt) });
-    t.equal(second.realm.dispatcher.lineLength, 1, "the timer is in the line");
+    t.equal(second.realm.dispatcher.queueLength, 1, "the timer is queued");
     t.equal(codeOf(await second.ask(change)), "NOT_FOUND");
     second.clock.advance(10_000);
     await second.idle();
@@ -128,9 +130,9 @@ for (const { what, change, before } of races) {
 }
 
 t.test(
-  "[M6] a delivery that throws each time is given up: the message stays as failed, its writer is told",
+  "[M6] a delivery that always throws is abandoned: the message stays as failed, and its author is notified",
   async (t) => {
-    const bench = await openFounded(t);
+    const bench = await openNewRealm(t);
     answerOf(await bench.ask(commands.post("lunch", "the message")));
     answerOf(await bench.ask(schedule("cannot be read", dueAt)));
     answerOf(await bench.ask(remind(1, "nor can this", dueAt)));
@@ -154,18 +156,18 @@ t.test(
   },
 );
 
-t.test("[M8] a realm that is closed while idle is opened when something is due, without anybody asking", async (t) => {
-  const bench = await openFounded(t);
+t.test("[M8] a realm that was closed while idle is opened when a message is due, without any request", async (t) => {
+  const bench = await openNewRealm(t);
   answerOf(await bench.ask(schedule("ring", dueAt)));
-  const folders = [crashImage(t, (await openFounded(t)).folder), crashImage(t, bench.folder)] as const;
+  const folders = [crashImage(t, (await openNewRealm(t)).folder), crashImage(t, bench.folder)] as const;
   const closed = hostOfTwo(t, { folders, dueHint: 0, clock: new ManualClock(startedAt) });
   await closed.close();
   const hints = closed.root.realms().map(({ dueHint }) => dueHint);
-  t.strictSame(hints, [null, dueAt], "what a clean close leaves");
+  t.strictSame(hints, [null, dueAt], "the state after a clean close");
 
   const clock = new ManualClock(startedAt);
   const { host } = hostOfTwo(t, { folders, dueHint: dueAt, clock });
-  t.equal(openFolders(host), 1, "nobody asks for it");
+  t.equal(openFolders(host), 1, "without any request");
   clock.advance(60_000 + limits.timer_sleep_ms_max);
   t.equal(openFolders(host), 2);
   const woken = host.realmOf("two.example.com");

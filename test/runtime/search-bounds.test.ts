@@ -1,9 +1,11 @@
-/** Bounds of the search index and of searches (S3; architecture, Search): what one slice does, and what is found beyond them. */
+/**
+ * Bounds of the search index and of searches (S3; architecture, Search): what one slice does, and that searches beyond
+ * the bounds still find everything.
+ */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import type { SearchStateRecord } from "../../schemas/records.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
 import { readSearch } from "../../src/domain/search/query.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { indexed } from "../../src/domain/search/words.ts";
@@ -23,7 +25,7 @@ import {
 } from "../../src/store/search-index.ts";
 import { fillMessages, fillTopics, messageRow, setNewestMessage } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 function stateIn({ environment }: OpenRealm): SearchStateRecord {
   return stateOf(environment.get("searchState", searchStateKey));
@@ -41,7 +43,7 @@ function apply({ environment }: OpenRealm, changes: readonly SearchChange[]): vo
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 const postings = (changes: readonly SearchChange[]) => changes.filter(({ table }) => table === "searchPostings").length;
 
-/** What an index of these postings becomes when it is merged with nothing: postings rows that each slice writes. */
+/** The result of merging an index of these postings with nothing: the postings rows that each slice writes. */
 function merged(opened: OpenRealm, terms: ReadonlyMap<string, readonly number[]>): number[] {
   apply(opened, fileSegment(stateIn(opened), terms, 0));
   const state = stateIn(opened);
@@ -57,37 +59,41 @@ function merged(opened: OpenRealm, terms: ReadonlyMap<string, readonly number[]>
   return slices;
 }
 
-t.test("[S3] search_block_ids_max: so many ids of a term are one row, one more is another", async (t) => {
-  const opened = await openFounded(t);
+t.test("[S3] search_block_ids_max: one row holds that many ids of a term, the next id starts a new row", async (t) => {
+  const opened = await openNewRealm(t);
   const max = limits.search_block_ids_max;
   const rows = (count: number) => postings(fileSegment(stateIn(opened), new Map([["w", upTo(count)]]), count));
   t.strictSame([rows(max), rows(max + 1)], [1, 2]);
   fillMessages(opened.realm, 1, max + 1);
-  t.strictSame(merged(opened, new Map([["w", upTo(max + 1)]])), [2], "when it is merged, too");
+  t.strictSame(merged(opened, new Map([["w", upTo(max + 1)]])), [2], "after a merge, too");
 });
 
 t.test(
-  "[S3] search_postings_per_slice_max: a merge carries so many postings over in a slice, and the rest in the next",
+  "[S3] search_postings_per_slice_max: a merge copies that many postings per slice, and the rest in the next",
   async (t) => {
     const max = limits.search_postings_per_slice_max;
     const blocks = Math.ceil(max / limits.search_block_ids_max);
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     fillMessages(opened.realm, 1, max + 1);
-    t.strictSame(merged(opened, new Map([["w", upTo(max)]])), [blocks, 0], "at the bound: the next slice only ends it");
-    const other = await openFounded(t);
+    t.strictSame(
+      merged(opened, new Map([["w", upTo(max)]])),
+      [blocks, 0],
+      "at the bound the next slice only completes it",
+    );
+    const other = await openNewRealm(t);
     fillMessages(other.realm, 1, max + 1);
     t.strictSame(merged(other, new Map([["w", upTo(max + 1)]])), [blocks, 1], "one over");
   },
 );
 
-t.test("[S3] search_rows_per_slice_max: a slice writes so many rows, or removes so many", async (t) => {
+t.test("[S3] search_rows_per_slice_max: a slice writes or removes at most that many rows", async (t) => {
   const max = limits.search_rows_per_slice_max;
   const terms = (count: number) => new Map(upTo(count).map((n) => [`w${n}`, [1]] as const));
   for (const [count, expected] of [
     [max, [max, 0]],
     [max + 1, [max, 1]],
   ] as const) {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     fillMessages(opened.realm, 1, 1);
     t.strictSame(merged(opened, terms(count)), expected);
     const removed: number[] = [];
@@ -100,7 +106,7 @@ t.test("[S3] search_rows_per_slice_max: a slice writes so many rows, or removes 
   }
 });
 
-/** An index that claims to know every message, and knows none. */
+/** An index that claims to contain every message, and contains none. */
 function pretendFiled(opened: OpenRealm): void {
   const state = { ...stateIn(opened), messagesUpTo: 1_000_000, topicsUpTo: 1_000_000 };
   fill(opened.realm, "searchState", [[searchStateKey, state]]);
@@ -116,9 +122,9 @@ async function found({ realm: { view } }: OpenRealm, operand: string): Promise<n
 }
 
 t.test(
-  "[S3] search_pending_read_max: so many edited messages are merged; with more, all are looked at, and none is missed",
+  "[S3] search_pending_read_max: that many edited messages are merged; with more, all messages are scanned, and none is missed",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const { realm } = opened;
     const max = limits.search_pending_read_max;
     fillTopics(realm, 1);
@@ -146,9 +152,9 @@ t.test(
 );
 
 t.test(
-  "[S3] search_topics_merged_max: topics of so many are merged; with one more every message is looked at, and found is the same",
+  "[S3] search_topics_merged_max: that many topics are merged; with one more all messages are scanned, with the same result",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const { realm } = opened;
     const max = limits.search_topics_merged_max;
     fillTopics(realm, max + 1);
@@ -174,9 +180,9 @@ t.test(
 );
 
 t.test(
-  "[S3] search_tail_messages_max: with more not filed, the index works while people post, in small slices",
+  "[S3] search_tail_messages_max: with more unindexed messages, indexing continues in small slices while users post",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const { realm, clock } = opened;
     const max = limits.search_tail_messages_max;
     const slice = limits.search_segment_messages / limits.search_slices_of_one_while_posting;
@@ -194,13 +200,13 @@ t.test(
     new SearchIndexer(realm, { clock, alarm, terms });
     const filedAfter = (newestId: number) => {
       setNewestMessage(realm, newestId);
-      clock.advance(limits.search_look_ms);
+      clock.advance(limits.search_poll_ms);
       return stateIn(opened).messagesUpTo;
     };
     t.equal(filedAfter(max - 1), 0);
     t.equal(filedAfter(max), 0, "at the bound");
-    t.equal(filedAfter(max + 1), slice, "one over: a post waits for a small slice at most");
-    clock.advance(limits.search_look_ms);
-    t.equal(stateIn(opened).messagesUpTo, slice + limits.search_segment_messages, "nobody posts: whole slices again");
+    t.equal(filedAfter(max + 1), slice, "one above: a post waits for at most one small slice");
+    clock.advance(limits.search_poll_ms);
+    t.equal(stateIn(opened).messagesUpTo, slice + limits.search_segment_messages, "no posts: full slices again");
   },
 );

@@ -1,11 +1,11 @@
 /**
- * What searches cost others (S3; architecture, The path of a write: big reads have a budget and continue on a later pass of the loop):
- * passes are bounded in characters, a text is folded once for all terms, readers take turns, and who hung up is not worked for.
+ * The cost of searches for other users (S3; architecture, The path of a write): passes are bounded in characters, a
+ * text is folded once for all terms, readers take turns, and a search stops when its client hangs up.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { GroupRecord } from "../../schemas/records.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import type { GroupRecord } from "../../schemas/user-groups.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
 import { highlight } from "../../src/domain/search/highlight.ts";
 import { readSearch } from "../../src/domain/search/query.ts";
 import { TextSearch } from "../../src/domain/search/text-search.ts";
@@ -18,13 +18,13 @@ import { SearchedWords } from "../../src/queries/searched-words.ts";
 import { callOf, read } from "../sim/calls.ts";
 import { fillIndexes, fillTopics, messageRow, setNewestMessage } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { generalId, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
+import { generalId, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 
 const routes = [...messageFetchRoutes, ...messageFlagRoutes];
 const conversationId = 500;
 const firstId = 1000;
 
-/** Texts of a script without blanks, as long as a message may be, all different. */
+/** Maximum-length texts in a script without spaces, all different. */
 function longText(index: number, length: number = limits.message_code_points_max): string {
   return Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + ((at * 31 + index * 17) % 5000))).join("");
 }
@@ -45,11 +45,11 @@ function fillLong({ realm }: OpenRealm, count: number): void {
 }
 
 interface Measured {
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is JSON whose shape is what is looked into
+  // biome-ignore lint/suspicious/noExplicitAny: the response is JSON whose shape the tests examine
   readonly body: any;
   readonly code: string | null;
   readonly passes: number;
-  /** Processor time of all passes, and of the longest. */
+  /** CPU time of all passes, and of the longest one. */
   readonly totalMs: number;
   readonly longestMs: number;
 }
@@ -97,8 +97,8 @@ const fetched = {
 };
 const flagged = { anchor: "newest", num_before: 1000, num_after: 0, include_anchor: true, op: "add", flag: "starred" };
 
-t.test("[S3] narrow_characters_per_pass_max: long texts end a pass, long before its rows are used up", async (t) => {
-  const opened = await openFounded(t);
+t.test("[S3] narrow_characters_per_pass_max: long texts end a pass before its row budget is used up", async (t) => {
+  const opened = await openNewRealm(t);
   const count = 150;
   fillLong(opened, count);
   const expected = Math.floor((count * limits.message_code_points_max) / limits.narrow_characters_per_pass_max);
@@ -116,7 +116,7 @@ t.test("[S3] narrow_characters_per_pass_max: long texts end a pass, long before 
   }
 });
 
-t.test("[S3] a text is folded once for all terms of a narrow, and what it costs is counted", (t) => {
+t.test("[S3] a text is folded once for all terms of a narrow, and the cost is charged", (t) => {
   const html = `<p>${longText(1)}</p>`;
   const costOf = (count: number) => {
     let cost = 0;
@@ -131,7 +131,7 @@ t.test("[S3] a text is folded once for all terms of a narrow, and what it costs 
   t.end();
 });
 
-t.test("[S3] what was found is not compared again before it is given, unless it changed", (t) => {
+t.test("[S3] a match is not compared again before it is returned, unless the message changed", (t) => {
   const search = new TextSearch([{ query: readSearch("a"), operand: "a", negated: false }]);
   const costOf = (html: string, topic: string) => {
     let cost = 0;
@@ -147,30 +147,33 @@ t.test("[S3] what was found is not compared again before it is given, unless it 
   t.end();
 });
 
-t.test("[S3] all reads of a pass share its budget; people take turns, however much one of them asks", async (t) => {
-  const passes = new Passes();
-  const order: string[] = [];
-  const ask = async (reader: string, name: string) => {
-    const waiting = passes.enter(reader);
-    if (waiting !== null) await waiting;
-    order.push(name);
-    passes.leave(1);
-  };
-  const all = ["a1", "a2", "a3", "b1", "a4"].map((name) => ask(name.charAt(0), name));
-  await Promise.resolve();
-  t.strictSame(order, ["a1"], "the first has the whole pass");
-  await Promise.all(all);
-  t.strictSame(order, ["a1", "a2", "b1", "a3", "a4"]);
-  await turn();
-  t.equal(passes.enter("c"), null, "nobody waits any more");
-  passes.leave(0.5);
-  t.equal(passes.enter("d"), null, "there is room left in this pass");
-  passes.leave(0.5);
-  t.not(passes.enter("e"), null);
-});
+t.test(
+  "[S3] all reads of a pass share its budget, and users take turns, however many searches one of them sends",
+  async (t) => {
+    const passes = new Passes();
+    const order: string[] = [];
+    const ask = async (reader: string, name: string) => {
+      const waiting = passes.enter(reader);
+      if (waiting !== null) await waiting;
+      order.push(name);
+      passes.leave(1);
+    };
+    const all = ["a1", "a2", "a3", "b1", "a4"].map((name) => ask(name.charAt(0), name));
+    await Promise.resolve();
+    t.strictSame(order, ["a1"], "the first search has the whole pass");
+    await Promise.all(all);
+    t.strictSame(order, ["a1", "a2", "b1", "a3", "a4"]);
+    await turn();
+    t.equal(passes.enter("c"), null, "no search is waiting");
+    passes.leave(0.5);
+    t.equal(passes.enter("d"), null, "there is budget left in this pass");
+    passes.leave(0.5);
+    t.not(passes.enter("e"), null);
+  },
+);
 
-t.test("[S3] who hangs up is not worked for any more, and no part of the range is flagged", async (t) => {
-  const opened = await openFounded(t);
+t.test("[S3] when the client hangs up, its search stops and no message of the range is flagged", async (t) => {
+  const opened = await openNewRealm(t);
   fillLong(opened, 150);
   let gone: () => void = () => undefined;
   const params = { ...flagged, narrow: [inGeneral, ...negated(90)] };
@@ -181,15 +184,15 @@ t.test("[S3] who hangs up is not worked for any more, and no part of the range i
   gone();
   const { code, passes } = await asked;
   t.equal(code, "BAD_REQUEST");
-  t.ok(passes < 10, `${passes} passes after it`);
+  t.ok(passes < 10, `${passes} passes after the hang-up`);
   const range = { start: [ownerId], end: [ownerId + 1], limit: 1 };
   t.strictSame(opened.realm.view.keys("messageFlags", range), []);
 });
 
 t.test(
-  "[S3] search_operands_code_points_max, search_words_max: of all terms together; one over is BAD_NARROW",
+  "[S3] search_operands_code_points_max, search_words_max: bound all terms together; one above is BAD_NARROW",
   async (t) => {
-    const { realm } = await openFounded(t);
+    const { realm } = await openNewRealm(t);
     const owner = realm.view.users.get(ownerId);
     if (owner === undefined) throw new Error("no owner");
     const refusalOf = (operands: readonly string[]) => {
@@ -207,40 +210,46 @@ t.test(
     t.equal(refusalOf([words(max / 2, "a"), words(max / 2, "b")]), null, "at the bound");
     const over = ["BAD_NARROW", `Invalid narrow operator: too many words to search for (limit: ${max})`];
     t.strictSame(refusalOf([words(max / 2, "a"), words(max / 2, "b"), "c"]), over);
-    t.equal(refusalOf([longText(0, max - 1)]), null, "characters and the phrase that they are");
+    t.equal(refusalOf([longText(0, max - 1)]), null, "single characters and the phrase they form");
     t.strictSame(refusalOf([longText(0, max)]), over);
   },
 );
 
-t.test("[S3] search_words_walked_max: candidates are found by so many words, and have all of them", async (t) => {
-  const { realm } = await openFounded(t);
-  const walked = (operand: string) => {
-    const words = new SearchedWords(realm.view, readSearch(operand));
-    while (!words.prepare(new PassBudget()));
-    return words.walked.length;
-  };
-  const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
-  const max = limits.search_words_walked_max;
-  t.strictSame([walked(words(max)), walked(words(max + 1))], [max, max]);
-});
-
-t.test("[S3] search_marks_per_message_max, search_marked_characters_max: what lies beyond has no mark", (t) => {
-  const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
-  const max = limits.search_marks_per_message_max;
-  t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
-  const end = limits.search_marked_characters_max;
-  const padded = (length: number) => `${"é".repeat(length - 4)} foo`;
-  t.strictSame([marks(padded(end)), marks(padded(end + 3))], [1, 0]);
-  t.end();
-});
+t.test(
+  "[S3] search_words_walked_max: that many words select the candidates, and results contain all words",
+  async (t) => {
+    const { realm } = await openNewRealm(t);
+    const walked = (operand: string) => {
+      const words = new SearchedWords(realm.view, readSearch(operand));
+      while (!words.prepare(new PassBudget()));
+      return words.walked.length;
+    };
+    const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
+    const max = limits.search_words_walked_max;
+    t.strictSame([walked(words(max)), walked(words(max + 1))], [max, max]);
+  },
+);
 
 t.test(
-  "[S3] mention_groups_merged_max, mention_group_looks_max: with more groups every message is looked at",
+  "[S3] search_marks_per_message_max, search_marked_characters_max: matches beyond the bounds are not highlighted",
+  (t) => {
+    const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
+    const max = limits.search_marks_per_message_max;
+    t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
+    const end = limits.search_marked_characters_max;
+    const padded = (length: number) => `${"é".repeat(length - 4)} foo`;
+    t.strictSame([marks(padded(end)), marks(padded(end + 3))], [1, 0]);
+    t.end();
+  },
+);
+
+t.test(
+  "[S3] mention_groups_merged_max, mention_group_looks_max: with more groups every message is scanned",
   async (t) => {
-    const { realm } = await openFounded(t);
+    const { realm } = await openNewRealm(t);
     const owner = realm.view.users.get(ownerId);
     if (owner === undefined) throw new Error("no owner");
-    /** @param own how many of the groups have the owner */
+    /** @param own how many of the groups contain the owner */
     const isFiled = (count: number, own: number) => {
       const ids = Array.from({ length: own }, (_, index) => index + 1);
       const groups = {

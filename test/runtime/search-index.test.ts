@@ -1,26 +1,25 @@
 /**
- * The search index (architecture, Search): derived in the background, complete at once, and of no consequence for what is found. Every
- * search is compared with a look at every message, while the index is behind, being merged, swept, crashed, or gone.
+ * The search index (architecture, Search) is built in the background and never changes the result of a search. Every
+ * search is compared with a scan of all messages, while the index is behind, merging, sweeping, recovering from a
+ * crash, or missing.
  */
 import t, { type Test as TapTest } from "tap";
-
-import type { MessageEdit } from "../../actors/commands/messages.ts";
-import { command } from "../../actors/commands.ts";
-
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { searchPendingKinds } from "../../schemas/records/search.ts";
-import type { MessageRecord } from "../../schemas/records.ts";
+import type { MessageEdit } from "../../schemas/message-changes.ts";
+import type { MessageRecord } from "../../schemas/messages.ts";
+import { searchPendingKinds } from "../../schemas/search.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
 import { searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";
-import { commands, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 const vocabulary = "apple banana cherry damson elder fig grape hazel iris juniper".split(" ");
 
-/** Words of message n: two that depend on it, one of its own, one that all have. */
+/** Words of message n: two that depend on it, one unique, one common to all. */
 function contentOf(n: number): string {
   return `all ${vocabulary[n % 7]} ${vocabulary[(n * 3) % 10]} own${n}`;
 }
@@ -70,7 +69,7 @@ function stateIn(opened: OpenRealm) {
   return stateOf(opened.environment.get("searchState", searchStateKey));
 }
 
-/** Slices until nothing is left to do. */
+/** Runs slices until nothing is left to do. */
 function settle(opened: OpenRealm, indexer: SearchIndexer): number {
   let slices = 0;
   while (indexer.step()) if (++slices > 10_000) throw new Error("it never ends");
@@ -90,7 +89,7 @@ async function found(opened: OpenRealm, terms: Terms, { start = 1e15, step = -1 
   return messages.map(({ id }) => id);
 }
 
-/** What a look at every message finds, newest first. */
+/** Messages that a full scan finds, newest first. */
 function looked(opened: OpenRealm, test: (message: MessageRecord, topic: string) => boolean): number[] {
   const ids: number[] = [];
   opened.environment.each("messages", (message) => {
@@ -102,7 +101,7 @@ function looked(opened: OpenRealm, test: (message: MessageRecord, topic: string)
 
 const searches = ["apple", "apple banana", "own7", '"cherry fig"', "all", "absent", "topic 3", "own3 topic"];
 
-/** Newest first; the contents of these tests are plain words. */
+/** Newest first; contents in these tests are plain words. */
 function plainly(opened: OpenRealm, operand: string): { readonly all: number[]; readonly inTopic: number[] } {
   const words = operand.replaceAll('"', "").split(" ");
   const isPhrase = operand.startsWith('"');
@@ -136,13 +135,13 @@ async function agree(t: TapTest, opened: OpenRealm, what: string): Promise<void>
 }
 
 t.test(
-  "[architecture, Search] results are complete while the index is behind, in the middle of a merge, and after a crash",
+  "[architecture, Search] results are complete while the index is behind, during a merge, and after a crash",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const indexer = indexerOf(opened);
     const segment = limits.search_segment_messages;
     await post(opened, 0, segment - 1);
-    t.notOk(indexer.step(), "too few for a segment: they are looked at one by one");
+    t.notOk(indexer.step(), "too few for a segment: they are scanned one by one");
     await agree(t, opened, "nothing filed");
     await post(opened, segment - 1, 1.5 * segment);
     t.ok(indexer.step());
@@ -154,13 +153,13 @@ t.test(
     indexer.step();
     const { merge } = stateIn(opened);
     t.ok(merge?.after !== null, "a slice of the merge is written");
-    await agree(t, opened, "in the middle of a merge");
+    await agree(t, opened, "during a merge");
 
     const crashed = opened.crash(t);
-    t.strictSame(stateIn(crashed).merge, merge, "a crash leaves it at a slice's boundary");
+    t.strictSame(stateIn(crashed).merge, merge, "a crash leaves the index at a slice boundary");
     await agree(t, crashed, "after a crash");
     settle(crashed, indexerOf(crashed));
-    await agree(t, crashed, "merged after a crash");
+    await agree(t, crashed, "merged after the crash");
     settle(opened, indexer);
     const { segments, leftovers } = stateIn(opened);
     t.strictSame([segments.map(({ level }) => level), leftovers], [[1], []]);
@@ -168,9 +167,9 @@ t.test(
     const rows = (realm: OpenRealm) => realm.environment.rows("searchPostings", { limit: 1e6 });
     t.ok(
       rows(opened).every(({ key }) => key[0] === segments[0]?.id),
-      "what was merged is removed",
+      "the merged segments are removed",
     );
-    t.ok(rows(opened).length < 9 * segment + 200, "an own word is one row, a common one a few");
+    t.ok(rows(opened).length < 9 * segment + 200, "a unique word is one row, a common one a few");
 
     opened.environment.transaction(() => {
       opened.environment.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
@@ -186,14 +185,14 @@ t.test(
 );
 
 t.test(
-  "[architecture, Search] messages that are gone, changed or called otherwise are seen through, and swept",
+  "[architecture, Search] deleted, edited and renamed messages are filtered from results, and swept",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const indexer = indexerOf(opened);
     const segment = limits.search_segment_messages;
     await post(opened, 0, 2 * segment, (n) => `topic ${n}`);
     settle(opened, indexer);
-    t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are filed, too");
+    t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are indexed, too");
     await agree(t, opened, "filed");
 
     const { environment } = opened;
@@ -212,7 +211,7 @@ t.test(
     t.strictSame(
       await found(again, [["search", "own7"]]),
       [8, 5, 2],
-      "by its content, by its new content, by its topic's new name",
+      "by its content, its new content and its topic's new name",
     );
     const sweeper = indexerOf(again);
     settle(again, sweeper);
@@ -224,19 +223,19 @@ t.test(
     await agree(t, again, "renamed topics filed");
 
     again.clock.advance(60 * 60 * 1000);
-    t.ok(settle(again, sweeper) > 0, "an hour later, what is gone is swept");
+    t.ok(settle(again, sweeper) > 0, "an hour later, deleted messages are swept");
     const stale = again.environment
       .rows("searchPostings", { limit: 1e6 })
       .filter(({ key }) => key[1].startsWith("own1"));
-    t.ok(stale.length < segment, "postings of what is gone are not there any more");
+    t.ok(stale.length < segment, "the postings of deleted messages are removed");
     await agree(t, again, "swept");
     again.clock.advance(60 * 60 * 1000);
     t.equal(settle(again, sweeper), 0, "once");
   },
 );
 
-t.test("[architecture, Search] edited messages are filed again when they are many", async (t) => {
-  const opened = await openFounded(t);
+t.test("[architecture, Search] edited messages are indexed again when there are many", async (t) => {
+  const opened = await openNewRealm(t);
   const indexer = indexerOf(opened);
   const segment = limits.search_segment_messages;
   await post(opened, 0, 2 * segment);
@@ -250,20 +249,20 @@ t.test("[architecture, Search] edited messages are filed again when they are man
   await agree(t, opened, "filed again");
 });
 
-t.test("[architecture, Search] it works when nobody posts, by itself, and stops with its realm", async (t) => {
-  const opened = await openFounded(t);
+t.test("[architecture, Search] indexing runs by itself when no user posts, and stops with its realm", async (t) => {
+  const opened = await openNewRealm(t);
   indexerOf(opened);
   await post(opened, 0, limits.search_segment_messages);
-  opened.clock.advance(limits.search_look_ms + 200);
-  t.equal(stateIn(opened).messagesUpTo, 0, "somebody posted a moment ago");
-  opened.clock.advance(limits.search_look_ms + 200);
+  opened.clock.advance(limits.search_poll_ms + 200);
+  t.equal(stateIn(opened).messagesUpTo, 0, "a message was posted a moment ago");
+  opened.clock.advance(limits.search_poll_ms + 200);
   t.equal(stateIn(opened).messagesUpTo, limits.search_segment_messages);
   t.strictSame(opened.bugs, []);
 });
 
-t.test("[M5] with the disk nearly full nothing is filed, and searches go on", async (t) => {
+t.test("[M5] while the disk is nearly full nothing is indexed, and searches still work", async (t) => {
   let accepts = true;
-  const opened = await openFounded(t, { acceptsWrites: () => accepts });
+  const opened = await openNewRealm(t, { acceptsWrites: () => accepts });
   const indexer = indexerOf(opened);
   await post(opened, 0, limits.search_segment_messages);
   accepts = false;
@@ -273,8 +272,8 @@ t.test("[M5] with the disk nearly full nothing is filed, and searches go on", as
   t.ok(indexer.step());
 });
 
-t.test("[issue 5] sender, has and is:mentioned find through the index what a look at everything finds", async (t) => {
-  const opened = await openFounded(t);
+t.test("[behaviour 5.3] sender, has and is:mentioned find the same through the index as by a full scan", async (t) => {
+  const opened = await openNewRealm(t);
   const made = await opened.ask(commands.createUser("anna@example.com"));
   const anna = made.kind === "ok" ? Number(made.answer["user_id"]) : 0;
   const indexer = indexerOf(opened);

@@ -1,6 +1,6 @@
 /**
- * What the disk cannot give back as it was given (pitfalls 1.7: half characters, minus zero, `__proto__`) never reaches memory
- * either: after requests that carry it everywhere, memory is what a rebuild from the rows gives (M9), over REST and sockets.
+ * Values that do not survive storage (pitfalls 1.7: lone surrogates, minus zero, `__proto__`) never reach memory
+ * either: after requests that carry them everywhere, memory equals a rebuild from the rows (M9), over REST and sockets.
  */
 import t from "tap";
 import type { Realm } from "../../src/runtime/realm.ts";
@@ -11,19 +11,19 @@ import { Socket } from "../support/socket.ts";
 const half = "a\ud800b";
 const awkward: readonly string[] = [half, "\udc00", "\u0000", "__proto__", "-0", "\ufeff", "\ufffe", "e\u0301"];
 
-/** JSON as a hostile client writes it: escapes that JSON.stringify would make well formed stay as they are. */
+/** JSON as a hostile client writes it: it contains escapes that JSON.stringify would make well-formed. */
 function rawJson(value: unknown): string {
   return JSON.stringify(value).replaceAll('"-0"', "-0");
 }
 
 function sameAsDisk(realm: Realm): { readonly memory: string; readonly disk: string } {
   return {
-    memory: JSON.stringify(realm.projections.picture()),
-    disk: JSON.stringify(RealmProjections.rebuild(realm.environment).picture()),
+    memory: JSON.stringify(realm.projections.snapshot()),
+    disk: JSON.stringify(RealmProjections.rebuild(realm.environment).snapshot()),
   };
 }
 
-t.test("[M9] text that cannot be stored as it is makes memory and disk no different", async (t) => {
+t.test("[M9] memory and disk agree after text that cannot be stored as it is", async (t) => {
   const { owner, running, url } = await startTestServer(t);
   const [realm] = running.host.openRealms;
   if (realm === undefined) throw new Error("no realm is open");
@@ -43,7 +43,7 @@ t.test("[M9] text that cannot be stored as it is makes memory and disk no differ
     const answer = await owner.post(path, params);
     t.ok(answer.status < 500, `${path} ${answer.status}`);
     const frame = { type: "call", method: "POST", path, params };
-    // A frame with half characters is malformed: it is refused without a name, so nothing waits for its reply.
+    // A frame with lone surrogates is malformed: it is rejected without a ref, so nothing waits for its reply.
     if (/\\u[dD][89a-fA-F]/.test(JSON.stringify(frame))) socket.send(frame);
     else t.not((await socket.ask(frame)).code, "INTERNAL_SERVER_ERROR");
   }

@@ -1,13 +1,13 @@
 /**
- * Durable timers fire late but once, whatever happens in between (M8); volatile ones fire once, move and can be cancelled.
- * Realms that nobody has opened are opened when they have something due.
+ * Durable timers fire once, late if necessary, whatever happens in between (M8); volatile ones fire once, and can be
+ * reset and cancelled. A realm that is not open is opened when one of its timers is due.
  */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import t from "tap";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
-import { TimerWheel } from "../../src/runtime/wheel.ts";
+import { VolatileTimers } from "../../src/runtime/volatile-timers.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { hostOfTwo, openFolders } from "../support/realm-host.ts";
@@ -16,7 +16,7 @@ import {
   commands,
   crashImage,
   OpenRealm,
-  openFounded,
+  openNewRealm,
   rowsOf,
   SlowClock,
   startedAt,
@@ -31,10 +31,10 @@ interface Alarm {
   readonly content: string;
 }
 
-/** A folder of a realm in which these messages wait for their time. */
+/** The folder of a realm in which these messages wait for their time. */
 async function withTimers(t: Teardown, alarms: readonly Alarm[], what = messageTimer): Promise<string> {
-  const founded = await openFounded(t);
-  const folder = crashImage(t, founded.folder);
+  const created = await openNewRealm(t);
+  const folder = crashImage(t, created.folder);
   const environment = openEnvironment(folder);
   environment.transaction(() => {
     alarms.forEach(({ dueAt, content }, index) => {
@@ -55,7 +55,7 @@ function contents(opened: OpenRealm): string[] {
 }
 
 t.test(
-  "[M8] what was due while nobody ran fires late but once, in order of due time, after crashes at any turn, too",
+  "[M8] timers due while no process ran fire late but once, in order of due time, also after a crash at any turn",
   async (t) => {
     const folder = await withTimers(t, [
       { dueAt: startedAt - 10, content: "second" },
@@ -75,7 +75,7 @@ t.test(
 );
 
 t.test(
-  "[M8] a timer fires at its time, not before, also when that is beyond the longest sleep, and wakes by itself",
+  "[M8] a timer fires at its time and not before, without a request, also when that is beyond the longest sleep",
   async (t) => {
     const later = 3 * limits.timer_sleep_ms_max + 5000;
     const folder = await withTimers(t, [
@@ -115,7 +115,7 @@ t.test("[M8, S3] more timers than are read at once all fire", async (t) => {
 });
 
 t.test(
-  "[M8] more timers than are read at once fire at once, also when one of them sets another for later",
+  "[M8] if more timers are due than are read at once, all fire without delay, even if one of them sets another",
   async (t) => {
     const alarms = Array.from({ length: 150 }, (_, index) => ({
       dueAt: startedAt - 400 + index,
@@ -152,14 +152,14 @@ t.test(
   },
 );
 
-t.test("[M5, M8] timers wait while the disk is full, and their realm still says that something is due", async (t) => {
+t.test("[M5, M8] timers wait while the disk is full, and the realm's hint is still due", async (t) => {
   let mayWrite = false;
   const folder = await withTimers(t, [{ dueAt: startedAt - 1, content: "waits" }]);
   const opened = new OpenRealm(t, { folder, acceptsWrites: () => mayWrite });
   await turn();
   await turn();
   t.strictSame(contents(opened), []);
-  t.ok((opened.realm.dispatcher.nextDueAt ?? Number.POSITIVE_INFINITY) <= startedAt, "the hint for the root");
+  t.ok((opened.realm.dispatcher.nextDueAt ?? Number.POSITIVE_INFINITY) <= startedAt, "the hint in the root database");
   mayWrite = true;
   opened.clock.advance(2000);
   await opened.idle();
@@ -178,7 +178,7 @@ async function hostWith(
   return hostOfTwo(t, { folders, dueHint, clock, ...(takesHints === undefined ? {} : { takesHints }) });
 }
 
-t.test("[M8] a realm that is not open is opened when its hint falls due, without anybody asking for it", async (t) => {
+t.test("[M8] a realm that is not open is opened when its hint falls due, without any request", async (t) => {
   const clock = new ManualClock(startedAt);
   const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
   const { host } = await hostWith(t, alarms, startedAt + 90_000, clock);
@@ -190,18 +190,18 @@ t.test("[M8] a realm that is not open is opened when its hint falls due, without
 });
 
 t.test(
-  "[M3, M8] after a crash, realms that were open are opened again: their hints lie early, never late",
+  "[M3, M8] after a crash, realms that were open are opened again: their hints are early, never late",
   async (t) => {
     const clock = new ManualClock(startedAt);
     const { host, root } = await hostWith(t, [{ dueAt: startedAt + 90_000, content: "ring" }], null, clock);
     const second = host.realmOf("two.example.com");
     t.equal(codeOf(await second.dispatcher.ask(commands.post("a", "hi"))), "ok");
     const hint = root.realms().find(({ id }) => id === 2)?.dueHint ?? Number.POSITIVE_INFINITY;
-    t.ok(hint <= startedAt + 90_000, "what the root says if the process dies now");
+    t.ok(hint <= startedAt + 90_000, "what the root database contains if the process dies now");
   },
 );
 
-t.test("[M8] a clean close leaves the time of the next timer, and none when there is none", async (t) => {
+t.test("[M8] a clean close stores the time of the next timer, or none when there is none", async (t) => {
   const clock = new ManualClock(startedAt);
   const { host, root, close } = await hostWith(t, [{ dueAt: startedAt + 90_000, content: "ring" }], 0, clock);
   t.equal(openFolders(host), 2);
@@ -212,7 +212,7 @@ t.test("[M8] a clean close leaves the time of the next timer, and none when ther
   );
 });
 
-t.test("[M8] a realm that could not be opened when its hint fell due is tried again, unasked", async (t) => {
+t.test("[M8] a realm that could not be opened when its hint fell due is retried without any request", async (t) => {
   const clock = new ManualClock(startedAt);
   const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
   const { host, dataDir } = await hostWith(t, alarms, startedAt + 90_000, clock);
@@ -228,7 +228,7 @@ t.test("[M8] a realm that could not be opened when its hint fell due is tried ag
 });
 
 t.test(
-  "[M5, M8] a realm whose hint finds no room on the disk is not open by half: the next who asks has it",
+  "[M5, M8] a realm whose hint cannot be written on a full disk is not left half open: the next request opens it",
   async (t) => {
     let takesHints = true;
     const { host, wired } = await hostWith(t, [], null, new ManualClock(startedAt), () => takesHints);
@@ -238,16 +238,16 @@ t.test(
     takesHints = true;
     const realm = host.realmOf("two.example.com");
     t.equal(codeOf(await realm.dispatcher.ask(commands.post("a", "hi"))), "ok");
-    t.strictSame(wired, [1, 2], "what serves a realm was told of it");
+    t.strictSame(wired, [1, 2], "the services of the realm were notified");
   },
 );
 
-t.test("[M8] the wheel fires each timer once, not early and at most a tick late", (t) => {
+t.test("[M8] each volatile timer fires once, never early and at most a tick late", (t) => {
   const clock = new ManualClock(startedAt);
-  const wheel = new TimerWheel(clock);
+  const volatileTimers = new VolatileTimers(clock);
   const fired: [string, number][] = [];
   for (const [name, ms] of Object.entries({ b: 250, a: 100, c: 251, z: 0 })) {
-    wheel.set(name, ms, () => fired.push([name, clock.monotonic()]));
+    volatileTimers.set(name, ms, () => fired.push([name, clock.monotonic()]));
   }
   for (let step = 0; step < 50; step++) clock.advance(10);
   t.strictSame(fired.map(([name]) => name).sort(), ["a", "b", "c", "z"]);
@@ -260,39 +260,39 @@ t.test("[M8] the wheel fires each timer once, not early and at most a tick late"
 });
 
 t.test(
-  "[M8] a timer of the wheel that is set again moves; cancelled, it does not fire, though it is due this very tick",
+  "[M8] a volatile timer that is set again moves; a cancelled one does not fire, even in the tick in which it is due",
   (t) => {
     const clock = new ManualClock(startedAt);
-    const wheel = new TimerWheel(clock);
+    const volatileTimers = new VolatileTimers(clock);
     const fired: string[] = [];
-    wheel.set("moved", 100, () => fired.push("moved: old"));
-    wheel.set("moved", 500, () => fired.push("moved"));
-    wheel.set("first", 100, () => {
+    volatileTimers.set("moved", 100, () => fired.push("moved: old"));
+    volatileTimers.set("moved", 500, () => fired.push("moved"));
+    volatileTimers.set("first", 100, () => {
       fired.push("first");
-      wheel.cancel("cancelled");
-      wheel.set("again", 1000, () => fired.push("again"));
+      volatileTimers.cancel("cancelled");
+      volatileTimers.set("again", 1000, () => fired.push("again"));
     });
-    wheel.set("cancelled", 100, () => fired.push("cancelled"));
-    wheel.set("again", 100, () => fired.push("again: old"));
+    volatileTimers.set("cancelled", 100, () => fired.push("cancelled"));
+    volatileTimers.set("again", 100, () => fired.push("again: old"));
     clock.advance(400);
     t.strictSame(fired, ["first"]);
-    t.ok(wheel.has("again") && wheel.has("moved") && !wheel.has("cancelled"));
+    t.ok(volatileTimers.has("again") && volatileTimers.has("moved") && !volatileTimers.has("cancelled"));
     clock.advance(2000);
     t.strictSame(fired, ["first", "moved", "again"]);
-    wheel.set("never", 100, () => fired.push("never"));
-    wheel.stop();
+    volatileTimers.set("never", 100, () => fired.push("never"));
+    volatileTimers.stop();
     clock.advance(1000);
     t.equal(fired.length, 3);
     t.end();
   },
 );
 
-t.test("[E4] volatile timers leave no rows, also when a durable turn has no time left for them", async (t) => {
-  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+t.test("[E4] volatile timers leave no rows, even when a durable turn has no time left for them", async (t) => {
+  const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
   await bench.ask(commands.typing("start", "a"));
   bench.clock.advance(limits.typing_expiry_ms + 1000);
   const posts = [bench.ask(commands.post("a", "1")), bench.ask(commands.post("a", "2"))];
-  bench.realm.dispatcher.tell(commands.idleTyping("x"));
+  bench.realm.dispatcher.send(commands.idleTyping("x"));
   for (let turns = 0; turns < 20; turns++) {
     await turn();
     t.ok(
@@ -307,21 +307,18 @@ t.test("[E4] volatile timers leave no rows, also when a durable turn has no time
   t.equal(stops.length, 1, "the typist expired");
 });
 
-t.test(
-  "[E4] typing and presence write nothing to the disk when they happen; presence follows in batches",
-  async (t) => {
-    const bench = await openFounded(t);
-    const before = bench.environment.get("meta", "ledger");
-    bench.clock.advance(1000);
-    await bench.ask(commands.typing("start", "a"));
-    await bench.ask(commands.report(2, "active"));
-    t.strictSame(bench.environment.get("meta", "ledger"), before, "no turn was committed");
-    t.equal(bench.environment.count("presence"), 0);
-    bench.clock.advance(limits.batch_persist_ms + 200);
-    await bench.idle();
-    t.equal(bench.environment.count("presence"), 1);
-    t.strictSame(bench.environment.get("presence", 2), bench.realm.view.presence(2));
-    const told = command({ actor: "presence", userId: 2 }, "presence.lapse", {}, null);
-    t.equal(codeOf(await bench.ask(told)), "ok");
-  },
-);
+t.test("[E4] typing and presence write nothing to disk when they happen; presence follows in batches", async (t) => {
+  const bench = await openNewRealm(t);
+  const before = bench.environment.get("meta", "ledger");
+  bench.clock.advance(1000);
+  await bench.ask(commands.typing("start", "a"));
+  await bench.ask(commands.report(2, "active"));
+  t.strictSame(bench.environment.get("meta", "ledger"), before, "no turn was committed");
+  t.equal(bench.environment.count("presence"), 0);
+  bench.clock.advance(limits.batch_persist_ms + 200);
+  await bench.idle();
+  t.equal(bench.environment.count("presence"), 1);
+  t.strictSame(bench.environment.get("presence", 2), bench.realm.view.presence(2));
+  const received = command({ actor: "presence", userId: 2 }, "presence.lapse", {}, null);
+  t.equal(codeOf(await bench.ask(received)), "ok");
+});

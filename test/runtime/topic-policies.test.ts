@@ -1,4 +1,4 @@
-/** Who has a policy for a topic is known without reading: until one changes (src/runtime/topic-policies.ts). */
+/** The users with a policy for a topic are cached until a policy changes (src/runtime/topic-policies.ts). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type KeptPolicy, TopicPolicies } from "../../src/runtime/topic-policies.ts";
@@ -7,7 +7,7 @@ const row = { visibilityPolicy: 3 } as const;
 const people = (count: number): KeptPolicy[] =>
   Array.from({ length: count }, (_, index) => ({ userId: index + 1, visibilityPolicy: 3 }));
 
-t.test("[M9] policies of a topic are read once, and again when one was set or taken back", async (t) => {
+t.test("[M9] policies of a topic are read once, and again after one is set or removed", async (t) => {
   const policies = new TopicPolicies();
   let reads = 0;
   const ask = (there: readonly KeptPolicy[]) =>
@@ -28,7 +28,7 @@ t.test("[M9] policies of a topic are read once, and again when one was set or ta
   t.equal(reads, 3);
 });
 
-t.test("[S3] topic_policies_kept_max: of a topic with more nothing is kept but that", async (t) => {
+t.test("[S3] topic_policies_kept_max: for a topic with more policies only that fact is cached", async (t) => {
   const policies = new TopicPolicies();
   const most = limits.topic_policies_kept_max;
   const read = (count: number) => (limit: number) => people(count).slice(0, limit);
@@ -37,7 +37,7 @@ t.test("[S3] topic_policies_kept_max: of a topic with more nothing is kept but t
   t.equal(policies.of(1, "over", read(0)), null, "until a row changes");
 });
 
-t.test("[S3] cached_rows_per_table_max: of more topics, the oldest is read again", async (t) => {
+t.test("[S3] cached_rows_per_table_max: with one more topic, the oldest is evicted and read again", async (t) => {
   const policies = new TopicPolicies();
   const reads: string[] = [];
   const ask = (topic: string) =>

@@ -1,14 +1,15 @@
-/** Bounds of what a client is told of unread and starred messages (behaviour 8; S3), on rows without requests. */
+/** Bounds of the unread and starred messages in a client's state (behaviour 8; S3), on rows written directly. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { floorKinds, personalFlags } from "../../schemas/records/read-state.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import { personalFlags } from "../../schemas/message-flags.ts";
+import { watermarkKinds } from "../../schemas/read-state.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
 import { starredMessagesState, unreadMessages } from "../../src/queries/unread.ts";
 import { counted, fillIndexes, fillMessages, fillTopics } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 function ownerOf({ realm }: OpenRealm): UserRecord {
   const owner = realm.view.users.get(ownerId);
@@ -19,9 +20,9 @@ function ownerOf({ realm }: OpenRealm): UserRecord {
 const unreadIds = (view: View) => collectUnread(view, ownerId).messages.map(({ id }) => id);
 
 t.test(
-  "[S3] unread_messages_shown_max: so many are told of; of one more, the oldest is missing, and it is said",
+  "[S3] unread_messages_shown_max: that many are returned; with one more the oldest is left out, and a flag says so",
   async (t) => {
-    const opened = await openFounded(t);
+    const opened = await openNewRealm(t);
     const { realm } = opened;
     const max = limits.unread_messages_shown_max;
     fillTopics(realm, 1);
@@ -37,14 +38,14 @@ t.test(
 );
 
 t.test(
-  "[S3] read_exceptions_at_once_max: with so many marks they are read at once; with one more the newest, and it is said",
+  "[S3] read_exceptions_at_once_max: that many marks are read at once; with one more only the newest, and a flag says so",
   async (t) => {
-    const { realm } = await openFounded(t);
+    const { realm } = await openNewRealm(t);
     const max = limits.read_exceptions_at_once_max;
     fillTopics(realm, 1);
     fillMessages(realm, 1, 3);
-    // All that was posted is read; the first message was marked as unread again, and so were the last two of many that are gone.
-    fill(realm, "readStates", [[ownerId, { upTo: max + 10, at: 1, newest: max + 10, hasSenderFloors: false }]]);
+    // One mark covers all messages. Then the ids 1 to `max` were marked as unread; only messages 1 to 3 still exist.
+    fill(realm, "readStates", [[ownerId, { upTo: max + 10, at: 1, newest: max + 10, hasSenderWatermarks: false }]]);
     const unread = { isRead: false, at: 2 };
     fill(
       realm,
@@ -53,7 +54,7 @@ t.test(
     );
     const within = counted(realm.view);
     t.match(collectUnread(within.view, ownerId), { messages: [{ id: 1 }, { id: 2 }, { id: 3 }], isTruncated: false });
-    t.equal(within.looks.get("row readExceptions"), undefined, "none is looked up again");
+    t.equal(within.looks.get("row readExceptions"), undefined, "none is read a second time");
     fill(realm, "readExceptions", [[[ownerId, max + 1], unread]]);
     const beyond = counted(realm.view);
     const found = collectUnread(beyond.view, ownerId);
@@ -61,28 +62,29 @@ t.test(
       found.messages.map(({ id }) => id),
       [2, 3],
     );
-    t.equal(found.isTruncated, true, "that there are older ones is said");
+    t.equal(found.isTruncated, true, "the flag says that there are older ones");
     t.equal(beyond.looks.get("rows readExceptions"), max + 1);
   },
 );
 
 t.test(
-  "[S3] unread_rows_scanned_max: so many that are read already are looked at in a channel, then topic by topic",
+  "[S3] unread_rows_scanned_max: that many read messages are scanned in the channel, then topic by topic",
   async (t) => {
-    const { realm } = await openFounded(t);
+    const { realm } = await openNewRealm(t);
     const max = limits.unread_rows_scanned_max;
     fillTopics(realm, 2);
     const ofOld = [1, 2, 3];
     fillMessages(realm, 2, ofOld.length);
-    // One message less than would make the walk change over, and all of them read by a floor of their topic.
+    // One entry fewer than the number at which the scan continues topic by topic. All of these are read by their
+    // topic's watermark.
     fillIndexes(realm, 1, max - ofOld.length - 1, 4);
-    const floor = (upTo: number) =>
-      fill(realm, "readFloors", [[[floorKinds.conversation, 1, ownerId], { upTo, at: 1 }]]);
-    fill(realm, "readStates", [[ownerId, { upTo: 0, at: 0, newest: 10 * max, hasSenderFloors: false }]]);
-    floor(10 * max);
+    const watermark = (upTo: number) =>
+      fill(realm, "readWatermarks", [[[watermarkKinds.conversation, 1, ownerId], { upTo, at: 1 }]]);
+    fill(realm, "readStates", [[ownerId, { upTo: 0, at: 0, newest: 10 * max, hasSenderWatermarks: false }]]);
+    watermark(10 * max);
     const within = counted(realm.view);
     t.strictSame(unreadIds(within.view), ofOld);
-    t.equal(within.looks.get("rows topicNames"), undefined, "the channel's index alone");
+    t.equal(within.looks.get("rows topicNames"), undefined, "only the channel's index");
     fillIndexes(realm, 1, max, max);
     const beyond = counted(realm.view);
     t.strictSame(unreadIds(beyond.view), ofOld, "the same answer");
@@ -90,13 +92,13 @@ t.test(
     t.equal(
       beyond.looks.get("rows conversationMessages"),
       ofOld.length,
-      "what the topic's floor covers is not looked at",
+      "messages below the topic's watermark are not read",
     );
   },
 );
 
 t.test("[S3] starred_messages_shown_max: the newest so many are listed", async (t) => {
-  const opened = await openFounded(t);
+  const opened = await openNewRealm(t);
   const { realm } = opened;
   const max = limits.starred_messages_shown_max;
   fillTopics(realm, 1);

@@ -1,4 +1,4 @@
-/** What clients may leave unread, exactly at its bounds (S3, E3): one byte more, one millisecond less. */
+/** How many bytes clients may leave unread, exactly at the bounds (S3, E3), in bytes and in milliseconds. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { ByteBudget } from "../../src/runtime/byte-budget.ts";
@@ -6,7 +6,7 @@ import type { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 const max = limits.unsent_bytes_max;
-const share = limits.unsent_bytes_per_person_max;
+const share = limits.unsent_bytes_per_user_max;
 
 function opened(): {
   unsent: UnsentBytes;
@@ -26,17 +26,20 @@ function opened(): {
   };
 }
 
-t.test("[S3] unsent_bytes_per_person_max: two answers up to a share, a byte more is refused, others are not", (t) => {
-  const { unsent, evict } = opened();
-  t.ok(unsent.hold("ann", share / 2, evict("ann")));
-  t.equal(unsent.hold("ann", share / 2 + 1, evict("ann")), null);
-  t.ok(unsent.hold("ann", share / 2, evict("ann")));
-  t.ok(unsent.hold("bob", share / 2 + 1, evict("bob")));
-  t.equal(unsent.sum, share + share / 2 + 1);
-  t.end();
-});
+t.test(
+  "[S3] unsent_bytes_per_user_max: two responses up to the user's share pass, a byte more is rejected, other users are unaffected",
+  (t) => {
+    const { unsent, evict } = opened();
+    t.ok(unsent.hold("ann", share / 2, evict("ann")));
+    t.equal(unsent.hold("ann", share / 2 + 1, evict("ann")), null);
+    t.ok(unsent.hold("ann", share / 2, evict("ann")));
+    t.ok(unsent.hold("bob", share / 2 + 1, evict("bob")));
+    t.equal(unsent.sum, share + share / 2 + 1);
+    t.end();
+  },
+);
 
-t.test("[S3] unsent_bytes_per_person_max: with half of a share unread nothing large is made any more", (t) => {
+t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large response is built", (t) => {
   const { unsent, evict } = opened();
   const held = unsent.hold("ann", share / 2, evict("ann"));
   t.ok(unsent.hasRoomFor("ann"));
@@ -50,31 +53,34 @@ t.test("[S3] unsent_bytes_per_person_max: with half of a share unread nothing la
   t.end();
 });
 
-t.test("[S3] a first answer may be larger than a share, not larger than the sum", (t) => {
+t.test("[S3] a first response may exceed the user's share, but not the total", (t) => {
   const { unsent, evict } = opened();
   t.equal(unsent.hold("ann", max + 1, evict("ann")), null);
   t.ok(unsent.hold("ann", max, evict("ann")));
-  t.notOk(unsent.hasRoomFor("bob"), "nobody had their time yet");
+  t.notOk(unsent.hasRoomFor("bob"), "none has had its minimum time yet");
   t.end();
 });
 
-t.test("[S3] [E3] unsent_bytes_max, unsent_kept_ms_min: who had their time is closed for others, oldest first", (t) => {
-  const { unsent, evicted, wait, evict } = opened();
-  const names = ["a", "b", "c", "d"];
-  for (const name of names) {
-    t.ok(unsent.hold(name, max / names.length, evict(name)));
+t.test(
+  "[S3] [E3] unsent_bytes_max, unsent_kept_ms_min: connections past their minimum time are closed to make room, oldest first",
+  (t) => {
+    const { unsent, evicted, wait, evict } = opened();
+    const names = ["a", "b", "c", "d"];
+    for (const name of names) {
+      t.ok(unsent.hold(name, max / names.length, evict(name)));
+      wait(1);
+    }
+    wait(limits.unsent_kept_ms_min - names.length - 1);
+    t.equal(unsent.hold("new", 1, evict("new")), null, "a millisecond too early");
     wait(1);
-  }
-  wait(limits.unsent_kept_ms_min - names.length - 1);
-  t.equal(unsent.hold("new", 1, evict("new")), null, "a millisecond too early");
-  wait(1);
-  t.ok(unsent.hold("new", 1, evict("new")));
-  t.strictSame(evicted, ["a"]);
-  t.equal(unsent.sum, max - max / names.length + 1);
-  t.end();
-});
+    t.ok(unsent.hold("new", 1, evict("new")));
+    t.strictSame(evicted, ["a"]);
+    t.equal(unsent.sum, max - max / names.length + 1);
+    t.end();
+  },
+);
 
-t.test("[S3] who grows makes no room at their own expense", (t) => {
+t.test("[S3] a user who needs more room does not get it by closing their own connections", (t) => {
   const { unsent, evicted, wait, evict } = opened();
   const held = unsent.hold("a", max / 2, evict("a"));
   const other = unsent.hold("b", max / 2, evict("b"));
@@ -82,12 +88,12 @@ t.test("[S3] who grows makes no room at their own expense", (t) => {
   wait(limits.unsent_kept_ms_min);
   t.equal(held?.resize(max / 2 + 1), true);
   t.strictSame(evicted, ["b"]);
-  t.equal(other?.resize(1), false, "what was closed holds nothing any more");
+  t.equal(other?.resize(1), false, "a closed connection holds nothing");
   t.equal(unsent.sum, max / 2 + 1);
   t.end();
 });
 
-t.test("[S3] a small answer is sent in any case", (t) => {
+t.test("[S3] a small response is always sent", (t) => {
   const { unsent, evict } = opened();
   unsent.hold("a", max, evict("a"));
   const small = unsent.holdSmall("b", limits.answer_small_bytes_max, evict("b"));
@@ -97,24 +103,27 @@ t.test("[S3] a small answer is sent in any case", (t) => {
   t.end();
 });
 
-t.test("[S3] requests_in_flight_bytes_max, requests_in_flight_bytes_per_sender_max: each exactly", (t) => {
-  const { inFlight } = wireMemory(() => 0);
-  const each = limits.requests_in_flight_bytes_per_sender_max;
-  const one = inFlight.open("one");
-  t.ok(one.add(each));
-  t.notOk(one.add(1), "of one sender");
-  t.notOk(inFlight.open("one").add(1));
-  const senders = limits.requests_in_flight_bytes_max / each;
-  for (let index = 1; index < senders; index++) t.ok(inFlight.open(`sender ${index}`).add(each));
-  t.equal(inFlight.sum, limits.requests_in_flight_bytes_max);
-  t.notOk(inFlight.open("another").add(1), "of all");
-  one.release();
-  one.release();
-  t.ok(inFlight.open("another").add(each));
-  t.end();
-});
+t.test(
+  "[S3] requests_in_flight_bytes_max, requests_in_flight_bytes_per_sender_max: accepted at the bound, rejected above it",
+  (t) => {
+    const { inFlight } = wireMemory(() => 0);
+    const each = limits.requests_in_flight_bytes_per_sender_max;
+    const one = inFlight.open("one");
+    t.ok(one.add(each));
+    t.notOk(one.add(1), "of one sender");
+    t.notOk(inFlight.open("one").add(1));
+    const senders = limits.requests_in_flight_bytes_max / each;
+    for (let index = 1; index < senders; index++) t.ok(inFlight.open(`sender ${index}`).add(each));
+    t.equal(inFlight.sum, limits.requests_in_flight_bytes_max);
+    t.notOk(inFlight.open("another").add(1), "of all");
+    one.release();
+    one.release();
+    t.ok(inFlight.open("another").add(each));
+    t.end();
+  },
+);
 
-t.test("[S3, D28] a network of IPv6 addresses has one share, of what is unsent and of what comes", (t) => {
+t.test("[S3, D28] an IPv6 network has one share of unsent bytes and of bytes in flight", (t) => {
   const { unsent, evict } = opened();
   t.ok(unsent.hold("2001:db8::1", share, evict("one")));
   t.equal(unsent.hasRoomFor("2001:db8::2"), false);

@@ -1,19 +1,20 @@
-/** What becomes of people's policies for topics when a whole topic moves: renamed, into another channel, into another topic. */
+/** Users' topic policies when a whole topic moves: renamed, to another channel, or into another topic. */
 import t from "tap";
-import { command, type TopicMove } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { TopicMove } from "../../schemas/user-topics.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, crowd, Follower, realmOf } from "../support/conversation.ts";
-import { newcomers } from "../support/peopled-server.ts";
+import { addUsers, createChannel, Follower, realmOf } from "../support/conversation.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+import { newUsers } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
 const open = await createChannel(owner, "open", []);
 const [none, muted, unmuted, followed] = [0, 1, 2, 3];
 
-const anybody = newcomers(server);
+const newUser = newUsers(server);
 
 function set(client: Client, id: number, topic: string, policy: number) {
   return client.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });
@@ -25,7 +26,7 @@ async function topicsOf(client: Client): Promise<[number, string, number][]> {
   return entries.map((entry) => [entry.stream_id, entry.topic_name, entry.visibility_policy]);
 }
 
-/** Carries policies as a move of a whole topic does. */
+/** Moves policies as a move of a whole topic does. */
 async function move(where: TestServer, from: [number, string], to: [number, string], isMerge: boolean) {
   const place = ([channelId, topic]: [number, string]) => ({ channelId, topic });
   const params: TopicMove = { from: place(from), to: place(to), isMerge, phase: "target", afterUserId: 0 };
@@ -34,8 +35,8 @@ async function move(where: TestServer, from: [number, string], to: [number, stri
   await dispatcher.idle();
 }
 
-t.test("[public API, update-message] policies go along with a topic that is renamed", async (t) => {
-  const people = await Promise.all([anybody(), anybody(), anybody(), anybody()]);
+t.test("[public API, update-message] policies follow a topic that is renamed", async (t) => {
+  const people = await Promise.all([newUser(), newUser(), newUser(), newUser()]);
   const [follows, mutes, expects, none0] = people as [Client, Client, Client, Client];
   await set(follows, open, "before", followed);
   await set(mutes, open, "before", muted);
@@ -46,11 +47,11 @@ t.test("[public API, update-message] policies go along with a topic that is rena
   );
   await move(server, [open, "Before"], [open, "After"], false);
   for (const follower of followers) await follower.settled();
-  const told = followers.map((follower) =>
+  const received = followers.map((follower) =>
     follower.ofType("user_topic").map(({ topic_name: name, visibility_policy: policy }) => [name, policy]),
   );
-  // What ends, by the spelling that the person's clients know.
-  t.strictSame(told, [
+  // The removed policy, in the spelling that the user's clients have.
+  t.strictSame(received, [
     [
       ["before", none],
       ["After", followed],
@@ -71,7 +72,7 @@ t.test("[public API, update-message] policies go along with a topic that is rena
   t.strictSame(await topicsOf(none0), []);
 });
 
-t.test("[public API, update-message] of two topics that become one, what shows more wins", async (t) => {
+t.test("[public API, update-message] when two topics merge, the more visible policy wins", async (t) => {
   const table: [number, number, number][] = [];
   for (const one of [none, muted, unmuted, followed]) {
     for (const other of [none, muted, unmuted, followed]) {
@@ -79,7 +80,7 @@ t.test("[public API, update-message] of two topics that become one, what shows m
       table.push([one, other, order[Math.min(order.indexOf(one), order.indexOf(other))] ?? none]);
     }
   }
-  const people = await Promise.all(table.map(() => anybody()));
+  const people = await Promise.all(table.map(() => newUser()));
   for (const [index, [one, other]] of table.entries()) {
     await set(people[index] as Client, open, "one", one);
     await set(people[index] as Client, open, "other", other);
@@ -92,7 +93,7 @@ t.test("[public API, update-message] of two topics that become one, what shows m
 });
 
 t.test("[public API, update-message] another spelling of the same topic keeps its policies", async (t) => {
-  const person = await anybody();
+  const person = await newUser();
   await set(person, open, "quiet", muted);
   const follower = await Follower.of(person, { event_types: ["user_topic", "muted_topics", "message"] });
   await move(server, [open, "quiet"], [open, "Quiet"], false);
@@ -102,16 +103,16 @@ t.test("[public API, update-message] another spelling of the same topic keeps it
 });
 
 t.test(
-  "[S1] who may not read the target does not learn its name; who may read neither keeps what they had",
+  "[S1] a user who cannot read the target does not receive its name; a user who can read neither keeps their policy",
   async (t) => {
-    const [insider, outsider, left] = await Promise.all([anybody(), anybody(), anybody()]);
+    const [insider, outsider, left] = await Promise.all([newUser(), newUser(), newUser()]);
     const hidden = await createChannel(owner, "hidden", [owner, insider, left], { invite_only: true });
     for (const client of [insider, outsider]) await set(client, open, "plans", followed);
     await set(left, hidden, "old plans", followed);
     await left.delete("/users/me/subscriptions", { subscriptions: ["hidden"] });
     const follower = await Follower.of(outsider, { event_types: ["user_topic", "message"] });
     const leftFollower = await Follower.of(left, { event_types: ["user_topic", "message"] });
-    // What was moved: in protected history, a topic is known by its messages alone.
+    // With protected history a topic is visible only through its messages.
     await owner.say(hidden, "secret plans", "moved");
     await move(server, [open, "plans"], [hidden, "secret plans"], false);
     await move(server, [hidden, "old plans"], [hidden, "new plans"], false);
@@ -125,11 +126,11 @@ t.test(
   },
 );
 
-t.test("[architecture] a move that concerns more people than a command takes goes on by itself", async (t) => {
+t.test("[architecture] a move that affects more users than one command takes continues by itself", async (t) => {
   const own = await startTestServer(t);
   const id = await createChannel(own.owner, "busy", []);
   const perCommand = limits.user_topics_per_command_max;
-  const ids = await crowd(own, "crowd", 2 * perCommand + 1);
+  const ids = await addUsers(own, "crowd", 2 * perCommand + 1);
   writeMany(
     own,
     "userTopics",
@@ -147,7 +148,7 @@ t.test("[architecture] a move that concerns more people than a command takes goe
   t.equal(view.keys("topicPolicies", { start: [id, "a"], end: [id, "b"], limit: 9 }).length, 0);
   t.equal(view.keys("topicPolicies", { start: [id, "b"], end: [id, "c"], limit: 9999 }).length, ids.length);
 
-  // As does the end of a topic; who joins in again meanwhile is not forgotten.
+  // The deletion of a topic continues, too. A user who subscribes again meanwhile is not skipped.
   const [last = 0, at] = [ids.at(-1), view.now];
   writeMany(own, "userTopics", [[[last, id, "b"], { topic: "b", visibilityPolicy: 3, changedAt: at + 1 }]]);
   const end = { place: { channelId: id, topic: "b" }, messageIds: [1], at, afterUserId: 0 };

@@ -1,6 +1,6 @@
 /**
- * The closed list of error codes (spec section 7; schemas/errors.ts): every code has its status, is given by somebody, and is
- * seen by a test; every endpoint declares known codes only, each once.
+ * The closed list of error codes (spec section 7; schemas/errors.ts): every code has its status, is used, and is
+ * covered by a test; every endpoint declares only existing codes, each once.
  */
 import t from "tap";
 import { commonErrors, type Endpoint } from "../../schemas/endpoint.ts";
@@ -11,7 +11,7 @@ import { readSources } from "../tidy/sources.ts";
 const codes = Object.keys(errorCodes) as ErrorCode[];
 const sources = readSources();
 
-/** Every refusal that there is, made with texts, or with a list where it wants one. */
+/** Every constructor of a rejection, called with texts, or with a list where it takes one. */
 const refusals = Object.entries(refuse).map(([name, make]): [string, Refusal] => {
   const build = make as (...given: readonly unknown[]) => Refusal;
   try {
@@ -40,7 +40,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   OVERLOADED: 503,
 };
 
-t.test("[D1] every code has its status: 400 but for those that D1 names, and says what it means", (t) => {
+t.test("[D1] every code has its status, 400 except for those that D1 names, and an explanation", (t) => {
   for (const code of codes) {
     t.equal(errorCodes[code].status, statuses[code] ?? 400, code);
     t.match(errorCodes[code].meaning, /^[A-Z].{10,}\.$/, `${code} is explained in a sentence`);
@@ -49,28 +49,31 @@ t.test("[D1] every code has its status: 400 but for those that D1 names, and say
   t.end();
 });
 
-t.test("[schemas/errors] a refusal is built by `refuse` only; every code has one, every one a known code", (t) => {
-  const built = new Set(refusals.map(([, { code }]) => code));
-  t.strictSame([...built].sort(), [...codes].sort());
-  for (const [name, refusal] of refusals) {
-    t.equal(refusal.kind, "refused", name);
-    t.ok(refusal.msg.length > 0, `${name} has a message`);
-    const body = errorBody(refusal);
-    t.match(body, { result: "error", code: refusal.code, msg: refusal.msg });
-    t.notOk(Object.hasOwn(body, "kind"));
-  }
-  const makers = sources.filter(({ path, text }) => {
-    return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
-  });
-  t.strictSame(
-    makers.map(({ path }) => path),
-    [],
-    "nobody builds one by hand",
-  );
-  t.end();
-});
+t.test(
+  "[schemas/errors] only `refuse` creates rejections; every code has one, and every rejection an existing code",
+  (t) => {
+    const built = new Set(refusals.map(([, { code }]) => code));
+    t.strictSame([...built].sort(), [...codes].sort());
+    for (const [name, refusal] of refusals) {
+      t.equal(refusal.kind, "refused", name);
+      t.ok(refusal.msg.length > 0, `${name} has a message`);
+      const body = errorBody(refusal);
+      t.match(body, { result: "error", code: refusal.code, msg: refusal.msg });
+      t.notOk(Object.hasOwn(body, "kind"));
+    }
+    const makers = sources.filter(({ path, text }) => {
+      return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
+    });
+    t.strictSame(
+      makers.map(({ path }) => path),
+      [],
+      "no other file creates one",
+    );
+    t.end();
+  },
+);
 
-t.test("[schemas/errors] every refusal is in use", (t) => {
+t.test("[schemas/errors] every rejection is in use", (t) => {
   const server = sources.filter(({ path }) => /^(?:actors|src)\//.test(path));
   for (const [name] of refusals) {
     t.ok(
@@ -81,7 +84,7 @@ t.test("[schemas/errors] every refusal is in use", (t) => {
   t.end();
 });
 
-t.test("[architecture, Quality bars] every code is seen by a test of what the server answers", (t) => {
+t.test("[architecture] every error code is expected by a test", (t) => {
   const tests = sources.filter(
     ({ path }) => /^test\/.*\.test\.ts$/.test(path) && path !== "test/schemas/errors.test.ts",
   );
@@ -92,7 +95,7 @@ t.test("[architecture, Quality bars] every code is seen by a test of what the se
   t.end();
 });
 
-t.test("[schemas/endpoint] every endpoint declares known codes, each once, none that all have anyway", (t) => {
+t.test("[schemas/endpoint] every endpoint declares existing codes, each once, and none of the common ones", (t) => {
   for (const { operationId, errors, authentication } of endpoints) {
     for (const code of errors) {
       t.ok(Object.hasOwn(errorCodes, code), `${operationId}: ${code}`);
@@ -106,10 +109,10 @@ t.test("[schemas/endpoint] every endpoint declares known codes, each once, none 
   t.end();
 });
 
-t.test("[schemas/endpoint] every code belongs to an endpoint, to all of them, or to the doors", (t) => {
-  // Answered before an endpoint is found.
-  const doors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "CSRF_FAILED"];
-  const declared = new Set<ErrorCode>([...commonErrors, ...doors, ...endpoints.flatMap(({ errors }) => errors)]);
+t.test("[schemas/endpoint] every code belongs to an endpoint, to all endpoints, or to the routing before them", (t) => {
+  // Returned before an endpoint is found.
+  const transports: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "CSRF_FAILED"];
+  const declared = new Set<ErrorCode>([...commonErrors, ...transports, ...endpoints.flatMap(({ errors }) => errors)]);
   t.strictSame(
     codes.filter((code) => !declared.has(code)),
     [],
@@ -117,13 +120,13 @@ t.test("[schemas/endpoint] every code belongs to an endpoint, to all of them, or
   t.end();
 });
 
-/** A path with its variables named by what they match: digits only, or anything. */
+/** A path with its variables replaced by what they match: digits only, or anything. */
 function shapeOf(path: string, params: Endpoint["params"]): string {
   const kindOf = (name: string) => ((params[name] as { type?: string }).type === "integer" ? "digits" : "text");
   return path.replaceAll(/\{(\w+)/g, (_all, name: string) => `{${kindOf(name)}`);
 }
 
-t.test("[schemas/endpoint] operations are named once and told apart by method and path", (t) => {
+t.test("[schemas/endpoint] operation ids are unique, and so are method and path", (t) => {
   t.equal(new Set(endpoints.map(({ operationId }) => operationId)).size, endpoints.length);
   t.equal(
     new Set(endpoints.map(({ method, path, params }) => `${method} ${shapeOf(path, params)}`)).size,

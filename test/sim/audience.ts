@@ -1,8 +1,12 @@
 /**
- * Who has to be told of a message, and who must not be (E2, S1): worked out from the rows as they were when it was posted, by
- * nothing but subscriptions and participants.
+ * Computes the users who must and who must not receive a message (E2, S1) from the rows at the time of the post, by
+ * subscriptions and participants alone.
  */
-import type { EventRecord, MessageRecord, RowOf, SubscriptionRecord } from "../../schemas/records.ts";
+
+import type { MessageRecord } from "../../schemas/messages.ts";
+import type { RowOf } from "../../schemas/records.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
+import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { decodeRow } from "../../src/store/codec.ts";
 import type { Replica, Write } from "./replica.ts";
 
@@ -12,14 +16,17 @@ export interface Posted {
   readonly conversationId: number;
   readonly channelId: number | null;
   readonly userIds: ReadonlySet<number>;
-  /** Of them, who is there still when it is on disk: who leaves in the same turn may see it no more. */
-  readonly owedTo: ReadonlySet<number>;
+  /**
+   * Those of them who are still subscribed when it is committed: a user who leaves in the same turn may no longer see
+   * it.
+   */
+  readonly mustReceive: ReadonlySet<number>;
 }
 
 interface Committed {
   readonly position: number;
   readonly type: string;
-  /** People who were ever in the private channel that it is about; null: it is about none. */
+  /** Users who were ever subscribed to the private channel that the event concerns; null: it concerns none. */
   readonly insiders: ReadonlySet<number> | null;
 }
 
@@ -28,7 +35,7 @@ export class Audience {
   readonly #members = new Map<number, Set<number>>();
   readonly #everMembers = new Map<number, Set<number>>();
   readonly #posted = new Map<number, Posted>();
-  /** The same by message, where nobody came or went in its turn, and it stayed where it was posted. */
+  /** The same by message, for messages whose turn changed no membership and which stayed where they were posted. */
   readonly #postedAs = new Map<number, Posted>();
   /** Durable events, by position. */
   readonly #committed: Committed[] = [];
@@ -41,15 +48,15 @@ export class Audience {
   #follow(channelId: number, userId: number, row: SubscriptionRecord | null): void {
     const members = this.#members.get(channelId) ?? new Set();
     this.#members.set(channelId, members);
-    // Whoever is deactivated keeps the subscription, and is not there.
-    if (row?.isActive !== true || row.stays.at(-1)?.leftAtId !== null) members.delete(userId);
+    // A deactivated user keeps the subscription, but does not count as subscribed.
+    if (row?.isActive !== true || row.periods.at(-1)?.leftAtId !== null) members.delete(userId);
     else {
       members.add(userId);
       this.#everMembers.set(channelId, (this.#everMembers.get(channelId) ?? new Set()).add(userId));
     }
   }
 
-  /** A transaction is on disk; its rows are not in the replica yet. @returns the messages that were posted in it */
+  /** A transaction was committed; its rows are not in the replica yet. @returns the messages posted in it */
   committed(writes: readonly Write[]): Posted[] {
     const posted: Posted[] = [];
     for (const { table, key, bytes } of writes) {
@@ -63,16 +70,16 @@ export class Audience {
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
       this.#posted.set(event.position, message);
-      if (message.owedTo === message.userIds && !changesMembers(message, writes))
+      if (message.mustReceive === message.userIds && !changesMembers(message, writes))
         this.#postedAs.set(message.messageId, message);
       posted.push(message);
     }
-    return posted.map((message) => ({ ...message, owedTo: this.#still(message) }));
+    return posted.map((message) => ({ ...message, mustReceive: this.#still(message) }));
   }
 
-  #still({ channelId, userIds, owedTo }: Posted): ReadonlySet<number> {
+  #still({ channelId, userIds, mustReceive }: Posted): ReadonlySet<number> {
     const members = channelId === null ? userIds : this.#members.get(channelId);
-    return new Set([...owedTo].filter((id) => members?.has(id) === true));
+    return new Set([...mustReceive].filter((id) => members?.has(id) === true));
   }
 
   #insiders({ type, audience }: EventRecord, writes: readonly Write[]): ReadonlySet<number> | null {
@@ -84,8 +91,9 @@ export class Audience {
   }
 
   #posting(event: EventRecord, writes: readonly Write[]): Posted | null {
-    const messageId = event.body["message_id"] as number;
-    // Posted and deleted in one turn: nobody has to see it.
+    if (event.type !== "message") return null;
+    const messageId = event.body.message_id;
+    // Posted and deleted in one turn: no user has to receive it.
     const message: MessageRecord | undefined = this.#row("messages", messageId, writes);
     if (message === undefined) return null;
     const conversation = this.#row("conversations", message.conversationId, writes);
@@ -95,31 +103,31 @@ export class Audience {
     const here = channelId === null ? conversation.userIds : this.#members.get(channelId);
     const there = former === undefined ? [] : (this.#members.get(former ?? 0) ?? []);
     const people = new Set([...(here ?? []), ...there, ...this.#calledBots(message, channelId, writes)]);
-    // Posted and moved in one turn: who was told of it by either place is told right, and nobody has to be.
-    const owedTo = former === undefined ? people : new Set<number>();
-    return { position: event.position, messageId, conversationId, channelId, userIds: people, owedTo };
+    // Posted and moved in one turn: users of either place may receive it, and none has to.
+    const mustReceive = former === undefined ? people : new Set<number>();
+    return { position: event.position, messageId, conversationId, channelId, userIds: people, mustReceive };
   }
 
-  /** Generic bots that are mentioned by name in a public channel get the message without a subscription. */
+  /** Generic bots mentioned by name in a public channel receive the message without a subscription. */
   #calledBots({ id, rendered }: MessageRecord, channelId: number | null, writes: readonly Write[]): number[] {
     const channel = channelId === null ? undefined : this.#row("channels", channelId, writes);
     if (channel === undefined || channel.isPrivate) return [];
-    const named = this.#row("messageAttention", id, writes)?.calledBotIds ?? [];
+    const named = this.#row("messageAlerts", id, writes)?.mentionedBotIds ?? [];
     return named.filter((userId) => {
       const isGenericBot = this.#row("users", userId, writes)?.botType === 1;
       return isGenericBot && rendered.includes(`data-user-id="${userId}"`);
     });
   }
 
-  /** Where it was posted, when it was moved in the same transaction. */
+  /** Where it was posted, if the same transaction moved it. */
   #formerChannel(messageId: number, conversationId: number, writes: readonly Write[]): number | null | undefined {
     const first = writes.find((write) => write.table === "messages" && write.key === messageId && write.bytes !== null);
     const posted = first?.bytes ? decodeRow("messages", messageId, first.bytes).conversationId : conversationId;
     return posted === conversationId ? undefined : (this.#row("conversations", posted, writes)?.channelId ?? null);
   }
 
-  /** As a transaction leaves it, or, where it removes it, as it was before or in it. */
-  #row<T extends "messages" | "conversations" | "channels" | "messageAttention" | "users">(
+  /** The row after the transaction or, if the transaction removes it, its last value before that. */
+  #row<T extends "messages" | "conversations" | "channels" | "messageAlerts" | "users">(
     table: T,
     key: number,
     writes: readonly Write[],
@@ -136,7 +144,7 @@ export class Audience {
     return this.#postedAs.get(messageId);
   }
 
-  /** The durable event of which an id is a piece, or null: there is none on disk. */
+  /** The durable event to which an id belongs, or null if none is on disk. */
   eventOf(id: number): Committed | null {
     let low = 0;
     let high = this.#committed.length;
@@ -149,7 +157,7 @@ export class Audience {
   }
 }
 
-/** Rows say in what order people came and messages were posted; of one transaction, nobody but they knows. */
+/** Rows determine the order of subscriptions and messages. Within one transaction they do not. */
 function changesMembers({ channelId }: Posted, writes: readonly Write[]): boolean {
   return writes.some(({ table, key }) => table === "subscriptions" && (key as [number, number])[0] === channelId);
 }

@@ -1,10 +1,11 @@
 /**
- * Knows which answers, events and rows are legal, from the outside: requests and answers, frames, and rows as plain data. It has
- * no domain code in common with the server. What it finds is a line that begins with the promise that was broken.
+ * Decides from the outside which responses, events and rows are legal, from requests and responses, frames, and rows as
+ * plain data. It shares no domain code with the server. Each finding is a line that starts with the broken promise.
  */
-import type { Command } from "../../actors/commands.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
+import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
+import type { Reply } from "../../src/runtime/results.ts";
 import { decodeRow } from "../../src/store/codec.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { lastTurnAt } from "../../src/store/set-time.ts";
@@ -14,25 +15,25 @@ import { Facts } from "./facts.ts";
 import type { Replica, Write } from "./replica.ts";
 
 export interface Request {
-  /** In the order in which they were sent. */
+  /** In the order of sending. */
   readonly serial: number;
   readonly command: Command;
-  readonly claim: IdempotencyClaim | null;
-  /** The disk was full all the time, and no answer is kept that may be repeated (D25). */
+  readonly idempotencyKey: IdempotencyKey | null;
+  /** The disk was full during the whole request, so no stored response can be repeated (D25). */
   readonly isOnFullDisk: boolean;
 }
 
-/** Messages of the workload begin with a word that nothing else begins with. */
+/** Messages of the workload start with a unique word. */
 const tokenShape = /^t\d+\b/;
 
-/** What D25 says of 429 and 5xx: nothing was decided, and who repeats the request is answered anew. */
+/** D25 for 429 and 5xx: nothing was decided, and a repeat is processed anew. */
 const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"]);
 
-/** Whoever is not to be told any more needs no timer. */
-const takeTimersBack = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
+/** Commands that cancel a notification, which then needs no timer. */
+const cancelTimers = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
 
-/** The expiry of an invitation that ends otherwise, or gets another time, in the same transaction. */
-function isExpiryTakenBack({ type, to }: Command, writes: readonly Write[]): boolean {
+/** The expiry timer of an invitation that the same transaction ends otherwise or reschedules. */
+function isExpiryCancelled({ type, to }: Command, writes: readonly Write[]): boolean {
   if (type !== "invitation.expire" || to.actor !== "invitation") return false;
   return writes.some(({ table, key }) => table === "invitations" && key === to.id);
 }
@@ -43,14 +44,14 @@ export class Auditor {
   readonly deliveries: Deliveries;
   readonly problems: string[] = [];
   readonly #replica: Replica;
-  /** Which message a token came into being with. */
+  /** The message that a token was created with. */
   readonly #created = new Map<string, number>();
   readonly #kept = new Map<string, string>();
   #newest = { serial: 0, id: 0 };
-  /** Tokens of messages that are to be sent later, by whose they are. */
+  /** Tokens of scheduled messages, by their owner. */
   readonly #scheduled = new Map<string, string>();
-  /** Commands that machines saw since the last transaction. */
-  #driven: Command[] = [];
+  /** Commands that machines processed since the last transaction. */
+  #executed: Command[] = [];
 
   constructor(replica: Replica) {
     this.#replica = replica;
@@ -63,11 +64,11 @@ export class Auditor {
     this.problems.push(problem);
   }
 
-  drove(command: Command): void {
-    this.#driven.push(command);
+  executed(command: Command): void {
+    this.#executed.push(command);
   }
 
-  /** What it is about is not followed any more: from now on it may change in ways that are not worked out here. */
+  /** The affected facts are no longer followed: they may now change in ways that are not computed here. */
   sent({ type, params, callerId }: Command): void {
     if (type === "scheduled-messages.update" || type === "scheduled-messages.remove") {
       this.#scheduled.delete(`${callerId}/${(params as { id: number }).id}`);
@@ -76,23 +77,23 @@ export class Auditor {
   }
 
   /** A request was answered. */
-  answered({ serial, command, claim, isOnFullDisk }: Request, result: AskResult): void {
+  answered({ serial, command, idempotencyKey, isOnFullDisk }: Request, result: Reply): void {
     const code = result.kind === "ok" ? "ok" : result.code;
-    if (isOnFullDisk && !isVolatile(command) && code === "ok" && !this.#isRepeated(claim)) {
-      this.report(`[M5] ${command.type} was carried out on a full disk`);
+    if (isOnFullDisk && !isVolatile(command) && code === "ok" && !this.#isRepeated(idempotencyKey)) {
+      this.report(`[M5] ${command.type} was executed on a full disk`);
     }
-    if (this.#isRepeated(claim)) {
-      const first = this.#kept.get(nameOf(claim)) ?? "";
+    if (this.#isRepeated(idempotencyKey)) {
+      const first = this.#kept.get(nameOf(idempotencyKey)) ?? "";
       const again = JSON.stringify(result);
       if (first !== again) this.report(`[D25] ${command.type} was answered ${again} when repeated, ${first} before`);
       return;
     }
-    if (claim !== null && !neverKept.has(code)) this.#kept.set(nameOf(claim), JSON.stringify(result));
+    if (idempotencyKey !== null && !neverKept.has(code)) this.#kept.set(nameOf(idempotencyKey), JSON.stringify(result));
     if (result.kind !== "ok") return;
     this.facts.acknowledged(command, result.answer);
     if (command.type === "scheduled-messages.add") this.#schedule(command, result.answer);
     const id = result.answer["id"];
-    if (command.type !== "message.post" || typeof id !== "number" || claim !== null) return;
+    if (command.type !== "message.post" || typeof id !== "number" || idempotencyKey !== null) return;
     if (serial < this.#newest.serial || id <= this.#newest.id) {
       this.report(
         `[M7] message ${id} of request ${serial} was answered after ${this.#newest.id} of ${this.#newest.serial}`,
@@ -101,21 +102,21 @@ export class Auditor {
     this.#newest = { serial, id };
   }
 
-  #isRepeated(claim: IdempotencyClaim | null): boolean {
-    return claim !== null && this.#kept.has(nameOf(claim));
+  #isRepeated(idempotencyKey: IdempotencyKey | null): boolean {
+    return idempotencyKey !== null && this.#kept.has(nameOf(idempotencyKey));
   }
 
-  /** The machine is up again; whose end nobody saw has been found on disk, or not. */
+  /** The machine has restarted: for operations without a response, the disk shows whether they were executed. */
   restarted(): void {
-    this.#driven = [];
+    this.#executed = [];
   }
 
-  /** Nobody was answered; what was asked for has happened, or not. */
+  /** These requests got no response: their changes were made or not. */
   unanswered(requests: Iterable<Request>): void {
     for (const { command } of requests) this.facts.doubted(command);
   }
 
-  /** A transaction is on disk; its rows are not in the replica yet. @returns messages that were posted in it */
+  /** A transaction was committed; its rows are not in the replica yet. @returns the messages posted in it */
   committed(writes: readonly Write[]): Posted[] {
     for (const write of writes) {
       if (write.table === "messages" && write.bytes !== null) this.#message(write.key as number, write.bytes);
@@ -123,8 +124,8 @@ export class Auditor {
         this.#processed(write, writes);
       if (write.table === "mailbox" && write.bytes !== null) this.#replaced(write.key as number, write.bytes);
     }
-    this.deliveries.committed(writes, this.#driven);
-    this.#driven = [];
+    this.deliveries.committed(writes, this.#executed);
+    this.#executed = [];
     return this.audience.committed(writes);
   }
 
@@ -136,16 +137,16 @@ export class Auditor {
     else if (known !== id) this.report(`[D25] ${token} is message ${known} and message ${id}`);
   }
 
-  /** M3, M8: a row that waits goes in the transaction in which its command ran, or gave up. */
+  /** M3, M8: a mailbox or timer row is removed in the transaction in which its command ran or was abandoned. */
   #processed({ table, key }: Write, writes: readonly Write[]): void {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
     const row = staged?.bytes ? decodeRow(waiting, key, staged.bytes) : this.#replica.get(waiting, key);
-    if (row === undefined || isExpiryTakenBack(row.command as Command, writes)) return;
+    if (row === undefined || isExpiryCancelled(row.command as Command, writes)) return;
     this.#mustHaveRun(row.command as Command, { table, key });
   }
 
-  /** The rest of a command takes its row. */
+  /** The remaining part of a command reuses its row. */
   #replaced(key: number, bytes: Uint8Array): void {
     const before = this.#replica.get("mailbox", key)?.command as Command | undefined;
     const after = decodeRow("mailbox", key, bytes).command as Command;
@@ -155,9 +156,9 @@ export class Auditor {
 
   #mustHaveRun(waited: Command, { table, key }: Pick<Write, "table" | "key">): void {
     const wanted = identityOf(waited);
-    if (this.#driven.some((command) => identityOf(command) === wanted)) return;
-    if (table === "timers" && this.#driven.some(({ type }) => takeTimersBack.has(type))) return;
-    this.report(`[M3] ${table} ${JSON.stringify(key)} is gone, but ${wanted.slice(0, 200)} never ran`);
+    if (this.#executed.some((command) => identityOf(command) === wanted)) return;
+    if (table === "timers" && this.#executed.some(({ type }) => cancelTimers.has(type))) return;
+    this.report(`[M3] ${table} ${JSON.stringify(key)} was removed, but ${wanted.slice(0, 200)} never ran`);
   }
 
   #schedule({ params, callerId }: Command, answer: Readonly<Record<string, unknown>>): void {
@@ -168,19 +169,19 @@ export class Auditor {
   }
 
   /**
-   * What the realm's time has been once, it stays: after a jump that was believed, if only for one turn, messages would be dated, timers
-   * would ring and messages would expire too early.
+   * The realm's time never decreases. If a jump were trusted for even one turn, messages would get wrong dates, and
+   * timers and retention would run too early.
    */
   checkTime(environment: Environment, now: number): void {
     const aheadMs = lastTurnAt(environment) - now;
-    if (aheadMs > limits.clock_leap_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
+    if (aheadMs > limits.clock_jump_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
   }
 
-  /** Long after everything was due (M8). */
+  /** Called long after everything was due (M8). */
   overdue(now: number): void {
     this.deliveries.overdue(now);
     for (const key of this.#replica.keys("timers") as [number, number][]) {
-      if (key[0] <= now) this.report(`[M8] timer ${key} is still there at ${now}`);
+      if (key[0] <= now) this.report(`[M8] timer ${key} still exists at ${now}`);
     }
     for (const { userId, id, dueAt, timer } of this.#replica.rows("scheduledMessages")) {
       if (timer !== null && dueAt <= now) this.report(`[M8] scheduled message ${id} of ${userId} was due at ${dueAt}`);
@@ -198,8 +199,8 @@ function isVolatile({ to }: Command): boolean {
   return to.actor === "typing" || to.actor === "presence";
 }
 
-function nameOf(claim: IdempotencyClaim | null): string {
-  return claim === null ? "" : `${claim.userId}:${claim.keyHash}`;
+function nameOf(idempotencyKey: IdempotencyKey | null): string {
+  return idempotencyKey === null ? "" : `${idempotencyKey.userId}:${idempotencyKey.keyHash}`;
 }
 
 function isSame(one: unknown, other: unknown): boolean {

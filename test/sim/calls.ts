@@ -1,55 +1,61 @@
-/** Operations of the server without a wire: a handler is called as the performer calls it, and its answer is read as a client reads it. */
-import type { UserRecord } from "../../schemas/records.ts";
-import type { Call, Handled } from "../../src/runtime/calls.ts";
+/**
+ * Operations of the server without a network: a handler is called as the executor calls it, and its response is read as
+ * a client reads it.
+ */
+import type { UserRecord } from "../../schemas/users.ts";
+import { arrivedCall, type Call } from "../../src/runtime/calls.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import type { Result } from "../../src/runtime/results.ts";
 
 export interface CallOptions {
   readonly realm: Realm;
   readonly caller: UserRecord;
   readonly params: unknown;
-  /** Takes what is to be called when the caller hangs up. */
+  /** Takes a callback to run when the caller hangs up. */
   readonly onAbort?: (callback: () => void) => void;
 }
 
 export function callOf({ realm, caller, params, onAbort }: CallOptions): Call {
-  return {
+  const call = arrivedCall({
     realm,
+    method: "",
+    path: "",
+    readParams: () => ({ values: new Map(), files: [] }),
     caller,
     keyHash: keyHashOf(realm, caller.id),
-    params,
-    files: [],
-    drafts: [],
+    hasCredentials: true,
+    unauthorized: null,
     client: "sim",
     siteUrl: "http://localhost",
     userAgent: "sim",
     address: () => "",
-    claim: null,
+    idempotencyHeader: null,
+    ifNoneMatch: "",
     onAbort: onAbort ?? (() => undefined),
-  };
+  });
+  return { ...call, params };
 }
 
-/** Of a key that the person has, or of one that stands for it. */
+/** The hash of a key that the user has, or a substitute. */
 export function keyHashOf(realm: Realm, userId: number): string {
   return [...realm.view.apiKeysOf(userId)][0]?.hash ?? `key-of-${userId}`;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is JSON whose shape is what is looked into
+// biome-ignore lint/suspicious/noExplicitAny: the response is JSON whose shape the tests examine
 export type Body = any;
 
-/** @returns the answer's fields, or the code of a refusal */
-export function read(handled: Handled): { readonly code: string | null; readonly body: Body } {
-  switch (handled.kind) {
+/** @returns the fields of the response, or the code of a rejection */
+export function read(result: Result): { readonly code: string | null; readonly body: Body } {
+  switch (result.kind) {
     case "encoded":
-      return { code: null, body: JSON.parse(`{${handled.fields}}`) };
-    case "pieced":
-      return { code: null, body: JSON.parse(`{${handled.pieces.join("")}}`) };
+      return { code: null, body: JSON.parse(`{${[result.fields].flat().join("")}}`) };
     case "whole":
-      return { code: null, body: JSON.parse(String(handled.body)) };
+      return { code: null, body: JSON.parse(String(result.body)) };
     case "redirect":
       return { code: null, body: {} };
     case "ok":
-      return { code: null, body: JSON.parse(JSON.stringify(handled.answer)) };
+      return { code: null, body: JSON.parse(JSON.stringify(result.answer)) };
     default:
-      return { code: handled.code, body: null };
+      return { code: result.code, body: null };
   }
 }

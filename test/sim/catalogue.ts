@@ -1,73 +1,53 @@
-/** Which request comes next: every type of command is either drawn here, or comes from the random commands of other tests, or is told. */
+/**
+ * Chooses the next request. Every type of command is drawn here, drawn by the random commands of other tests, or sent
+ * by the server itself.
+ */
 import fc from "fast-check";
-import type { Command, CommandType } from "../../actors/commands.ts";
+import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
+import { realm } from "../areas/draws.ts";
+import { type AllDraws, areaCases, merged } from "../areas/index.ts";
 import { anyCommand } from "../support/random-commands.ts";
-import { messageDraws } from "./draw-messages.ts";
-import { peopleDraws } from "./draw-people.ts";
-import { placeDraws } from "./draw-places.ts";
 import type { Draw, World } from "./world.ts";
 
-/** A type that nobody thought of is an error of the compiler. */
-const draws: Readonly<Record<CommandType, Draw | null>> = { ...messageDraws, ...peopleDraws, ...placeDraws };
+/** A missing type is a compile error. */
+const draws: Readonly<Record<CommandType, Draw | null>> = merged((cases) => cases.draws) as AllDraws;
 
 export const commandTypes = Object.keys(draws) as CommandType[];
 
-/** What people do most. */
-const weights: Partial<Record<CommandType, number>> = {
-  "message.post": 70,
-  "message.edit": 12,
-  "reaction.add": 4,
-  "message-flags.update": 8,
-  "message.delete": 3,
-  "subscriptions.add": 8,
-  "subscriptions.remove": 4,
-  "scheduled-messages.add": 6,
-  "reminders.add": 3,
-  "user.change-settings": 3,
-  "channel.create": 2,
-  "topic-deletion.abandon": 0.3,
-  "topic-deletion.request": 0.5,
-  "realm.found": 0.3,
-  "user.deactivate": 0.3,
-  "user.deactivate-self": 0.3,
-  "user.reactivate": 5,
-  "channel.archive": 0.4,
-};
+const weights = merged(({ weights }) => weights);
 
-/** What the door refuses bots before there is a command (endpoints with the role "human"). */
-const ofPeople: ReadonlySet<CommandType> = new Set<CommandType>([
-  "user.change-settings",
-  "status.update",
-  "user.email-change.request",
-  "user.avatar.set",
-  "push-token.add",
-  "push-token.remove",
-  "device.register",
-  "device.remove",
-]);
+/** Commands that endpoints with the role "human" never create for bots. */
+const ofPeople: ReadonlySet<CommandType> = new Set(areaCases.flatMap(({ ofPeople = [] }) => ofPeople));
+
+/** Per draw while the organization is deactivated. Until then the requests of users are rejected. */
+const reactivationChance = 0.1;
 
 interface Weighted {
+  readonly type: CommandType;
   readonly draw: Draw;
   readonly weight: number;
 }
 
 const weighted: readonly Weighted[] = commandTypes.flatMap((type) => {
   const draw = draws[type];
-  return draw === null ? [] : [{ draw, weight: weights[type] ?? 1 }];
+  return draw === null ? [] : [{ type, draw, weight: weights[type] ?? 1 }];
 });
 const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
 
-/** So many of the random commands are made at a time. */
+/** Number of random commands generated at a time. */
 const chunk = 50;
 
 export class Catalogue {
   readonly #world: World;
+  readonly #hasOccurred: (type: CommandType) => boolean;
   #others: Command[] = [];
-  /** Everything has its turn, however rare. */
+  /** Index of the type that was last drawn in turn. */
   #turn: number;
 
-  constructor(world: World) {
+  /** @param hasOccurred whether a command of this type has succeeded in this run */
+  constructor(world: World, hasOccurred: (type: CommandType) => boolean) {
     this.#world = world;
+    this.#hasOccurred = hasOccurred;
     this.#turn = world.random.below(weighted.length);
   }
 
@@ -84,15 +64,24 @@ export class Catalogue {
   }
 
   #drawn(): Command {
-    const { random } = this.#world;
+    const { random, replica } = this.#world;
+    const isDeactivated = replica.get("realm", "realm")?.deactivatedAt != null;
+    if (isDeactivated && random.chance(reactivationChance)) return command(realm, "realm.reactivate", {}, null);
     if (random.chance(0.15)) return this.#other();
     const chosen = random.chance(0.1) ? this.#inTurn() : this.#byWeight();
     return chosen.draw(this.#world);
   }
 
+  /** The next type that has not occurred in this run, so that each occurs in many runs, however rare. */
   #inTurn(): Weighted {
-    this.#turn = (this.#turn + 1) % weighted.length;
-    return weighted[this.#turn] as Weighted;
+    for (let step = 1; step <= weighted.length; step++) {
+      const turn = (this.#turn + step) % weighted.length;
+      const next = weighted[turn] as Weighted;
+      if (this.#hasOccurred(next.type)) continue;
+      this.#turn = turn;
+      return next;
+    }
+    return this.#byWeight();
   }
 
   #byWeight(): Weighted {

@@ -1,22 +1,22 @@
 /**
- * A client that follows events, over a socket or by long-poll. It goes away, stops reading, comes back with the last event that it
- * has, and keeps account of what it was owed (E1, E2).
+ * A client that follows events over a socket or by long-poll. It disconnects, stops reading, resumes after its last
+ * event, and tracks the events it must receive (E1, E2).
  */
 import type { Hub } from "../../src/realtime/hub.ts";
-import type { Connection } from "../../src/realtime/socket-host.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import type { SocketConnection } from "../../src/transport/transport.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";
 import { type Caller, type Line, PollLine, SocketLine } from "./lines.ts";
 import type { Replica } from "./replica.ts";
 
-/** What is never in the log (E4). */
+/** Types that are never in the log (E4). */
 const volatileTypes = new Set(["presence", "typing", "typing_edit_message", "heartbeat"]);
 
-/** Who does not see where a message went is told that it is gone. */
-const toldAs: Readonly<Record<string, string>> = {
+/** A user who cannot see where a message was moved receives its deletion. */
+const sentAs: Readonly<Record<string, string>> = {
   delete_message: "update_message",
-  // Who has left a private channel is not told where what is deleted was.
+  // A user who has left a private channel is not told where a deleted message was.
   update_message_flags: "delete_message",
 };
 
@@ -25,12 +25,12 @@ export interface ClientWorld {
   readonly replica: Replica;
   report(problem: string): void;
   trace(text: string): void;
-  /** Whether the machine is down: what it seems to send then, nobody gets. */
+  /** Whether the machine is down: frames that it would send then reach no client. */
   isDown(): boolean;
-  /** A commit failed and the process is still there. */
+  /** A commit failed and the process is still running. */
   hasFailed(): boolean;
-  /** The machine goes down before this frame, though others of its turn have left. */
-  cutsOff(): boolean;
+  /** The machine goes down before this frame, although other frames of its turn were sent. */
+  crashesBetween(): boolean;
 }
 
 interface Frame {
@@ -50,9 +50,9 @@ interface Event {
   readonly message?: { readonly id: number };
 }
 
-interface Owed {
+interface ExpectedMessage {
   readonly posted: Posted;
-  /** The client was connected all the time since. */
+  /** The client has been connected without interruption since. */
   isLive: boolean;
 }
 
@@ -60,7 +60,7 @@ interface Registered {
   readonly userId: number;
   readonly queueId: string;
   readonly lastEventId: number;
-  /** By long-poll; else over a socket. */
+  /** By long-poll; otherwise over a socket. */
   readonly polls: boolean;
 }
 
@@ -74,16 +74,16 @@ export class VirtualClient {
   readonly #polls: boolean;
   #isStalled = false;
   #bufferedBytes = 0;
-  /** How large its frames are for the server: with many bytes the bound on what may pile up is soon reached (E3). */
+  /** Size factor of its frames at the server: large frames reach the bound on buffered bytes quickly (E3). */
   #weight = 1;
-  /** The next frame is refused by the network, as by a full buffer. */
+  /** The network rejects the next frame, like a full buffer. */
   #dropsNext = false;
-  readonly #owed = new Map<number, Owed>();
-  /** What events made of what it knew when it registered. */
+  readonly #expected = new Map<number, ExpectedMessage>();
+  /** The registered state with all events applied. */
   known: KnownState | null = null;
-  /** Events that it got. */
+  /** Events that it received. */
   received = 0;
-  /** The server said that the queue is gone: everything is to be fetched anew. */
+  /** The queue no longer exists: the client must fetch all state again. */
   isGone = false;
 
   constructor(registered: Registered, world: ClientWorld) {
@@ -119,13 +119,13 @@ export class VirtualClient {
         return this.#lastEventId;
       },
       answered: (events) => {
-        if (this.#world.isDown() || this.#world.cutsOff()) {
+        if (this.#world.isDown() || this.#world.crashesBetween()) {
           line.cut();
           return;
         }
         if (this.#world.hasFailed()) this.#world.report(`[M5] a poll was answered after a commit failed`);
         this.#world.trace(`${this.queueId} polled ${JSON.stringify(events)}`);
-        // Lost on the way: the next poll names the same event again.
+        // The response was lost: the next poll sends the same event id again.
         if (this.#dropsNext) this.#dropsNext = false;
         else for (const event of events) this.#event(event);
       },
@@ -141,10 +141,10 @@ export class VirtualClient {
     line.ask();
   }
 
-  #connection(): Connection {
+  #connection(): SocketConnection {
     return {
       send: (data) => this.#take(String(data)),
-      // The simulation asks for no large answers over sockets.
+      // The simulation requests no large responses over sockets.
       sendFirstFragment: noFragments,
       sendFragment: noFragments,
       sendLastFragment: noFragments,
@@ -154,17 +154,17 @@ export class VirtualClient {
         this.#world.trace(`close ${this.queueId} ${code}`);
         this.#line = null;
         this.#wasAway();
-        // 4410: the queue is gone; the declared gap of E2.
+        // 4410: the queue no longer exists, the explicit gap of E2.
         if (code === 4410) this.isGone = true;
       },
     };
   }
 
   #wasAway(): void {
-    for (const owed of this.#owed.values()) owed.isLive = false;
+    for (const owed of this.#expected.values()) owed.isLive = false;
   }
 
-  /** The network, or the machine on the other side, went away without a word. */
+  /** The network or the remote machine vanished without closing. */
   cut(): void {
     const line = this.#line;
     this.#line = null;
@@ -172,7 +172,7 @@ export class VirtualClient {
     line?.cut();
   }
 
-  /** It reads no more for a while: bytes pile up at the server, each as many. */
+  /** It stops reading for a while: frames pile up at the server, each of that size. */
   stall(weight: number): void {
     this.#isStalled = true;
     this.#weight = weight;
@@ -194,7 +194,7 @@ export class VirtualClient {
   }
 
   #take(text: string): number {
-    if (this.#world.isDown() || this.#world.cutsOff()) return 1;
+    if (this.#world.isDown() || this.#world.crashesBetween()) return 1;
     if (this.#world.hasFailed()) this.#world.report(`[M5] a frame left after a commit failed: ${text.slice(0, 200)}`);
     if (this.#dropsNext) {
       this.#dropsNext = false;
@@ -213,16 +213,16 @@ export class VirtualClient {
     else this.#lost(String(code));
   }
 
-  /** What is told again is what they may see now, whatever comes later. */
+  /** Replayed events must respect what the user may see now, whatever changed since. */
   #forgetUnseen(): void {
-    for (const [position, { posted }] of this.#owed) if (!this.#maySee(posted)) this.#owed.delete(position);
+    for (const [position, { posted }] of this.#expected) if (!this.#maySee(posted)) this.#expected.delete(position);
   }
 
   #lost(code: string): void {
     this.isGone = true;
     const row = this.#world.replica.get("queues", this.queueId);
     if (row !== undefined)
-      this.#world.report(`[E2] queue ${this.queueId} is there, but ${code} after ${this.#lastEventId}`);
+      this.#world.report(`[E2] queue ${this.queueId} exists, but ${code} after ${this.#lastEventId}`);
   }
 
   #event(event: Event): void {
@@ -234,41 +234,46 @@ export class VirtualClient {
     this.known?.apply(event);
     if (volatileTypes.has(event.type)) return;
     const committed = audience.eventOf(event.id);
-    const isOnDisk = committed !== null && (toldAs[event.type] ?? event.type) === committed.type;
+    const isOnDisk = committed !== null && (sentAs[event.type] ?? event.type) === committed.type;
     if (!isOnDisk && committed?.type !== event.type) report(`[M1] ${what} left, but is not on disk`);
     if (event.type === "message") this.#message(event, what);
-    const isTold = committed?.insiders?.has(this.userId) ?? true;
-    if (!isTold && event.new_stream_id === undefined) report(`[S1] ${what} is about a private channel`);
+    const isRecipient = committed?.insiders?.has(this.userId) ?? true;
+    if (!isRecipient && event.new_stream_id === undefined) report(`[S1] ${what} concerns a private channel`);
   }
 
   #message(event: Event, what: string): void {
     const posted = this.#world.audience.posting(event.id);
     const id = event.message?.id ?? 0;
-    // Over all topics, and so in each.
+    // Over all topics, and therefore within each.
     if (id <= this.#lastMessageId) this.#world.report(`[M7] ${what} shows message ${id} after ${this.#lastMessageId}`);
     this.#lastMessageId = id;
     if (posted !== undefined && !posted.userIds.has(this.userId))
-      this.#world.report(`[S1] ${what} is of message ${id}`);
+      this.#world.report(`[S1] ${what} concerns message ${id}`);
     if (posted !== undefined && posted.messageId !== id) this.#world.report(`[E1] ${what} shows message ${id}`);
-    this.#owed.delete(event.id);
+    this.#expected.delete(event.id);
   }
 
-  /** A message is on disk that this person is to be told of. */
-  owe(posted: Posted): void {
-    if (posted.position <= this.#lastEventId || !posted.owedTo.has(this.userId)) return;
-    this.#owed.set(posted.position, { posted, isLive: this.#line?.isPushed === true });
+  /** A message that this user must receive is on disk. */
+  expect(posted: Posted): void {
+    if (posted.position <= this.#lastEventId || !posted.mustReceive.has(this.userId)) return;
+    this.#expected.set(posted.position, { posted, isLive: this.#line?.isPushed === true });
   }
 
-  /** Everything has been sent that will be: what was owed to a connected client must have come, unless nobody may see it now. */
+  /**
+   * All frames have been sent. A connected client must have received everything due, except what the user may no longer
+   * see.
+   */
   settle(realm: Realm): void {
-    if (this.isGone) this.#owed.clear();
+    if (this.isGone) this.#expected.clear();
     if (!this.isConnected || this.#isStalled) return;
-    for (const { posted, isLive } of this.#owed.values()) {
+    for (const { posted, isLive } of this.#expected.values()) {
       if (isLive ? !this.#isGone(posted) : this.#maySee(posted)) {
-        this.#world.report(`[E2] message ${posted.messageId} (event ${posted.position}) never came on ${this.queueId}`);
+        this.#world.report(
+          `[E2] message ${posted.messageId} (event ${posted.position}) never arrived on ${this.queueId}`,
+        );
       }
     }
-    this.#owed.clear();
+    this.#expected.clear();
     const difference = this.isGone ? null : (this.known?.difference(realm, this.#world.replica) ?? null);
     if (difference !== null) this.#world.report(`[E2] on ${this.queueId} of ${this.userId} ${difference}`);
   }
@@ -277,7 +282,7 @@ export class VirtualClient {
     return !this.#world.replica.has("messages", messageId);
   }
 
-  /** A replay shows what is there still, where it was, to whom is there still. */
+  /** A replay shows messages that still exist, in the place where they were, to users who are still subscribed. */
   #maySee(posted: Posted): boolean {
     const { replica } = this.#world;
     if (replica.get("messages", posted.messageId)?.conversationId !== posted.conversationId) return false;
@@ -287,5 +292,5 @@ export class VirtualClient {
 }
 
 function noFragments(): never {
-  throw new Error("no answer here is large");
+  throw new Error("no response here is large");
 }

@@ -1,18 +1,21 @@
-/** Sees every command that is carried out, whoever sent it, and every event: the only look behind the runtime that is not a row. */
-import type { Command } from "../../actors/commands.ts";
+/**
+ * Observes every executed command, whoever sent it, and every event: the simulation's only view of the runtime besides
+ * its rows.
+ */
+import type { Command } from "../../actors/protocol/commands.ts";
 import { Hub } from "../../src/realtime/hub.ts";
 import { CommandRunner } from "../../src/runtime/command-runner.ts";
 
 export interface Watch {
   /** A machine is about to decide. */
   readonly began: (command: Command) => void;
-  /** It was not refused, and did not throw. */
+  /** It was not rejected and did not throw. */
   readonly succeeded: (command: Command) => void;
-  /** An event of this type is to be told when its turn is on disk. */
+  /** An event of this type will be published when its turn is on disk. */
   readonly staged: (type: string) => void;
 }
 
-/** @returns ends the watch */
+/** @returns a function that ends the watch */
 export function watchCommands({ began, succeeded, staged }: Watch): () => void {
   const { run } = CommandRunner.prototype;
   const { stage } = Hub.prototype;

@@ -1,8 +1,8 @@
-/** Every kind of fault that a run may meet: each must occur, or the runs prove less than they say. */
+/** Every kind of fault that a run may meet: each must occur, otherwise the runs prove less than they claim. */
 import type { StoreFault } from "./faulty-store.ts";
 import { outsideFaults } from "./outside.ts";
 
-/** Faults that are not the store's. */
+/** Faults outside the store. */
 export const worldFaults = [
   "machine killed",
   "restart",

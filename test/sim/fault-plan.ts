@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 
 const hourMs = 60 * 60 * 1000;
 
-/** Of a thousand transactions. */
+/** Per thousand transactions. */
 const rates: readonly (readonly [number, (random: Random) => StoreFault])[] = [
   [5, () => ({ kind: "crash before commit" })],
   [5, () => ({ kind: "crash after commit" })],
@@ -22,7 +22,7 @@ const rates: readonly (readonly [number, (random: Random) => StoreFault])[] = [
   ],
 ];
 
-/** Of all frames and answers. */
+/** Per frame or response. */
 const perThing = 1 / 800;
 
 export class DrawnFaults implements FaultPlan {
@@ -47,8 +47,8 @@ export class DrawnFaults implements FaultPlan {
     return null;
   }
 
-  /** Whether the machine goes down before the next frame or answer leaves it; those before have left. */
-  cutsOff(): boolean {
+  /** Whether the machine goes down before the next frame or response is sent; the earlier ones were sent. */
+  crashesBetween(): boolean {
     return !this.isOver && this.#random.chance(perThing);
   }
 

@@ -1,6 +1,6 @@
 /**
- * The disk of a simulated machine: LMDB itself, with the faults that are due. A crash before the commit, or between two rows,
- * throws the transaction away; one after it leaves it on disk and nobody is told. A dead machine answers nothing any more.
+ * The disk of a simulated machine: LMDB itself, with planned faults. A crash before the commit, or between two rows,
+ * discards the transaction; a crash after it leaves it on disk without a response. A dead machine sends nothing.
  */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment, PreparedWrite } from "../../src/store/environment.ts";
@@ -9,24 +9,24 @@ import { StoreTap } from "./store-tap.ts";
 export type StoreFault =
   | { readonly kind: "crash before commit" }
   | { readonly kind: "crash after commit" }
-  /** After so many rows of a transaction. */
+  /** Happens after this many rows of a transaction. */
   | { readonly kind: "crash between rows"; readonly rows: number }
   | { readonly kind: "failed commit" }
   | { readonly kind: "slow flush"; readonly ms: number }
   | { readonly kind: "clock set back"; readonly ms: number }
   | { readonly kind: "clock jumps ahead"; readonly ms: number; readonly lastingMs: number };
 
-/** The machine stopped: what runs now is nothing that anybody could see. */
+/** The machine has stopped: code that still runs has no visible effect. */
 export class MachineDown extends Error {
   override readonly name = "MachineDown";
 }
 
 export interface FaultPlan {
-  /** A transaction begins: what happens to it. */
+  /** Called when a transaction starts. @returns its fault, if any */
   draw(): StoreFault | null;
-  /** Time goes by while the disk is busy. */
+  /** Time that passes while the disk is busy. */
   slowed(fault: StoreFault): void;
-  /** It has happened. */
+  /** The fault has happened. */
   met(fault: StoreFault): void;
 }
 
@@ -41,7 +41,7 @@ export class FaultyStore extends StoreTap {
     this.#plan = plan;
   }
 
-  /** The process lived to see an error of the commit: it must end itself before it says anything (M5). */
+  /** The process saw a commit error: it must exit before it sends anything (M5). */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }

@@ -1,15 +1,16 @@
-/** What a client knows: the state that it began with, and what events made of it; the same as a fresh state, whatever crashed (E2). */
-import type { Command } from "../../actors/commands.ts";
+/** The state of a client: its initial state with all events applied equals a fresh state, whatever crashed (E2). */
+import type { Command } from "../../actors/protocol/commands.ts";
+import { registerSections } from "../../src/areas.ts";
 import { registerState } from "../../src/queries/register-state.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
-import { applyLists, listKeys, listsPicture, listTypes } from "../support/mirror-lists.ts";
+import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
+import { applyLists, listKeys, listsSnapshot, listTypes } from "../support/mirror-lists.ts";
 import { scheduledTypes } from "../support/mirror-scheduled.ts";
 import type { Replica } from "./replica.ts";
 
 const variant = { includesSubscribers: true, isModern: true };
 
-/** As the queue is registered (client capabilities of a modern client). */
+/** Options with which the queue is registered (capabilities of a modern client). */
 export const queueOptions = {
   applyMarkdown: true,
   clientGravatar: true,
@@ -28,7 +29,7 @@ export const queueOptions = {
   ],
 } as const;
 
-/** Where state and events agree to the last field, whoever comes and goes; the rest has tests of its own (test/realtime). */
+/** Parts in which state and events agree in every field, whatever the membership; test/realtime covers the rest. */
 const compared = new Set([
   "realm",
   "realm_users",
@@ -52,7 +53,7 @@ const compared = new Set([
 function stateOf(realm: Realm, userId: number): Record<string, unknown> | null {
   const user = realm.view.users.get(userId);
   if (user === undefined) return null;
-  return registerState(realm.view, user, [...mirroredTypes, ...listTypes], {
+  return registerState(registerSections, realm.view, user, [...mirroredTypes, ...listTypes], {
     clientGravatar: true,
     slimPresence: true,
     subscriberLists: "true",
@@ -92,9 +93,9 @@ export class KnownState {
   difference(realm: Realm, replica: Replica): string | null {
     const state = stateOf(realm, this.#userId);
     if (state === null || this.#mirror === null) return null;
-    const current = this.#mirror.asKnowable(JSON.parse(JSON.stringify(state)));
-    const fresh = { ...pictureOf(current), ...listsPicture(current) };
-    const known = { ...this.#mirror.picture(), ...listsPicture(this.#mirror.state) };
+    const current = this.#mirror.asDerivable(JSON.parse(JSON.stringify(state)));
+    const fresh = { ...snapshotOf(current), ...listsSnapshot(current) };
+    const known = { ...this.#mirror.snapshot(), ...listsSnapshot(this.#mirror.state) };
     for (const [part, expected] of Object.entries(fresh)) {
       if (!compared.has(part) || (part === "flags" && isReadStateUnderWay(replica))) continue;
       const [one, other] = [sorted(known[part]), sorted(expected)];
@@ -104,13 +105,16 @@ export class KnownState {
   }
 }
 
-/** What was read by a mark, a departure or a move is told in turns of its own, which come later (architecture, Read state). */
+/**
+ * Read state changed by a mark, an unsubscription or a move is announced in later turns of its own (architecture, Read
+ * state).
+ */
 function isReadStateUnderWay(replica: Replica): boolean {
   const waiting = [...replica.rows("mailbox"), ...replica.rows("timers")];
   return waiting.some(({ command }) => (command as Command).type.startsWith("read-state."));
 }
 
-/** Whatever the order of fields. */
+/** Independent of the order of fields. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

@@ -1,25 +1,29 @@
 /**
- * How a client is told of events: over a virtual socket, by the server's own session on a connection that is an object, or by
- * long-poll, by the server's own polls, one after the other.
+ * How a client receives events: over a virtual socket, with the server's own session on an object as its connection, or
+ * by long-poll, with the server's own polls in sequence.
  */
 
 import { refuse } from "../../schemas/errors.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
-import type { Connection, SocketHost } from "../../src/realtime/socket-host.ts";
+import type { SocketHost } from "../../src/realtime/socket-host.ts";
 import { SocketSession } from "../../src/realtime/socket-session.ts";
-import { Strangers } from "../../src/realtime/strangers.ts";
+import { UnauthenticatedSockets } from "../../src/realtime/unauthenticated-sockets.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import type { SocketConnection } from "../../src/transport/transport.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
 export interface Line {
-  /** Whether events come at the moment of their turn; else they are told again, to who may see them then. */
+  /**
+   * Whether events arrive at the moment of their turn. Otherwise they are replayed, to users who may see them at that
+   * time.
+   */
   readonly isPushed: boolean;
-  /** The network, or the machine on the other side, went away without a word. */
+  /** The network or the remote machine vanished without closing. */
   cut(): void;
-  /** It reads no more for a while. */
+  /** It stops reading for a while. */
   stall(): void;
   readAgain(): void;
   departed(hub: Hub, userId: number): void;
@@ -46,17 +50,17 @@ export class SocketLine implements Line {
   readonly #queueId: string;
   readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string };
 
-  constructor({ realm, hub, user, queueId }: Caller, connection: Connection) {
+  constructor({ realm, hub, user, queueId }: Caller, connection: SocketConnection) {
     const monotonic = () => realm.view.now;
     const host: SocketHost = {
       realm,
       hub,
-      perform: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
+      execute: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
       verify: () => refuse.notLoggedIn(),
       limitFrame: () => null,
       admit: () => true,
       leave: () => undefined,
-      strangers: new Strangers({ monotonic }),
+      unauthenticated: new UnauthenticatedSockets({ monotonic }),
       ...wireMemory(monotonic),
     };
     this.#session = new SocketSession(connection, host, visitor);
@@ -87,7 +91,7 @@ export class SocketLine implements Line {
 }
 
 export interface PollHandler {
-  /** A poll is about to be sent. @returns the last event that the client has */
+  /** A poll is about to be sent. @returns the client's last event id */
   asked(): number;
   answered(events: readonly Body[]): void;
   refused(code: string): void;
@@ -99,7 +103,7 @@ export class PollLine implements Line {
   readonly #handler: PollHandler;
   #isOver = false;
   #isStalled = false;
-  /** Between an answer and the next poll. */
+  /** Between a response and the next poll. */
   #isIdle = true;
   #hangUp: () => void = () => undefined;
 
@@ -120,10 +124,10 @@ export class PollLine implements Line {
       },
     });
     const request = { queueId, lastEventId: this.#handler.asked(), blocks: true };
-    void poll(hub, user, request, call).then((handled) => {
+    void poll(hub, user, request, call).then((result) => {
       this.#isIdle = true;
       if (this.#isOver) return;
-      const { code, body } = read(handled);
+      const { code, body } = read(result);
       if (code !== null) {
         this.#isOver = true;
         this.#handler.refused(code);
@@ -148,6 +152,6 @@ export class PollLine implements Line {
     if (this.#isIdle && !this.#isOver) this.ask();
   }
 
-  /** Held polls are the hub's to end. */
+  /** The hub ends held polls, so nothing has to be done. */
   departed(): void {}
 }

@@ -1,9 +1,9 @@
 /**
- * One machine with one realm: the real runtime and hub on a store with faults. When it goes down everything in memory is
- * dropped, and it starts again from the folder.
+ * One machine with one realm: the real runtime and hub on a store with faults. When it goes down, everything in memory
+ * is discarded, and it restarts from the folder.
  */
 
-import type { Command } from "../../actors/commands.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
 import { Hub } from "../../src/realtime/hub.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import { Realm } from "../../src/runtime/realm.ts";
@@ -14,20 +14,20 @@ import type { Replica, Write } from "./replica.ts";
 import { SimClock } from "./sim-clock.ts";
 import { StoreTap } from "./store-tap.ts";
 
-/** What is broken in a build that the simulation must find out (positive control). */
+/** A deliberate bug that the simulation must find (positive control). */
 export interface Breakage {
   /** Between the server and its store. */
   readonly store?: (inner: Environment) => Environment;
   /** Between the store and the disk. */
   readonly disk?: (inner: Environment, folder: string) => Environment;
-  /** After the machine went down, before the folder is opened again. */
+  /** Runs after the machine went down, before the folder is opened again. */
   readonly afterCrash?: (folder: string) => void;
   readonly sink?: (hub: EventSink) => EventSink;
   readonly opened?: (realm: Realm) => void;
-  /** The realm takes every jump of its clock for time that has passed. */
-  readonly believesJumps?: true;
-  /** A commit that failed is passed over. */
-  readonly goesOn?: true;
+  /** The realm treats every jump of its clock as elapsed time. */
+  readonly trustsJumps?: true;
+  /** A failed commit is ignored. */
+  readonly ignoresFailedCommit?: true;
 }
 
 export interface MachineOptions {
@@ -40,12 +40,12 @@ export interface MachineOptions {
   readonly breakage: Breakage;
   readonly acceptsWrites: () => boolean;
   readonly committed: (writes: readonly Write[]) => void;
-  /** A command threw, or what it brought about. */
+  /** A command threw, or one of its effects could not be applied. */
   readonly bug: (error: unknown, command: Command | null) => void;
   readonly departed: (hub: Hub, userId: number) => void;
   /** It is up. @param isUp whether it has not gone down since */
   readonly opened: (realm: Realm, clock: SimClock, isUp: () => boolean) => void;
-  /** The loop has a moment for others: reads run then. */
+  /** The event loop has time for other work, such as reads. */
   readonly betweenTurns: () => Promise<void>;
   readonly report: (problem: string) => void;
 }
@@ -55,12 +55,12 @@ class KeptOpen extends StoreTap {
   override async close(): Promise<void> {}
 }
 
-/** A pass of the real loop: everything that was promised has been carried on. */
+/** One pass of the real event loop: every pending promise has continued. */
 export function nextPass(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** More turns than any step takes: something keeps itself busy. */
+/** More turns than any step takes. With more, turns cause each other endlessly. */
 const passes_max = 5000;
 
 export class Machine {
@@ -77,7 +77,7 @@ export class Machine {
   constructor(options: MachineOptions) {
     this.#options = options;
     this.clock = new SimClock(options.startedAt, options.lookMs);
-    this.clock.believesJumps = options.breakage.believesJumps === true;
+    this.clock.trustsJumps = options.breakage.trustsJumps === true;
   }
 
   get realm(): Realm {
@@ -96,7 +96,7 @@ export class Machine {
     return this.#faulty?.hasFailed === true;
   }
 
-  /** Opens what is on disk, as often as it takes: a machine may go down while it starts, too. */
+  /** Opens the folder, repeatedly if needed: a machine may go down while it starts, too. */
   async start(): Promise<void> {
     for (;;) {
       const { folder } = this.#options;
@@ -108,7 +108,9 @@ export class Machine {
     }
   }
 
-  /** A transaction whose end nobody saw is on disk whole, or not at all (M2); the rest is as it was acknowledged (M1). */
+  /**
+   * A transaction without a known result is on disk as a whole or not at all (M2); all others are as acknowledged (M1).
+   */
   #resolveDoubt(disk: Environment): void {
     const { replica, committed, report } = this.#options;
     const inDoubt = this.#recorder?.inDoubt ?? [];
@@ -140,7 +142,7 @@ export class Machine {
             if (!this.#isDown) bug(error, command);
           },
           fatal: (error) => {
-            this.#isDown = breakage.goesOn !== true || !this.hasFailed;
+            this.#isDown = breakage.ignoresFailedCommit !== true || !this.hasFailed;
             throw error;
           },
           warn: () => undefined,
@@ -165,10 +167,10 @@ export class Machine {
   #wentDown(error: unknown): void {
     const isMeant = this.#isDown || error instanceof MachineDown || this.#faulty?.isDown === true || this.hasFailed;
     if (!isMeant) this.#options.report(`[M6] ${error instanceof Error ? error.stack : String(error)}`);
-    if (this.#options.breakage.goesOn !== true) this.#isDown = true;
+    if (this.#options.breakage.ignoresFailedCommit !== true) this.#isDown = true;
   }
 
-  /** Does something on the machine; when it goes down meanwhile, nobody else notices. */
+  /** Runs `work` on the machine; if the machine goes down meanwhile, the caller does not notice. */
   guard(work: () => void): void {
     if (this.#isDown) return;
     try {
@@ -176,14 +178,14 @@ export class Machine {
     } catch (error) {
       this.#wentDown(error);
     }
-    if (this.hasFailed && !this.#isDown) this.#options.report("[M5] a commit failed, and the process goes on");
+    if (this.hasFailed && !this.#isDown) this.#options.report("[M5] a commit failed, and the process continues");
     if (this.#faulty?.isDown === true) this.#isDown = true;
   }
 
   /** Runs turns until there is nothing to do, or the machine is down. */
   async pump(): Promise<void> {
     let quiet = 0;
-    // As in the real loop: what was asked for goes as far as it can without waiting before a turn runs.
+    // As in the real event loop, requests progress as far as they can without waiting before a turn runs.
     await nextPass();
     for (let passes = 0; quiet < 2 && !this.#isDown; passes++) {
       const { clock } = this;
@@ -194,7 +196,7 @@ export class Machine {
       if (hasWork && !this.#isDown) await this.#options.betweenTurns();
       quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
       if (passes > passes_max) {
-        // Only what rings again and again goes on for so long.
+        // Only a timer that fires repeatedly takes so long.
         this.#options.report("[M8] the server never comes to rest");
         this.kill();
         return;
@@ -202,7 +204,7 @@ export class Machine {
     }
   }
 
-  /** Time goes by, in pieces, so that what fires is done before the next does. */
+  /** Advances time in small steps, so that each fired timer is processed before the next one fires. */
   async pass(ms: number): Promise<void> {
     const pieces = Math.min(6, Math.ceil(ms / 1000));
     for (let piece = 0; piece < pieces && !this.#isDown; piece++) {
@@ -211,13 +213,13 @@ export class Machine {
     }
   }
 
-  /** The plug is pulled: what else was due in this pass of the loop does not reach the disk any more. */
+  /** Power is cut: nothing else of this pass of the event loop reaches the disk. */
   kill(): void {
     this.#isDown = true;
     this.#faulty?.kill();
   }
 
-  /** Stops as an operator would have it. */
+  /** Stops in the orderly way. */
   async stop(): Promise<void> {
     let isClosed = false;
     this.#isStopping = true;
@@ -228,7 +230,7 @@ export class Machine {
     this.#isDown = true;
   }
 
-  /** Everything in memory is gone; time goes on. */
+  /** Everything in memory is lost; time continues. */
   async restart(): Promise<void> {
     await this.#dropAll();
     await this.start();
@@ -246,7 +248,7 @@ export class Machine {
     this.#options.breakage.afterCrash?.(this.#options.folder);
   }
 
-  /** @returns what is not on disk as the server believes */
+  /** @returns what differs between the disk and the server's view of it */
   difference(): string | null {
     return this.#disk === null ? null : this.#options.replica.differenceFrom(this.#disk);
   }

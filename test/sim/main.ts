@@ -1,6 +1,7 @@
 /**
- * `npm run test:sim`: simulations of whole days, one after the other. SEED: of the first run, the next ones follow; RUNS: how
- * many; MINUTES: for how long instead; STEPS: of each run. A contradiction prints what repeats it, and ends with 1.
+ * `npm run test:sim`: simulated days, one after the other. SEED: seed of the first run, which increases with each run;
+ * RUNS: number of runs; MINUTES: duration, instead of a number; STEPS: steps per run. A contradiction exits with 1 and
+ * prints the command that repeats it.
  */
 import { randomInt } from "node:crypto";
 import { Campaign } from "./campaign.ts";

@@ -1,11 +1,13 @@
 /**
- * The world outside: a mail server and the receivers of outgoing webhooks, which take what comes, refuse it, never answer, or take
- * it and the answer is lost. The couriers are the server's own; so is the post office; of webhooks only the request is left out.
+ * The outside world: a mail server and the receivers of outgoing webhooks, which accept, reject, never answer, or
+ * accept and lose the response. The relays and the mail sender are the server's own; only a webhook's HTTP request is
+ * replaced.
  */
-import { Courier } from "../../src/outbound/mail/courier.ts";
-import { PostOffice } from "../../src/outbound/mail/post-office.ts";
-import { WebhookCourier } from "../../src/outbound/webhooks/courier.ts";
+
+import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
+import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";
+import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import type { Random } from "./random.ts";
@@ -15,7 +17,7 @@ import { parsed } from "./world.ts";
 export const outsideFaults = ["delivery refused", "delivery unanswered", "delivery unconfirmed"] as const;
 export type OutsideFault = (typeof outsideFaults)[number];
 
-type Fate = "taken" | "busy" | OutsideFault;
+type Outcome = "taken" | "busy" | OutsideFault;
 
 export interface OutsideTools {
   readonly random: Random;
@@ -24,17 +26,17 @@ export interface OutsideTools {
   readonly trace: (text: string) => void;
 }
 
-/** What has no answer yet, and will have none. */
+/** A request that never gets a response. */
 const never = () => new Promise<never>(() => undefined);
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Begins with a word that no other message begins with (auditor, D25). */
+/** Starts with a word that starts no other message (auditor, D25). */
 const firstReply = 1_000_000;
 
 export class Outside {
   readonly #tools: OutsideTools;
-  /** Everybody takes everything. */
+  /** Every receiver accepts everything. */
   isKind = false;
 
   constructor(tools: OutsideTools) {
@@ -42,13 +44,19 @@ export class Outside {
   }
 
   /** The machine is up. @param isUp whether it is still the same one */
-  attend(realm: Realm, clock: SimClock, isUp: () => boolean): void {
+  connect(realm: Realm, clock: SimClock, isUp: () => boolean): void {
     const sender = { name: null, address: "chat@example.org" };
     const transport = {
-      send: async ({ name, letter }: { readonly name: string; readonly letter: { readonly messageId: string } }) => {
+      send: async ({
+        name,
+        renderedMail,
+      }: {
+        readonly name: string;
+        readonly renderedMail: { readonly messageId: string };
+      }) => {
         if (!isUp()) return never();
         const id = Number(name.split("-").at(-1));
-        const fate = this.#fate({ table: "mails", key: id }, letter.messageId);
+        const fate = this.#outcome({ table: "mails", key: id }, renderedMail.messageId);
         if (fate === "taken") return;
         if (fate === "delivery unanswered") return never();
         const isFinal = fate === "delivery refused";
@@ -57,14 +65,14 @@ export class Outside {
           isFinal ? { code: "EENVELOPE", responseCode: 550 } : { code: "ECONNECTION" },
         );
       },
-      close: () => undefined,
+      close: async () => undefined,
     };
-    new Courier(realm, 1, new PostOffice({ transport, sender, clock, log }), () => "http://localhost");
-    new WebhookCourier(realm, 1, {
+    new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), () => "http://localhost");
+    new WebhookRelay(realm, 1, {
       log,
       deliver: async (_view, { botId, id }): Promise<WebhookOutcome> => {
         if (!isUp()) return never();
-        const fate = this.#fate({ table: "webhookDeliveries", key: [botId, id] }, "");
+        const fate = this.#outcome({ table: "webhookDeliveries", key: [botId, id] }, "");
         if (fate === "taken") {
           const content = `t${firstReply + id}`;
           return { kind: "answered", reply: { content, parsed: parsed(content) } };
@@ -77,7 +85,7 @@ export class Outside {
     });
   }
 
-  #fate(delivery: Delivery, mark: string): Fate {
+  #outcome(delivery: Delivery, mark: string): Outcome {
     const { random, deliveries, met, trace } = this.#tools;
     deliveries.carried(delivery, mark);
     const fate = this.isKind ? "taken" : draw(random);
@@ -89,7 +97,7 @@ export class Outside {
   }
 }
 
-function draw(random: Random): Fate {
+function draw(random: Random): Outcome {
   const drawn = random.next();
   if (drawn < 0.5) return "taken";
   if (drawn < 0.7) return "busy";

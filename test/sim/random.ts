@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same numbers on every machine (mulberry32). */
+/** Pseudo-random numbers from a seed: the same seed gives the same numbers on every machine (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -30,7 +30,7 @@ export class Random {
     return list[this.below(list.length)] as T;
   }
 
-  /** Up to `count` of a list, each once, in order. */
+  /** Up to `count` elements of a list, each once, in order. */
   some<T>(list: readonly T[], count: number): T[] {
     const wanted = Math.min(count, list.length);
     const taken = new Set<number>();

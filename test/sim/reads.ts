@@ -1,30 +1,30 @@
 /**
- * GET /messages and GET /messages/{id} between turns: a random narrow around a random anchor, asked by anybody, compared with what
- * the auditor knows of rows. Nobody is shown what was not theirs (S1), nothing that was acknowledged is missing (M1), no read
- * sees what is not on disk (M9).
+ * GET /messages and GET /messages/{id} between turns: a random narrow around a random anchor, requested by any user,
+ * compared with the auditor's rows. No user sees a message they may not see (S1), no acknowledged message is missing
+ * (M1), no read sees what is not on disk (M9).
  */
-import type { UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Body, callOf, read } from "./calls.ts";
 import type { Replica } from "./replica.ts";
-import type { Seen, Sight } from "./sight.ts";
+import type { Seen, Visibility } from "./visibility.ts";
 import type { World } from "./world.ts";
 
 export interface ReadTools {
-  readonly sight: Sight;
+  readonly visibility: Visibility;
   readonly replica: Replica;
   readonly world: () => World;
   readonly report: (problem: string) => void;
   readonly trace: (text: string) => void;
 }
 
-/** true: must be there; false: must not; null: may. */
+/** true: must be in the response; false: must not; null: may. */
 type Wanted = boolean | null;
 
 interface Narrow {
   readonly terms: readonly { readonly operator: string; readonly operand: unknown; readonly negated?: boolean }[];
-  /** null: the narrow is refused. */
+  /** null: the narrow is rejected. */
   readonly test: ((seen: Seen) => Wanted) | null;
 }
 
@@ -41,20 +41,20 @@ function handlerOf(operationId: string) {
 
 const [getMessages, getMessage] = [handlerOf("get-messages"), handlerOf("get-message")];
 
-/** Both must hold; what may be is what may be. */
+/** Both must hold; an open answer stays open. */
 function both(one: Wanted, other: Wanted): Wanted {
   if (one === false || other === false) return false;
   return one === null || other === null ? null : true;
 }
 
-/** Whatever the case (behaviour 5.3, topic). */
+/** Case-insensitive (behaviour 5.3, topic). */
 function isSameTopic(one: string, other: string): boolean {
   return one.normalize("NFC").toLowerCase() === other.normalize("NFC").toLowerCase();
 }
 
 export class Reads {
   readonly #tools: ReadTools;
-  /** Answers that were compared. */
+  /** Number of responses compared. */
   count = 0;
 
   constructor(tools: ReadTools) {
@@ -75,10 +75,10 @@ export class Reads {
   }
 
   async #single(realm: Realm, caller: UserRecord, reader: UserRecord): Promise<void> {
-    const { sight, world, report } = this.#tools;
+    const { visibility, world, report } = this.#tools;
     const id = world().message();
-    const seen = sight.all().find(({ message }) => message.id === id);
-    const may = seen === undefined ? false : sight.mayRead(reader, seen);
+    const seen = visibility.all().find(({ message }) => message.id === id);
+    const may = seen === undefined ? false : visibility.mayRead(reader, seen);
     const params = { ...options, message_id: id };
     const { body } = read(await getMessage(callOf({ realm, caller, params })));
     const what = `GET /messages/${id} by ${reader.id}`;
@@ -89,14 +89,14 @@ export class Reads {
   }
 
   async #range(realm: Realm, caller: UserRecord, reader: UserRecord): Promise<void> {
-    const { sight, world, report } = this.#tools;
+    const { visibility, world, report } = this.#tools;
     const { random } = world();
     const { terms, test } = this.#narrow(reader);
     const anchor = random.pick([newest, newest, 0, world().message()]);
     const [before, after] = [random.pick([0, 5, 1000]), random.pick([0, 5, 1000])];
     const params = { ...options, narrow: terms, anchor: String(anchor), num_before: before, num_after: after };
-    // Nothing happens while it is read: what is expected is of now.
-    const wanted = test === null ? [] : sight.all().map((seen) => ({ ...seen, wanted: test(seen) }));
+    // Nothing happens during the read, so the expectation is that of this moment.
+    const wanted = test === null ? [] : visibility.all().map((seen) => ({ ...seen, wanted: test(seen) }));
     const { code, body } = read(await getMessages(callOf({ realm, caller, params })));
     const what = `GET /messages ${JSON.stringify([terms, anchor, before, after])} by ${reader.id}`;
     this.#tools.trace(`${what} ${code ?? body.messages.map(({ id }: Body) => id)}`);
@@ -114,7 +114,7 @@ export class Reads {
       if (one === undefined || one.wanted === false) report(`[S1] ${what} shows message ${id}`);
       else this.#compare(message, one, reader, what);
     }
-    // What only may be there takes the place of what must: then a part of it proves less.
+    // A message that may match can displace one that must match, so a partial result proves less.
     const isSure = wanted.every((one) => one.wanted !== null);
     if (!isSure) return;
     const sure = wanted.filter((one) => one.wanted === true).map(({ message }) => message.id);
@@ -129,10 +129,10 @@ export class Reads {
   }
 
   #narrow(reader: UserRecord): Narrow {
-    const { sight, replica, world } = this.#tools;
+    const { visibility, replica, world } = this.#tools;
     const { random } = world();
-    const may = (seen: Seen) => sight.mayRead(reader, seen);
-    const received = (seen: Seen) => both(may(seen), sight.received(reader.id, seen));
+    const may = (seen: Seen) => visibility.mayRead(reader, seen);
+    const received = (seen: Seen) => both(may(seen), visibility.received(reader.id, seen));
     const drawn = random.below(9);
     const senderId = world().activeUsers(4)[0] ?? reader.id;
     switch (drawn) {
@@ -143,9 +143,9 @@ export class Reads {
       case 3: {
         const channel = replica.get("channels", world().channel());
         const terms = [{ operator: "channel", operand: channel?.id ?? 99_999 }];
-        const opens = channel === undefined ? false : sight.opens(reader, channel);
+        const opens = channel === undefined ? false : visibility.opens(reader, channel);
         if (channel === undefined || opens !== true) {
-          // Where it is not sure nothing is asked.
+          // If the result depends on something not modelled, the term is left out.
           return opens === null ? { terms: [], test: received } : { terms, test: null };
         }
         const isThere = ({ conversation }: Seen) => conversation.channelId === channel.id;
@@ -175,7 +175,7 @@ export class Reads {
       case 6:
         return {
           terms: [{ operator: "is", operand: "starred" }],
-          test: (seen) => both(sight.isStarred(reader.id, seen.message.id), may(seen)),
+          test: (seen) => both(visibility.isStarred(reader.id, seen.message.id), may(seen)),
         };
       case 7: {
         const negated = world().flip();
@@ -185,7 +185,7 @@ export class Reads {
         };
       }
       default: {
-        // The index of words: what begins with the word must be found, what else has it may be.
+        // The word index: messages with a word that begins like this must be found, others may be.
         const word = `t${1 + random.below(60)}`;
         const begins = new RegExp(`^${word}(?!\\w)`);
         const contains = new RegExp(`(?<!\\w)${word}(?!\\w)`);
@@ -197,10 +197,10 @@ export class Reads {
     }
   }
 
-  /** What is shown of a message is what its row says. */
+  /** The response shows the message as its row says. */
   #compare(shown: Body, { message, conversation }: Seen, reader: UserRecord, what: string): void {
-    const { sight, report } = this.#tools;
-    const isStarred = sight.isStarred(reader.id, message.id);
+    const { visibility, report } = this.#tools;
+    const isStarred = visibility.isStarred(reader.id, message.id);
     const expected = [message.content, message.senderId, conversation.channelId ?? null, conversation.topic, isStarred];
     const found = [
       shown.content,

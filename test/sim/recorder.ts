@@ -1,6 +1,6 @@
 /**
- * Writes down what the server writes: a transaction that was committed as far as the server knows becomes part of the replica,
- * one whose end nobody saw is in doubt until the disk is read again.
+ * Records what the server writes: a committed transaction becomes part of the replica; one without a known result is in
+ * doubt until the disk is read again.
  */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { encodeRow } from "../../src/store/codec.ts";
@@ -12,10 +12,10 @@ export class Recorder extends StoreTap {
   readonly #replica: Replica;
   readonly #committed: (writes: readonly Write[]) => void;
   #staged: Write[] = [];
-  /** Of the transaction that ended the machine. */
+  /** Writes of the transaction during which the machine went down. */
   inDoubt: readonly Write[] = [];
 
-  /** @param committed told of each transaction, before its rows are in the replica */
+  /** @param committed is called with each transaction before its rows are in the replica */
   constructor(inner: Environment, replica: Replica, committed: (writes: readonly Write[]) => void) {
     super(inner);
     this.#replica = replica;

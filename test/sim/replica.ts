@@ -1,4 +1,4 @@
-/** The auditor's own copy of every table, as plain maps: what the server wrote and was told that it is on disk. */
+/** The auditor's own copy of every table, as plain maps: what the server wrote and saw committed. */
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { rowFields } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
@@ -53,7 +53,7 @@ export class Replica {
     return this.#table(table).size;
   }
 
-  /** In the order in which they were first written. */
+  /** In the order of their first write. */
   keys(table: TableName): unknown[] {
     return [...this.#table(table).values()].map(({ key }) => key);
   }
@@ -62,7 +62,7 @@ export class Replica {
     return [...this.#table(table).values()].map((entry) => decoded(table, entry));
   }
 
-  /** Everything but what is drawn anew when a folder is first opened. */
+  /** All rows, except values that are drawn when a folder is first opened. */
   text(): string {
     return tableNames
       .filter((table) => table !== "meta")
@@ -70,7 +70,7 @@ export class Replica {
       .join("\n");
   }
 
-  /** @returns the first difference from what is on disk, or null */
+  /** @returns the first difference from the disk, or null */
   differenceFrom(disk: Environment): string | null {
     for (const table of tableNames) {
       const entries = this.#table(table);

@@ -1,25 +1,25 @@
 /**
- * The simulation's clock: time moves when the simulation says so, or by what each look at it costs, and turns run when it pumps.
- * What a dead process still had to do goes with its clock.
+ * The simulation's clock: time advances when the simulation says so, or by a fixed cost per reading, and turns run when
+ * the simulation pumps. The pending work of a dead process is dropped with its clock.
  */
 import { limits } from "../../schemas/limits.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import type { StoreFault } from "./faulty-store.ts";
 
-/** What a look takes where each turn ends after one command: longer than a turn may last. */
+/** Cost of a reading on a machine whose turns end after one command: longer than a turn's time budget. */
 export const slowLookMs = limits.turn_budget_ms + 1;
-/** Of all days, those on which a machine is as slow as that from morning to night. */
+/** Share of the days on which a machine is that slow from start to end. */
 export const slowDays = 0.25;
 
 export class SimClock extends ManualClock {
-  /** Milliseconds that a look at the monotonic clock takes: a slow machine, whose turns end by their budget. */
+  /** Milliseconds that each reading of the monotonic clock takes: on a slow machine turns end by their time budget. */
   lookMs: number;
-  /** What an operator or a time server did to the wall clock. */
+  /** The change that an operator or a time server made to the wall clock. */
   wallOffsetMs = 0;
-  /** It is ahead of itself for a moment. */
+  /** A temporary jump ahead of the wall clock. */
   #jump = { ms: 0, until: 0 };
-  /** Broken on purpose: a jump looks like the sleep of the machine, and is believed. */
-  believesJumps = false;
+  /** Deliberate bug: a jump looks like sleep of the machine, and is trusted. */
+  trustsJumps = false;
   #soon: (() => void)[] = [];
 
   constructor(startedAt: number, lookMs: number) {
@@ -31,7 +31,7 @@ export class SimClock extends ManualClock {
     return this.steadyNow() + (this.#jumpLeftMs > 0 ? this.#jump.ms : 0);
   }
 
-  /** Without the jump that will pass. */
+  /** The wall clock without the temporary jump. */
   steadyNow(): number {
     return super.now() + this.wallOffsetMs;
   }
@@ -56,14 +56,14 @@ export class SimClock extends ManualClock {
   }
 
   override uptimeMs(): number {
-    return this.believesJumps ? this.now() : super.uptimeMs();
+    return this.trustsJumps ? this.now() : super.uptimeMs();
   }
 
-  /** The machine starts again: what was wrong with its wall clock is still wrong. */
+  /** The machine restarts: the error of its wall clock remains. */
   restarted(lookMs: number): SimClock {
     const next = new SimClock(this.trueNow(), lookMs);
     next.wallOffsetMs = this.wallOffsetMs;
-    next.believesJumps = this.believesJumps;
+    next.trustsJumps = this.trustsJumps;
     if (this.#jumpLeftMs > 0) next.#jumpAhead(this.#jump.ms, this.#jumpLeftMs);
     return next;
   }
@@ -81,7 +81,7 @@ export class SimClock extends ManualClock {
     return this.#soon.length > 0;
   }
 
-  /** One pass of the loop. */
+  /** One pass of the event loop. */
   pass(): void {
     const due = this.#soon;
     this.#soon = [];

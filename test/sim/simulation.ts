@@ -1,18 +1,19 @@
 /**
- * One run: a realm, its people and what happens to them, all from one seed. The same seed gives the same run, bit for bit: the
- * hash says so. A run that contradicts itself says what, and at which step.
+ * One run: a realm, its users and everything that happens to them, from one seed. The same seed gives the same run, bit
+ * for bit, as the hash shows. A failed run reports the contradiction and its step.
  */
 import { createHash } from "node:crypto";
-import type { Command } from "../../actors/commands.ts";
-import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
+import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
+import type { Reply } from "../../src/runtime/results.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { auditRealm } from "../support/audit.ts";
 import { startedAt } from "../support/runtime.ts";
 import { Auditor, type Request } from "./auditor.ts";
 import { Catalogue } from "./catalogue.ts";
+import { ClientPool } from "./client-pool.ts";
 import { watchCommands } from "./command-watch.ts";
-import { Crowd } from "./crowd.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 import { DrawnFaults } from "./fault-plan.ts";
 import { type Breakage, Machine } from "./machine.ts";
@@ -20,12 +21,12 @@ import { Outside } from "./outside.ts";
 import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
-import { Sight } from "./sight.ts";
 import { slowDays, slowLookMs } from "./sim-clock.ts";
+import { Visibility } from "./visibility.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
-  /** A founded realm, which the run changes. */
+  /** An initialized realm, which the run changes. */
   readonly folder: string;
   readonly seed: number;
   readonly steps: number;
@@ -34,28 +35,28 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly hash: string;
-  /** What contradicted, and when; null: nothing. */
+  /** The contradiction and its moment; null: none. */
   readonly problem: string | null;
   readonly step: number;
-  /** Requests, and what the server itself was told. */
+  /** Requests and the server's own commands. */
   readonly commands: number;
   readonly events: number;
   readonly factsChecked: number;
-  /** GET /messages, compared. */
+  /** Number of compared GET /messages. */
   readonly reads: number;
   readonly crashes: number;
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** Of commands that were carried out: those that were refused, or threw, prove little. */
+  /** Types of executed commands: those that were rejected or threw prove little. */
   readonly types: ReadonlySet<string>;
-  /** Of events. */
+  /** Types of events. */
   readonly eventTypes: ReadonlySet<string>;
 }
 
 const stepsBetweenChecks = 25;
-/** Of the passes of the loop in which a turn ran. */
+/** Share of the passes of the event loop in which a turn ran. */
 const readsPerPass = 0.1;
-/** Repetitions are drawn from so many requests. */
+/** Repeats are drawn from that many requests. */
 const remembered_max = 20;
 
 export class Simulation {
@@ -68,7 +69,7 @@ export class Simulation {
   readonly #catalogue: Catalogue;
   readonly #plan: DrawnFaults;
   readonly #machine: Machine;
-  readonly #crowd: Crowd;
+  readonly #clientPool: ClientPool;
   readonly #reads: Reads;
   readonly #outside: Outside;
   readonly #hash = createHash("sha256");
@@ -111,24 +112,24 @@ export class Simulation {
       breakage: options.breakage ?? {},
       acceptsWrites: () => !this.#isDiskFull,
       committed: (writes) => {
-        for (const posted of this.#auditor.committed(writes)) this.#crowd.owe(posted);
+        for (const posted of this.#auditor.committed(writes)) this.#clientPool.expect(posted);
       },
       bug: (error, command) => this.#bug(error, command),
-      opened: (realm, clock, isUp) => this.#outside.attend(realm, clock, isUp),
+      opened: (realm, clock, isUp) => this.#outside.connect(realm, clock, isUp),
       betweenTurns: () => this.#readNow(),
-      departed: (hub, userId) => this.#crowd.departed(hub, userId),
+      departed: (hub, userId) => this.#clientPool.departed(hub, userId),
       report: (problem) => this.#auditor.report(problem),
     });
     this.#world = new World(this.#random, this.#replica, () => this.#machine.clock.steadyNow());
-    this.#catalogue = new Catalogue(this.#world);
+    this.#catalogue = new Catalogue(this.#world, (type) => this.#types.has(type));
     this.#reads = new Reads({
-      sight: new Sight(this.#replica, this.#auditor.audience),
+      visibility: new Visibility(this.#replica, this.#auditor.audience),
       replica: this.#replica,
       world: () => this.#world,
       report: (problem) => this.#auditor.report(problem),
       trace: (text) => this.#trace(text),
     });
-    this.#crowd = new Crowd({
+    this.#clientPool = new ClientPool({
       audience: this.#auditor.audience,
       replica: this.#replica,
       report: (problem) => this.#auditor.report(problem),
@@ -136,13 +137,13 @@ export class Simulation {
       machine: () => this.#machine,
       world: () => this.#world,
       met: (kind) => this.#met(kind),
-      cutsOff: () => this.#cutsOff("crash between frames"),
+      crashesBetween: () => this.#crashesBetween("crash between frames"),
     });
   }
 
-  /** Of what a turn has to say, some has left the machine and the rest never does. */
-  #cutsOff(kind: FaultKind): boolean {
-    if (!this.#plan.cutsOff()) return false;
+  /** Whether a part of a turn's output has left the machine and the rest never will. */
+  #crashesBetween(kind: FaultKind): boolean {
+    if (!this.#plan.crashesBetween()) return false;
     this.#met(kind);
     this.#machine.kill();
     return true;
@@ -157,9 +158,9 @@ export class Simulation {
     this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1);
   }
 
-  /** Only what is made to throw may throw (M6). */
+  /** Only commands that are made to throw may throw (M6). */
   #bug(error: unknown, command: Command | null): void {
-    const isMeant = command?.type === "realm.found" || String(error).includes("symbol") || isUnencodable(command);
+    const isMeant = command?.type === "realm.create" || String(error).includes("symbol") || isUnencodable(command);
     if (!isMeant) {
       const what = error instanceof Error ? error.stack : String(error);
       this.#auditor.report(`[M6] ${command?.type ?? "a delivery"} threw: ${what} ${JSON.stringify(command)}`);
@@ -173,7 +174,7 @@ export class Simulation {
   async run(): Promise<RunResult> {
     const endWatch = watchCommands({
       began: (command) => {
-        if (!this.#machine.isDown) this.#auditor.drove(command);
+        if (!this.#machine.isDown) this.#auditor.executed(command);
       },
       succeeded: ({ type }) => this.#types.add(type),
       staged: (type) => this.#eventTypes.add(type),
@@ -205,7 +206,7 @@ export class Simulation {
       problem: this.#auditor.problems[0] ?? null,
       step: this.#step,
       commands: this.#sent,
-      events: this.#crowd.received,
+      events: this.#clientPool.received,
       factsChecked: this.#auditor.facts.checked,
       reads: this.#reads.count,
       crashes: this.#crashes,
@@ -221,7 +222,7 @@ export class Simulation {
     const drawn = random.next();
     if (drawn < 0.72) this.#batch();
     else if (drawn < 0.8) await this.#machine.pass(random.pick([10, 1000, 20_000, 300_000]));
-    else if (drawn < 0.96) this.#crowd.move();
+    else if (drawn < 0.96) this.#clientPool.move();
     else await this.#change(random.below(5));
   }
 
@@ -254,16 +255,16 @@ export class Simulation {
   }
 
   #batch(): void {
-    // A full disk does not last.
+    // A full disk is temporary.
     if (this.#isDiskFull && this.#random.chance(0.3)) this.#isDiskFull = false;
     const count = 1 + this.#random.below(8);
     for (let index = 0; index < count; index++) {
       const command = this.#catalogue.next();
       const isOfServer = command.callerId === null && this.#random.chance(0.7);
-      if (isOfServer) this.#tell(command);
+      if (isOfServer) this.#sendCommand(command);
       else if (this.#remembered.length > 0 && this.#random.chance(0.05))
         this.#send(this.#random.pick(this.#remembered));
-      else this.#send({ command, claim: this.#claim(command) });
+      else this.#send({ command, idempotencyKey: this.#idempotencyKey(command) });
     }
     // Between the request and its turn.
     if (this.#random.chance(0.02)) {
@@ -272,44 +273,48 @@ export class Simulation {
     }
   }
 
-  /** Told commands are the server's own: what wires tell, couriers and clocks. */
-  #tell(command: Command): void {
+  /** The server's own commands: from sockets, relays and clocks. */
+  #sendCommand(command: Command): void {
     this.#sent++;
-    this.#trace(`tell ${JSON.stringify(command)}`);
+    this.#trace(`send ${JSON.stringify(command)}`);
     this.#auditor.sent(command);
     this.#auditor.facts.doubted(command);
-    this.#machine.guard(() => this.#machine.realm.dispatcher.tell(command));
+    this.#machine.guard(() => this.#machine.realm.dispatcher.send(command));
   }
 
-  #claim({ callerId }: Command): IdempotencyClaim | null {
+  #idempotencyKey({ callerId }: Command): IdempotencyKey | null {
     if (callerId === null || !this.#random.chance(0.3)) return null;
     return { userId: callerId, keyHash: `k${this.#sent}`, paramsHash: "p" };
   }
 
-  #send({ command, claim }: Pick<Request, "command" | "claim">): void {
+  #send({ command, idempotencyKey }: Pick<Request, "command" | "idempotencyKey">): void {
     this.#sent++;
-    // What is on disk may have been answered to nobody: the machine failed in between.
-    const isKept = claim !== null && this.#replica.has("idempotency", [claim.userId, claim.keyHash]);
-    const request = { serial: this.#sent, command, claim, isOnFullDisk: this.#isDiskFull && !isKept };
-    this.#trace(`ask ${JSON.stringify([command, claim])}`);
+    // A stored response may have reached no client: the machine failed in between.
+    const isKept =
+      idempotencyKey !== null && this.#replica.has("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
+    const request = { serial: this.#sent, command, idempotencyKey, isOnFullDisk: this.#isDiskFull && !isKept };
+    this.#trace(`ask ${JSON.stringify([command, idempotencyKey])}`);
     this.#auditor.sent(command);
     this.#pending.set(request.serial, request);
-    if (claim !== null) this.#remembered = [request, ...this.#remembered].slice(0, remembered_max);
+    if (idempotencyKey !== null) this.#remembered = [request, ...this.#remembered].slice(0, remembered_max);
     this.#machine.guard(() => {
-      void this.#machine.realm.dispatcher.ask(command, claim).then((result) => this.#answered(request, result));
+      void this.#machine.realm.dispatcher
+        .ask(command, idempotencyKey)
+        .then((result) => this.#answered(request, result));
     });
   }
 
-  #answered(request: Request, result: AskResult): void {
-    // Who died with the machine hears nothing of it.
-    if (this.#machine.isDown || this.#cutsOff("crash between answers") || !this.#pending.delete(request.serial)) return;
+  #answered(request: Request, result: Reply): void {
+    // A client that crashed with the machine gets no response.
+    if (this.#machine.isDown || this.#crashesBetween("crash between answers") || !this.#pending.delete(request.serial))
+      return;
     const code = result.kind === "ok" ? "ok" : result.code;
     this.#answers.set(code, (this.#answers.get(code) ?? 0) + 1);
     this.#trace(`answer ${request.serial} ${JSON.stringify(result)}`);
     this.#itself(() => this.#auditor.answered(request, result));
   }
 
-  /** A bug of the simulation is told like one of the server. */
+  /** Reports a bug of the simulation like one of the server. */
   #itself(work: () => void): void {
     try {
       work();
@@ -318,10 +323,10 @@ export class Simulation {
     }
   }
 
-  /** The machine is down: it starts again, clients come back, and some repeat what was never answered (D25). */
+  /** The machine is down: it restarts, clients reconnect, and some repeat unanswered requests (D25). */
   async #recover(): Promise<void> {
     this.#crashes++;
-    this.#crowd.cut();
+    this.#clientPool.cut();
     const unanswered = [...this.#pending.values()];
     this.#pending.clear();
     this.#auditor.unanswered(unanswered);
@@ -329,29 +334,29 @@ export class Simulation {
     this.#auditor.restarted();
     if (this.#hasProblem) return;
     for (const problem of this.#auditor.facts.contradictions()) this.#auditor.report(problem);
-    for (const { command, claim } of unanswered) {
-      if (claim !== null && this.#random.chance(0.7)) this.#send({ command, claim });
+    for (const { command, idempotencyKey } of unanswered) {
+      if (idempotencyKey !== null && this.#random.chance(0.7)) this.#send({ command, idempotencyKey });
     }
-    this.#crowd.comeBack(0.7);
+    this.#clientPool.reconnect(0.7);
     await this.#machine.pump();
     if (this.#machine.isDown) await this.#recover();
   }
 
-  /** Everything that can be compared while nothing is under way. */
+  /** Compares everything that can be compared while nothing is in flight. */
   async #check(): Promise<void> {
     if (this.#isDiskFull || this.#hasProblem) return;
     const { realm } = this.#machine;
-    this.#crowd.settle();
+    this.#clientPool.settle();
     const report = (problem: string) => this.#auditor.report(problem);
     for (const problem of this.#auditor.facts.contradictions()) report(problem);
     for (const problem of auditRealm(realm.environment)) report(`[M2] ${problem}`);
     this.#auditor.checkTime(realm.environment, this.#machine.clock.trueNow());
-    const memory = pictureOf(realm.projections);
-    const rebuilt = pictureOf(RealmProjections.rebuild(realm.environment));
+    const memory = snapshotOf(realm.projections);
+    const rebuilt = snapshotOf(RealmProjections.rebuild(realm.environment));
     if (memory !== rebuilt) report(`[M9] projections differ: ${difference(memory, rebuilt)}`);
   }
 
-  /** Nothing fails any more; everybody comes back, and time goes on until nothing is left to do. */
+  /** Faults stop; all clients reconnect, and time advances until no work is left. */
   async #finish(): Promise<void> {
     this.#plan.isOver = true;
     this.#outside.isKind = true;
@@ -359,8 +364,8 @@ export class Simulation {
     const { clock } = this.#machine;
     clock.lookMs = 0;
     clock.wallOffsetMs = 0;
-    this.#crowd.readAgain();
-    this.#crowd.comeBack(1);
+    this.#clientPool.readAgain();
+    this.#clientPool.reconnect(1);
     await this.#machine.pump();
     for (let minutes = 0; minutes < 90; minutes += 15) await this.#machine.pass(15 * 60_000);
     await this.#check();
@@ -376,9 +381,9 @@ export class Simulation {
 }
 
 /** Presence is ahead of its rows by design (E4). */
-function pictureOf(projections: RealmProjections): string {
-  const pictures = projections.picture() as [string[], unknown][];
-  return JSON.stringify(pictures.filter(([tables]) => !tables.includes("presence")));
+function snapshotOf(projections: RealmProjections): string {
+  const snapshots = projections.snapshot() as [string[], unknown][];
+  return JSON.stringify(snapshots.filter(([tables]) => !tables.includes("presence")));
 }
 
 function difference(one: string, other: string): string {

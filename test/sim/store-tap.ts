@@ -1,4 +1,7 @@
-/** A store in front of another one: passes everything on. What stands between a realm and its disk in simulations begins here. */
+/**
+ * A store that passes everything on to another one: the base class of everything that a simulation puts between a realm
+ * and its disk.
+ */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment, PreparedWrite, RowRange, SealedSlice } from "../../src/store/environment.ts";
 

@@ -1,19 +1,19 @@
-/** A founded realm with a few people, made once per process; every run begins with a copy of it. */
+/** An initialized realm with a few users, created once per process; every run starts with a copy of it. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { commands, generalId, makePeople, openFounded, ownerId } from "../support/runtime.ts";
+import { commands, createUsers, generalId, openNewRealm, ownerId } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
 
-/** The faults are drawn, not the disk's: memory will do, and is faster. */
+/** Faults are simulated, so a file system in memory is enough, and faster. */
 const memory = "/dev/shm";
 
 /** The third channel of this organization. */
 const archiveId = 3;
 
-/** The fourth one: where reported messages go. */
+/** The fourth one: the channel for reported messages. */
 const moderationId = 4;
 
 function moderation(): Command {
@@ -26,7 +26,10 @@ function reportsGoTo(channelId: number): Command {
   return command({ actor: "realm" }, "realm.change-settings", change, ownerId);
 }
 
-/** More than is marked as read, or left, in one turn: the rest follows in slices, between which anything may happen. */
+/**
+ * More messages than one turn marks as read or unsubscribes. The others follow in slices, between which anything may
+ * happen.
+ */
 const unreadMany = limits.read_rows_inline_max + 20;
 
 export class Template {
@@ -42,8 +45,8 @@ export class Template {
   static async make(t: Teardown): Promise<Template> {
     const runs = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "colloquy-sim-"));
     t.teardown(() => rmSync(runs, { recursive: true, force: true }));
-    const founded = await openFounded(t);
-    const people = await makePeople(founded, 4);
+    const founded = await openNewRealm(t);
+    const people = await createUsers(founded, 4);
     await founded.ask(commands.createChannel("Sales", [ownerId, ...people]));
     await founded.ask(commands.createChannel("Archive", [ownerId, ...people]));
     await founded.ask(moderation());

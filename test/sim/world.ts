@@ -1,11 +1,15 @@
-/** What the workload draws from: everything that there is, seen by rows, and now and then something that there is not. */
-import type { Command } from "../../actors/commands.ts";
+/**
+ * The values from which the workload draws: everything that exists according to rows, and occasionally something that
+ * does not.
+ */
+import type { Command } from "../../actors/protocol/commands.ts";
+import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import { type ParsedContent, parseContent } from "../../src/domain/markdown/render.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Random } from "./random.ts";
 import type { Replica } from "./replica.ts";
 
-/** Makes a command, sensible or not. */
+/** Creates a command, sensible or not. */
 export type Draw = (world: World) => Command;
 
 const topics = ["lunch", "Lunch", "müsli", "🍎", "", "✔ lunch", "plans", "long"];
@@ -22,7 +26,7 @@ const ends = [
   " @**b3**",
   " @**p0** @**p1**",
 ];
-/** Nobody, and something that never is. */
+/** Ids that never exist. */
 const bogusIds = [0, 99_999];
 
 export class World {
@@ -42,7 +46,7 @@ export class World {
     return this.#replica;
   }
 
-  /** A number of a table's rows, mostly: the last part of its key. */
+  /** Mostly an id of the table's rows: the last part of a key. */
   id(table: TableName): number {
     const key = this.#key(table);
     if (key === null) return this.random.pick(bogusIds);
@@ -55,14 +59,14 @@ export class World {
     return keys.length === 0 || this.random.chance(0.03) ? null : this.random.pick(keys);
   }
 
-  /** Something that is one person's, and whose it is; mostly asked for by them. */
+  /** A record of one user, and its owner, who mostly makes the request. */
   own(table: TableName): { readonly userId: number; readonly id: number } {
     const key = this.#key(table) as readonly [number, number] | null;
     if (key === null || this.random.chance(0.1)) return { userId: this.user(), id: this.id(table) };
     return { userId: key[0], id: key[1] };
   }
 
-  /** A row of a table, mostly; undefined: there is none, or something else is to be tried. */
+  /** Mostly a row of a table; undefined: there is none, or the caller should try something else. */
   row<T extends TableName>(table: T): { readonly key: KeyOf<T>; readonly row: RowOf<T> } | undefined {
     const key = this.#key(table);
     const row = key === null ? undefined : this.#replica.get(table, key);
@@ -73,7 +77,7 @@ export class World {
     return this.#now();
   }
 
-  /** Somebody, mostly one of the first few. */
+  /** A user, mostly one of the first few. */
   user(): number {
     return this.random.chance(0.8) ? 2 + this.random.below(5) : this.id("users");
   }
@@ -82,18 +86,18 @@ export class World {
     return [...new Set(Array.from({ length: this.random.below(count + 1) }, () => this.user()))];
   }
 
-  /** Who may be named by the server itself: people who are there. */
+  /** Users that the server itself may name: the active ones. */
   activeUsers(count: number): number[] {
     return this.users(count).filter((id) => this.#replica.get("users", id)?.isActive === true);
   }
 
-  /** A group that people made; 99,999: there is none. */
+  /** A group that users created; 99,999: there is none. */
   ownGroup(): number {
     const ids = this.#replica.rows("groups").flatMap((row) => (row.isSystem || row.name === null ? [] : [row.id]));
     return ids.length === 0 ? 99_999 : this.random.pick(ids);
   }
 
-  /** A channel that not everybody sees; -1: there is none. */
+  /** A channel that not everyone sees; -1: there is none. */
   privateChannel(): number {
     const ids = this.#replica.rows("channels").flatMap((row) => (row.isPrivate && !row.isArchived ? [row.id] : []));
     return ids.length === 0 ? -1 : this.random.pick(ids);
@@ -111,7 +115,7 @@ export class World {
     return this.#replica.get("channels", this.channel())?.name ?? "none";
   }
 
-  /** A new one, mostly. */
+  /** Mostly a new one. */
   message(): number {
     if (!this.random.chance(0.7)) return this.id("messages");
     const recent = this.#replica.keys("messages").slice(-12);
@@ -130,7 +134,7 @@ export class World {
     return this.random.chance(0.5);
   }
 
-  /** A value, or nothing that is to change. */
+  /** A value, or null for "no change". */
   maybe<T>(value: T): T | null {
     return this.flip() ? value : null;
   }
@@ -146,7 +150,7 @@ export class World {
     return `n${this.#names}`;
   }
 
-  /** A name of a few: taken now and then. */
+  /** One of a few names, so that it is occasionally in use. */
   oneOfFew(): string {
     return `n${this.random.below(4)}`;
   }
@@ -164,7 +168,7 @@ export function parsed(text: string): ParsedContent {
   return parseContent(text, { linkifiers: [], translateEmoticons: false });
 }
 
-/** A text with what it was parsed to, as requests bring it. */
+/** A text with its parsed form, as requests contain it. */
 export function textOf(text: string) {
   return { text, parsed: parsed(text) };
 }

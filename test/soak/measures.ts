@@ -1,9 +1,12 @@
-/** What a soak measured, and what is made of it: lines through the memory, and how latency moved from the first to the last third. */
+/**
+ * The measurements of a soak and their evaluation: regression lines through the memory, and the change of latency from
+ * the first to the last third.
+ */
 import type { Memory } from "./memory.ts";
 
 export interface Sample extends Memory {
   readonly atS: number;
-  /** Sent since the samples began. */
+  /** Requests since the first sample. */
   readonly requests: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -13,26 +16,31 @@ export interface SoakReport {
   readonly requests: number;
   readonly refused: number;
   readonly seconds: number;
-  /** Each of a line of least squares. The first two are judged: what the process keeps for itself. */
+  /** Slopes of least-squares lines. The first two must stay below a bound: memory that the process itself keeps. */
   readonly anonMibPerHour: number;
   readonly heapMibPerHour: number;
-  /** Of the heap: what a request leaves behind, however many come in an hour, where all together leave more than `heapStepsMib`. */
+  /**
+   * Heap that each request leaves behind, independent of the rate. It must stay below a bound if the total exceeds
+   * `heapStepsMib`.
+   */
   readonly heapBytesPerRequest: number;
-  /** The store grows, and its pages with it: told, not judged. */
+  /** Grows with the store and its mapped pages: reported, not bounded. */
   readonly fileMibPerHour: number;
-  /** Median of the last third of the samples over that of the first. */
+  /** Median of the last third of the samples divided by that of the first. */
   readonly p50Drift: number;
   readonly p99Drift: number;
   readonly samples: readonly Sample[];
 }
 
-/** What a soak may come to: above it, something grows or gets slower. */
+/** Bounds of a soak: above them something grows or gets slower. */
 export const soakBounds = {
   anonMibPerHourMax: 120,
   heapMibPerHourMax: 120,
-  /** Beside `heapStepsMib`. Stricter than the line by the hour where less than 2,000 requests come in a second. */
+  /** In addition to `heapStepsMib`. Stricter than the hourly slope below 2,000 requests per second. */
   heapBytesPerRequestMax: 16,
-  /** Once: a step of about 1 MiB was seen; by its shape a hash table that doubles, or code that is compiled. */
+  /**
+   * Growth that is allowed once: a step of about 1 MiB was seen, probably a hash table that doubles, or compiled code.
+   */
   heapStepsMib: 2,
   p50DriftMax: 2,
   p99DriftMax: 3,
@@ -64,7 +72,7 @@ function bytesPerRequest(samples: readonly Sample[]): number {
 }
 
 export function reportOf(samples: readonly Sample[], requests: number, refused: number): SoakReport {
-  // The first part of a life is filling: caches, tables, compiled code.
+  // At first caches, tables and compiled code grow, so the first quarter is left out.
   const settled = samples.slice(Math.floor(samples.length / 4));
   const perHour = (name: keyof Memory) => slope(settled.map((sample) => [sample.atS, sample[name]])) * 3600;
   return {
@@ -81,12 +89,12 @@ export function reportOf(samples: readonly Sample[], requests: number, refused: 
   };
 }
 
-/** @returns what is over its bound, a line each */
+/** @returns one line per exceeded bound */
 export function faultsOf(report: SoakReport): string[] {
   const measured: readonly (readonly [string, number, number])[] = [
-    ["memory of its own, MiB an hour", report.anonMibPerHour, soakBounds.anonMibPerHourMax],
-    ["heap, MiB an hour", report.heapMibPerHour, soakBounds.heapMibPerHourMax],
-    ["heap, bytes a request", report.heapBytesPerRequest, soakBounds.heapBytesPerRequestMax],
+    ["own memory, MiB per hour", report.anonMibPerHour, soakBounds.anonMibPerHourMax],
+    ["heap, MiB per hour", report.heapMibPerHour, soakBounds.heapMibPerHourMax],
+    ["heap, bytes per request", report.heapBytesPerRequest, soakBounds.heapBytesPerRequestMax],
     ["drift of the median latency", report.p50Drift, soakBounds.p50DriftMax],
     ["drift of the 99th percentile", report.p99Drift, soakBounds.p99DriftMax],
     ["requests that failed", report.refused, 0],

@@ -1,6 +1,6 @@
 /**
- * What a server process holds, from outside: its heap through the inspector of Node, after a collection, so that nothing counts which
- * nobody refers to any more; the rest as the system counts it. Pages of files are the system's cache, apart from what is the process's own.
+ * The memory of a server process, measured from outside: its heap through Node's inspector after a garbage collection,
+ * the rest by the kernel. Pages of files belong to the system's cache, not to the process.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -10,22 +10,22 @@ import type { Teardown } from "../support/server.ts";
 
 /** In MiB. */
 export interface Memory {
-  /** Of objects, and of what they hold outside of the heap, after a collection. */
+  /** Objects and their memory outside the heap, after a collection. */
   readonly heapMib: number;
-  /** What the system gave to the process alone, after a collection: the heap, and all that is allocated beside it. */
+  /** Anonymous memory of the process, after a collection: the heap and everything allocated outside it. */
   readonly anonMib: number;
-  /** Pages of files that are mapped, the store's among them. The system takes them back when it wants. */
+  /** Mapped pages of files, including the store's. The system can reclaim them. */
   readonly fileMib: number;
-  /** All that is resident, before the collection: with it, what the next collection would have freed. */
+  /** Resident memory before the collection, including garbage. */
   readonly rssMib: number;
 }
 
-/** For a program's environment: it then says where it can be inspected. */
+/** Environment with which a program prints its inspector address. */
 export const inspectable = { NODE_OPTIONS: "--inspect=127.0.0.1:0" } as const;
 
 const usage = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())";
 
-/** @returns measures a program that was started as `inspectable` */
+/** @returns a function that measures a program started as `inspectable` */
 export async function inspect(t: Teardown, program: Program): Promise<() => Promise<Memory>> {
   const [, url = ""] = await program.complained(/(ws:\/\/\S+)/);
   const socket = new WebSocket(url);
@@ -43,7 +43,7 @@ export async function inspect(t: Teardown, program: Program): Promise<() => Prom
   };
   return async () => {
     const rssMib = statusMib(program.pid, "VmRSS");
-    // What is only weakly held goes with the second.
+    // The second collection frees weakly held objects.
     await call("HeapProfiler.collectGarbage");
     await call("HeapProfiler.collectGarbage");
     const heapMib = Number(await call("Runtime.evaluate", { expression: usage })) / 2 ** 20;

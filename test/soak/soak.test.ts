@@ -1,6 +1,7 @@
 /**
- * The soak (issue "Proof that nothing is lost"): half load for `MINUTES`, memory and latency watched; above a bound it fails. Without
- * `MINUTES` a few hundred requests, which only prove that it measures: a short time on a busy machine proves nothing else.
+ * The soak: half load for `MINUTES`, with memory and latency measured; it fails above a bound. Without `MINUTES` it
+ * sends a few hundred requests, which test only the measurement: a short run on a busy machine proves nothing about the
+ * server.
  */
 import { join } from "node:path";
 import t from "tap";
@@ -14,10 +15,10 @@ import { soak } from "./soak.ts";
 const given = Number(process.env["MINUTES"] ?? "");
 const minutes = given > 0 ? given : null;
 
-/** As many messages as are kept at most (runtime/row-cache.ts): with them, the tables of small rows are full, too. */
-const messagesKept = Math.ceil(limits.cached_messages_characters_max / limits.cached_message_characters_beside);
+/** The maximum number of cached messages (runtime/row-cache.ts): with these, the caches of small rows are full, too. */
+const messagesKept = Math.ceil(limits.cached_messages_characters_max / limits.cached_message_overhead_characters);
 
-t.test("[issue, Soak] half load: what the server holds does not grow, and it does not get slower", async (t) => {
+t.test("[S3] at half load the server's memory does not grow, and it does not get slower", async (t) => {
   const { program, owner } = await startProgram(t, join(temporaryFolder(t), "data"), inspectable);
   const report = await soak({
     owner,
@@ -35,12 +36,12 @@ t.test("[issue, Soak] half load: what the server holds does not grow, and it doe
   t.ok(
     samples.every(({ heapMib, anonMib, fileMib, rssMib }) => heapMib > 1 && anonMib > heapMib / 2 && rssMib > fileMib),
   );
-  t.equal(report.refused, 0, "every request is answered well");
+  t.equal(report.refused, 0, "every request succeeds");
   if (minutes !== null) t.strictSame(faultsOf(report), []);
 });
 
 interface Life {
-  /** By the minute. */
+  /** By minute. */
   readonly heapMib?: (minute: number) => number;
   readonly besideMib?: (minute: number) => number;
   readonly fileMib?: (minute: number) => number;
@@ -50,7 +51,7 @@ interface Life {
 
 const still = () => 100;
 
-/** A life of forty samples, one a minute: what is not said stands still. */
+/** Forty samples, one a minute; values that are not given stay constant. */
 function faultsOfLife(life: Life, refused = 0): string[] {
   const { heapMib = still, besideMib = still, fileMib = still, latencyMs = still, requestsPerMinute = 60_000 } = life;
   const samples = Array.from({ length: 40 }, (_, minute) => ({
@@ -66,10 +67,10 @@ function faultsOfLife(life: Life, refused = 0): string[] {
   return faultsOf(reportOf(samples, 10, refused));
 }
 
-/** So much an hour. */
+/** Grows by that much per hour. */
 const growing = (mibPerHour: number) => (minute: number) => 100 + (minute * mibPerHour) / 60;
 
-t.test("[issue, Soak] the judgement can fail: memory that grows, latency that drifts, requests that fail", (t) => {
+t.test("[S3] the soak fails for memory that grows, latency that drifts and requests that fail", (t) => {
   const points = [
     [0, 1],
     [1, 3],
@@ -79,12 +80,12 @@ t.test("[issue, Soak] the judgement can fail: memory that grows, latency that dr
   t.strictSame(faultsOfLife({}), []);
   const most = soakBounds.heapMibPerHourMax;
   const busy = { requestsPerMinute: 1_000_000 };
-  t.match(faultsOfLife({ heapMib: growing(most + 1), ...busy }), [/^memory of its own/, /^heap, MiB/]);
+  t.match(faultsOfLife({ heapMib: growing(most + 1), ...busy }), [/^own memory/, /^heap, MiB/]);
   t.strictSame(faultsOfLife({ heapMib: growing(most - 1), ...busy }), []);
-  t.match(faultsOfLife({ besideMib: growing(soakBounds.anonMibPerHourMax + 1) }), [/^memory of its own/]);
+  t.match(faultsOfLife({ besideMib: growing(soakBounds.anonMibPerHourMax + 1) }), [/^own memory/]);
   t.strictSame(faultsOfLife({ besideMib: growing(soakBounds.anonMibPerHourMax - 1) }), []);
-  t.strictSame(faultsOfLife({ fileMib: growing(1000) }), [], "pages of files are not its own");
-  // As sums of a whole life: all samples but the first quarter are looked at, 29 minutes of it.
+  t.strictSame(faultsOfLife({ fileMib: growing(1000) }), [], "pages of files do not count");
+  // Over the measured 29 minutes: all samples except the first quarter.
   const quiet = { requestsPerMinute: 10_000 };
   const leaking = (bytesPerRequest: number, stepsMib: number) =>
     growing(60 * ((bytesPerRequest * quiet.requestsPerMinute) / 2 ** 20 + stepsMib / 29));

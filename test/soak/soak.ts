@@ -1,6 +1,6 @@
 /**
- * Half load for a while: what is bounded is filled first, so that what grows then is not a cache; a short burst says what the server can
- * do here and now, then half of that arrives evenly, of the things that people do most.
+ * Half load for a while. Bounded caches are filled first, so that later growth is not that of a cache. A short burst
+ * measures the current capacity; half of that rate then arrives evenly, with the most frequent operations.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { Answer, Client } from "../support/client.ts";
@@ -10,11 +10,11 @@ import type { Memory } from "./memory.ts";
 export interface SoakOptions {
   readonly owner: Client;
   readonly memory: () => Promise<Memory>;
-  /** Messages that are posted and read before anything is measured. */
+  /** Messages posted and read before anything is measured. */
   readonly filling: number;
-  /** Requests of the burst. */
+  /** Number of requests in the burst. */
   readonly burst: number;
-  /** null: as many requests as `requests` says, as quick as they go. */
+  /** null: `requests` requests, as fast as possible. */
   readonly minutes: number | null;
   readonly requests: number;
   readonly samples: number;
@@ -22,11 +22,11 @@ export interface SoakOptions {
 }
 
 const lanes = 16;
-/** With more at a time, more share a flush. */
+/** More concurrent posts share a flush. */
 const fillingLanes = 64;
 
-/** Mostly reading, some writing: by turns. */
-const deeds: readonly ((client: Client, turn: number) => Promise<Answer>)[] = [
+/** Mostly reads, some writes, in turn. */
+const operations: readonly ((client: Client, turn: number) => Promise<Answer>)[] = [
   (client, turn) =>
     client.post("/messages", { type: "channel", to: "general", topic: `t${turn % 50}`, content: `**no** ${turn}` }),
   (client) => client.get("/messages", { anchor: "newest", num_before: 20, num_after: 0 }),
@@ -43,10 +43,10 @@ function near(turn: number): readonly object[] {
   ];
 }
 
-/** Afterwards the newest messages are those that were read last. */
+/** Afterwards the newest messages are the most recently read ones. */
 async function fill(owner: Client, messages: number): Promise<void> {
   let left = messages;
-  const post = deeds[0];
+  const post = operations[0];
   const lane = async () => {
     while (left-- > 0) await post?.(owner, left);
   };
@@ -65,9 +65,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   let refused = 0;
   const latencies: number[] = [];
   const act = async () => {
-    const deed = deeds[turn % deeds.length];
+    const operation = operations[turn % operations.length];
     const begun = performance.now();
-    const answer = await deed?.(owner, turn++);
+    const answer = await operation?.(owner, turn++);
     latencies.push(performance.now() - begun);
     if (answer?.status !== 200) refused++;
   };
@@ -97,7 +97,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const one: Promise<void> = act().finally(() => pending.delete(one));
     pending.add(one);
     if ((sent + 1) % Math.ceil(count / options.samples) !== 0) continue;
-    // What is under way is not what is kept.
+    // Waits for requests in flight, because their memory is not retained.
     await Promise.all(pending);
     const taken = latencies.splice(0);
     const sample = {

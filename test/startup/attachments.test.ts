@@ -1,6 +1,6 @@
 /**
- * Uploaded files over a restart (architecture, Files): what a crash leaves between a file and its claim is swept, what is claimed
- * stays.
+ * Uploaded files across a restart (architecture, Files): files that a crash left between writing and claiming are
+ * swept, claimed files stay.
  */
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ t.test("[M3, architecture Files] after a crash, files that no row claims are swe
   await first.stop();
   const folder = join(dataDir, "realms", "1", "files", "uploads");
   const orphan = "0".repeat(32);
-  // Killed while it came, and killed between its rename and its turn.
+  // One killed during its upload, one killed between its rename and its turn.
   for (const name of [`${orphan}.bin`, `${"1".repeat(32)}.bin.part`]) writeFileSync(join(folder, name), "orphan");
   const second = await startTestServer(t, { dataDir });
   const again = await second.person("anybody");

@@ -1,6 +1,6 @@
 /**
- * The command line beside the server (issue 2, D4, E1): organizations and their hosts, accounts, backup and restore, check. Each
- * command is a real process; the server runs here, with time in our hand.
+ * The command line while the server runs (D4, E1): organizations and their hosts, accounts, backup, restore and check.
+ * Each command is a real process; the server runs in this process, with a clock that the test controls.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,14 +13,14 @@ import { type Exited, runCli } from "../support/process.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { readZuliprc, startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
-/** Refused: nothing on stdout, one line that says why on stderr. */
+/** Checks for a rejection: nothing on stdout, and one line with the reason on stderr. */
 function isRefused(t: Test, { code, stdout, stderr }: Exited, why: RegExp): void {
   t.strictSame({ code, stdout }, { code: 1, stdout: "" });
   t.match(stderr, /^colloquy: [^\n]+\n$/);
   t.match(stderr, why);
 }
 
-/** The owner of a realm that `create-realm` made. */
+/** The owner of a realm that `create-realm` created. */
 function ownerOf(url: string, dataDir: string, label: string): Client {
   const { email, key } = readZuliprc(join(dataDir, `zuliprc.${label}`));
   return new Client(url, { email, key, userId: 2 });
@@ -32,7 +32,7 @@ async function logIn(client: Client, username: string, password: string): Promis
 }
 
 t.test(
-  "[D4] create-realm while the server runs: exact host, then first label, everything else the first realm",
+  "[D4] create-realm works while the server runs: requests find a realm by exact host, then first label, else the first realm",
   async (t) => {
     const { server } = await startClockedServer(t);
     const { owner, dataDir, url } = server;
@@ -63,7 +63,7 @@ t.test(
     t.equal(readFileSync(file, "utf8"), `[api]\nemail=eve@example.com\nkey=${key}\nsite=https://s.example.org\n`);
     t.equal(statSync(file).mode & 0o777, 0o600);
 
-    // The very first request: no time has passed since it was made.
+    // The very first request: no time has passed since the realm was created.
     for (const host of [
       "sales.example.org",
       "SALES.localhost:9991",
@@ -79,14 +79,14 @@ t.test(
     }
     const eve = new HostClient(ownerOf(url, dataDir, "sales"), "sales.example.org");
     t.match((await eve.get("/users/me")).body, { email: "eve@example.com", role: 100 });
-    t.equal((await owner.get("/users/me")).status, 200, "the first realm goes on");
+    t.equal((await owner.get("/users/me")).status, 200, "the first realm continues");
 
     const create = (...args: string[]) => runCli(t, dataDir, "create-realm", ...args);
     const email = ["--email", "eve@example.com"];
     const shadowed = "sales.third.example.org";
     t.strictSame(await realmAt(shadowed), ["Sales & Co", `http://${shadowed}`], "by its first label");
     t.equal((await create("third", ...email, "--host", shadowed)).code, 0);
-    t.strictSame(await realmAt(shadowed), ["third", `http://${shadowed}`], "an exact host comes first, at once");
+    t.strictSame(await realmAt(shadowed), ["third", `http://${shadowed}`], "an exact host takes precedence at once");
     const [label, address, twice, taken] = await Promise.all([
       create("Upper Case", ...email),
       create("two", "--email", "eve"),
@@ -94,15 +94,15 @@ t.test(
       create("two", ...email, "--host", "INTRANET"),
     ]);
     isRefused(t, label, /label/);
-    isRefused(t, address, /e-mail/);
-    isRefused(t, twice, /there is a realm|making another/);
-    isRefused(t, taken, /there is a realm|making another/);
+    isRefused(t, address, /email/);
+    isRefused(t, twice, /already exists|is creating another/);
+    isRefused(t, taken, /already exists|is creating another/);
     t.equal(readZuliprc(file).key, key, "the owner's key is untouched");
     t.strictSame(readdirSync(join(dataDir, "realms")).sort(), ["1", "2", "3"]);
   },
 );
 
-t.test("[S1] two create-realm at the same time never share a realm", async (t) => {
+t.test("[S1] two concurrent create-realm commands never share a realm", async (t) => {
   const { server } = await startClockedServer(t);
   const { dataDir, url } = server;
   const labels = ["left", "right"];
@@ -118,33 +118,36 @@ t.test("[S1] two create-realm at the same time never share a realm", async (t) =
     }
     const eve = new HostClient(ownerOf(url, dataDir, label), `${label}.example.org`);
     t.equal((await eve.get("/server_settings")).body.realm_name, label);
-    t.equal((await eve.get("/users/me")).status, 200, "its owner gets in");
+    t.equal((await eve.get("/users/me")).status, 200, "its owner can log in");
   }
 });
 
-t.test("[D7] grant-can-change-user-emails lets an owner change addresses, and takes it back", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const before = await startTestServer(t, { dataDir });
-  const target = await personOf(before, "target");
-  const address = before.owner.account?.email ?? "";
-  const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
-  isRefused(t, await grant(address), /is running on this data folder/);
-  await before.stop();
-  isRefused(t, await grant("nobody@example.com"), /No such user/);
-  isRefused(t, await grant("notification-bot@colloquy.invalid"), /No such user/);
-  const granted = await grant(address.toUpperCase());
-  t.strictSame([granted.code, granted.stderr], [0, ""]);
-  const change = async (server: TestServer, new_email: string) =>
-    outcome(await server.owner.patch(`/users/${target.userId}`, { new_email }));
-  const permitted = await startTestServer(t, { dataDir });
-  t.strictSame(await change(permitted, "changed@example.com"), success());
-  await permitted.stop();
-  t.equal((await grant(address, "--revoke")).code, 0);
-  const without = await startTestServer(t, { dataDir });
-  t.strictSame(await change(without, "again@example.com"), refusal("User not authorized to change user emails"));
-});
+t.test(
+  "[D7] grant-can-change-user-emails lets an owner change email addresses, and revokes the permission",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const before = await startTestServer(t, { dataDir });
+    const target = await personOf(before, "target");
+    const address = before.owner.account?.email ?? "";
+    const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
+    isRefused(t, await grant(address), /is running on this data folder/);
+    await before.stop();
+    isRefused(t, await grant("nobody@example.com"), /No such user/);
+    isRefused(t, await grant("notification-bot@colloquy.invalid"), /No such user/);
+    const granted = await grant(address.toUpperCase());
+    t.strictSame([granted.code, granted.stderr], [0, ""]);
+    const change = async (server: TestServer, new_email: string) =>
+      outcome(await server.owner.patch(`/users/${target.userId}`, { new_email }));
+    const permitted = await startTestServer(t, { dataDir });
+    t.strictSame(await change(permitted, "changed@example.com"), success());
+    await permitted.stop();
+    t.equal((await grant(address, "--revoke")).code, 0);
+    const without = await startTestServer(t, { dataDir });
+    t.strictSame(await change(without, "again@example.com"), refusal("User not authorized to change user emails"));
+  },
+);
 
-t.test("[issue 2] create-user makes an account of any role while the server rests", async (t) => {
+t.test("[spec 4] create-user creates an account of any role while the server is stopped", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   isRefused(t, await runCli(t, dataDir, "create-user", "ann@example.com", "Ann"), /is running on this data folder/);
@@ -167,7 +170,7 @@ t.test("[issue 2] create-user makes an account of any role while the server rest
     ["bob@example.com", bob, 600, []],
   ] as const) {
     const person = await logIn(owner, email, /password: (\S+)/.exec(stdout)?.[1] ?? "");
-    t.match(stdout, new RegExp(`^user ${person.userId} is made`));
+    t.match(stdout, new RegExp(`^user ${person.userId} was created`));
     t.equal((await person.get("/users/me")).body.role, expected);
     const { body } = await person.get("/users/me/subscriptions");
     t.strictSame(
@@ -177,11 +180,11 @@ t.test("[issue 2] create-user makes an account of any role while the server rest
     );
   }
   const { body } = await owner.get("/users");
-  t.equal(body.members.length, 4, "the refused ones left nothing");
+  t.equal(body.members.length, 4, "the rejected commands left nothing");
 });
 
 t.test(
-  "[E1] backup of a running server, restored elsewhere: everything is there, queues of before are void",
+  "[E1] a backup of a running server, restored elsewhere, has everything and invalidates earlier queues",
   async (t) => {
     const { owner, dataDir } = await startTestServer(t);
     t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
@@ -195,17 +198,17 @@ t.test(
     t.strictSame([saved.code, saved.stderr], [0, ""]);
     isRefused(t, await runCli(t, dataDir, "backup", backup), /exists already/);
     const later = await owner.say("general", "archive", "after the backup");
-    t.match((await read(owner)).body.events, [{ type: "message" }], "the server did not notice");
+    t.match((await read(owner)).body.events, [{ type: "message" }], "the server was unaffected");
 
     const copy = join(temporaryFolder(t), "copy");
     const restored = await runCli(t, copy, "restore", backup);
-    t.strictSame([restored.code, restored.stderr], [0, ""], "though the original still runs");
+    t.strictSame([restored.code, restored.stderr], [0, ""], "although the original still runs");
     isRefused(t, await runCli(t, copy, "restore", backup), /not empty/);
     for (const name of ["zuliprc", "zuliprc.sales"]) {
       t.equal(statSync(join(backup, name)).mode & 0o777, 0o600);
       t.equal(statSync(join(copy, name)).mode & 0o777, 0o600);
     }
-    t.equal(statSync(copy).mode & 0o077, 0, "nobody else may look");
+    t.equal(statSync(copy).mode & 0o077, 0, "only the owner may read it");
 
     const second = await startTestServer(t, { dataDir: copy });
     t.equal(second.owner.account?.key, owner.account?.key);
@@ -214,17 +217,17 @@ t.test(
     const gone = refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, {
       queue_id: queue.queue_id,
     });
-    t.strictSame(outcome(await read(second.owner)), gone, "never a wait for ever");
+    t.strictSame(outcome(await read(second.owner)), gone, "never an endless wait");
     const epochOf = (queueId: string) => queueId.split("-")[0];
     const { queue_id: newer } = await second.owner.register({ fetch_event_types: [] });
     t.not(epochOf(newer), epochOf(queue.queue_id), "a new epoch");
     const eve = new HostClient(ownerOf(second.url, copy, "sales"), "sales.example.org");
-    t.equal((await eve.get("/users/me")).status, 200, "every realm is in it");
+    t.equal((await eve.get("/users/me")).status, 200, "it contains every realm");
     t.ok((await second.owner.say("general", "archive", "a new life")) > id);
   },
 );
 
-t.test("[issue 2] restore refuses what is no backup, and leaves nothing behind", async (t) => {
+t.test("[D206] restore rejects a folder that is not a backup, and leaves nothing behind", async (t) => {
   const folder = temporaryFolder(t);
   const target = join(folder, "data");
   const notOurs = join(folder, "not-ours");
@@ -237,7 +240,7 @@ t.test("[issue 2] restore refuses what is no backup, and leaves nothing behind",
   }
 });
 
-t.test("[issue 2] check reads everything, and finds an index that lost an entry", async (t) => {
+t.test("[M2] check reads everything, and finds an index that lost an entry", async (t) => {
   const dataDir = temporaryFolder(t);
   const server = await startTestServer(t, { dataDir });
   const id = await server.owner.say("general", "checked", "hello");
@@ -255,7 +258,7 @@ t.test("[issue 2] check reads everything, and finds an index that lost an entry"
   t.match(damaged.stdout, new RegExp(`realm 1: message ${id} is not in its channel`));
 });
 
-t.test("[architecture, Search] rebuild-search forgets the index, and nothing is missed", async (t) => {
+t.test("[architecture, Search] rebuild-search discards the index, and searches still find everything", async (t) => {
   const server = await startTestServer(t);
   await server.owner.say("general", "t", "a needle");
   await server.stop();
@@ -265,7 +268,7 @@ t.test("[architecture, Search] rebuild-search forgets the index, and nothing is 
     environment.transaction(() => work(environment));
     return environment.close();
   };
-  // An index that claims to have everything, and has nothing.
+  // An index that claims to contain everything, and contains nothing.
   const wrong = { messagesUpTo: 999, topicsUpTo: 999, lastSegmentId: 3, segments: [{ id: 3, level: 0 }] };
   await change((environment) =>
     environment.put("searchState", "state", { format: 1, merge: null, leftovers: [], ...wrong }),
@@ -284,8 +287,8 @@ t.test("[architecture, Search] rebuild-search forgets the index, and nothing is 
   t.equal(await found(), 1);
 });
 
-t.test("[issue 2] without data, commands say so and make none", async (t) => {
+t.test("[start-up] commands without a data folder report it and create none", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
-  isRefused(t, await runCli(t, dataDir, "create-realm", "one", "--email", "eve@example.com"), /holds no data/);
+  isRefused(t, await runCli(t, dataDir, "create-realm", "one", "--email", "eve@example.com"), /has no data/);
   t.notOk(existsSync(dataDir));
 });

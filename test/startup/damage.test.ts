@@ -1,6 +1,6 @@
 /**
- * A damaged store under the server (README, Damage on disk): whoever meets the damage is told, nothing false is served or written, and
- * everybody else goes on.
+ * A store that is damaged while the server uses it: requests that read the damage get an error, nothing false is served
+ * or written, and all other requests work.
  */
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ async function damageRow(dataDir: string, table: TableName, key: number): Promis
   await root.close();
 }
 
-/** A stopped store with two messages and an uploaded file. */
+/** The folder of a stopped server with two messages and an uploaded file. */
 async function filled(t: Test): Promise<{ readonly dataDir: string; readonly file: string }> {
   const server = await startTestServer(t);
   for (const content of ["soup", "bread"]) {
@@ -43,7 +43,7 @@ async function filled(t: Test): Promise<{ readonly dataDir: string; readonly fil
 const internalError = { result: "error", code: "INTERNAL_SERVER_ERROR" };
 
 t.test(
-  "[M6] who meets a damaged row gets 500 and changes nothing, once in the log; everybody else goes on",
+  "[M6] a request that reads a damaged row gets 500, logged once, and changes nothing; other requests work",
   async (t) => {
     const { dataDir } = await filled(t);
     await damageRow(dataDir, "messages", 1);
@@ -65,7 +65,7 @@ t.test(
 
     const { body } = await owner.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true });
     t.match(body.events, [{ type: "update_message", message_id: 2 }]);
-    t.equal(body.events.length, 1, "what was rejected has written nothing");
+    t.equal(body.events.length, 1, "the rejected request has written nothing");
     t.equal(lines.length, 1, lines.join(""));
     t.match(
       JSON.parse(lines[0] ?? "").msg,
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test("[start-up] a damaged row that a start needs ends it with one line, and check names the row", async (t) => {
+t.test("[start-up] a damaged row needed by a start ends it with one line, and check names the row", async (t) => {
   const { dataDir } = await filled(t);
   await damageRow(dataDir, "users", 2);
   const message = /data\.mdb is damaged: the row 2 of table users has a wrong checksum\. Stop the server, run/;
@@ -86,7 +86,7 @@ t.test("[start-up] a damaged row that a start needs ends it with one line, and c
 });
 
 t.test(
-  "[architecture, idea 1] a damaged organization answers 500, once in the log, and keeps none of the others from serving",
+  "[architecture, idea 1] a damaged organization answers 500, logged once, and does not affect the others",
   async (t) => {
     const { dataDir } = await filled(t);
     t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
@@ -105,7 +105,7 @@ t.test(
 );
 
 t.test(
-  "[architecture, Files] check finds an uploaded file that is not what was uploaded, and a backup says so",
+  "[architecture, Files] check finds an uploaded file whose content changed, and a backup reports it",
   async (t) => {
     const { dataDir, file } = await filled(t);
     const path = join(dataDir, "realms", "1", "files", uploadName(file));
@@ -127,7 +127,7 @@ t.test(
       if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });
     });
     await environment.close();
-    t.equal((await runCli(t, dataDir, "check")).code, 1, "of an older upload the size is known");
+    t.equal((await runCli(t, dataDir, "check")).code, 1, "for an older upload only the size is known");
     writeFileSync(path, "the menu");
     t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
   },

@@ -1,6 +1,6 @@
 /**
- * Dead letters on the command line (M6, D31, S2): what was given up is listed without secrets or texts, and goes out when an operator
- * tries it again. Real servers, real mail servers and receivers, real processes.
+ * Dead letters on the command line (M6, D169, S2): abandoned work is listed without secrets or texts, and is sent when
+ * an operator retries it. Real servers, mail servers, receivers and processes.
  */
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -11,7 +11,7 @@ import { logIn, MailServer, smtpError } from "../support/mail.ts";
 import { type Exited, runCli } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { privateAllowed, Receiver, status, webhookBot } from "../support/receiver.ts";
-import { commands, openFounded, rowsOf } from "../support/runtime.ts";
+import { commands, openNewRealm, rowsOf } from "../support/runtime.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 function letters(server: TestServer): number {
@@ -26,7 +26,7 @@ function isRefused(t: Test, { code, stderr }: Exited, why: RegExp): void {
 
 const listLine = (what: string) => new RegExp(`^\\d+  \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z after 1 attempt  ${what}\\n$`);
 
-t.test("[D31, S2] a mail that was given up is listed without its text, and sent when it is tried again", async (t) => {
+t.test("[D169, S2] an abandoned mail is listed without its text, and is sent when it is retried", async (t) => {
   const dataDir = temporaryFolder(t);
   const far = await MailServer.start(t);
   const environment = { SMTP_URL: far.url };
@@ -36,7 +36,7 @@ t.test("[D31, S2] a mail that was given up is listed without its text, and sent 
   await logIn(first, 2, "one", { client: "Peculiar" });
   await until(() => letters(first) === 1);
   const running = await runCli(t, dataDir, "dead-letters", "list");
-  t.match(running.stdout, listLine("mail 1 \\(new-login\\) to owner@localhost: .*554.*"), "while the server runs");
+  t.match(running.stdout, listLine("email 1 \\(new-login\\) to owner@localhost: .*554.*"), "while the server runs");
   const id = /^\d+/.exec(running.stdout)?.[0] ?? "";
   const shown = await runCli(t, dataDir, "dead-letters", "show", id);
   t.match(JSON.parse(shown.stdout), { id: Number(id), kind: "mail", attempts: 1, reason: /554/ });
@@ -45,7 +45,7 @@ t.test("[D31, S2] a mail that was given up is listed without its text, and sent 
   isRefused(t, await runCli(t, dataDir, "dead-letters", "drop", id), /is running on this data folder/);
   t.equal(letters(first), 1);
   await first.stop();
-  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "x"), /"x" is no id/);
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "x"), /"x" is not an id/);
   isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "99999"), /there is no such dead letter/);
   const retried = await runCli(t, dataDir, "dead-letters", "retry", id);
   t.strictSame([retried.code, retried.stdout], [0, `${id}: is due now\n`]);
@@ -55,7 +55,7 @@ t.test("[D31, S2] a mail that was given up is listed without its text, and sent 
   t.equal(realmOf(second).environment.count("deadMails"), 0);
 });
 
-t.test("[S2] a mail with a key in it is not kept: trying it again says what to do instead", async (t) => {
+t.test("[D169, S2] an email that contains a key is not kept: a retry says what to do instead", async (t) => {
   const dataDir = temporaryFolder(t);
   const far = await MailServer.start(t);
   far.answers.push(smtpError(554));
@@ -66,55 +66,58 @@ t.test("[S2] a mail with a key in it is not kept: trying it again says what to d
   t.equal(realmOf(server).environment.count("deadMails"), 0);
   await server.stop();
   const retried = await runCli(t, dataDir, "dead-letters", "retry", "all");
-  t.match(retried, { code: 1, stdout: /invite again/, stderr: /1 dead letters stay/ });
-  t.match(await runCli(t, dataDir, "dead-letters", "drop", "all"), { code: 0, stdout: /is dropped/ });
+  t.match(retried, { code: 1, stdout: /invite again/, stderr: /1 dead letters were not changed/ });
+  t.match(await runCli(t, dataDir, "dead-letters", "drop", "all"), { code: 0, stdout: /dropped/ });
   t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
 });
 
-t.test("[spec 6] a message that a webhook refused is listed without its text, and goes out again", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const { environment } = privateAllowed;
-  const receiver = await Receiver.start(t);
-  const first = await startTestServer(t, { dataDir, environment });
-  const anna = await personOf(first, "anna");
-  const { bot } = await webhookBot(anna, "hook", receiver.url);
-  receiver.next.push(status(404));
-  await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
-  await until(() => letters(first) === 1);
-  const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
-  t.match(
-    stdout,
-    listLine(`message \\d+ for the outgoing webhook of bot ${bot.userId} \\(.*\\): .*refused, status 404`),
-  );
-  t.notMatch(stdout, "secret");
-  await first.stop();
-  const before = receiver.calls.length;
-  t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
-  await startTestServer(t, { dataDir, environment });
-  const { text } = await receiver.call(before + 1);
-  t.match(JSON.parse(text), { data: "a secret text" });
-});
+t.test(
+  "[spec 6] a message that a webhook rejected is listed without its text, and is sent when it is retried",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const { environment } = privateAllowed;
+    const receiver = await Receiver.start(t);
+    const first = await startTestServer(t, { dataDir, environment });
+    const anna = await personOf(first, "anna");
+    const { bot } = await webhookBot(anna, "hook", receiver.url);
+    receiver.next.push(status(404));
+    await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
+    await until(() => letters(first) === 1);
+    const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
+    t.match(
+      stdout,
+      listLine(`message \\d+ for the outgoing webhook of bot ${bot.userId} \\(.*\\): .*refused, status 404`),
+    );
+    t.notMatch(stdout, "secret");
+    await first.stop();
+    const before = receiver.calls.length;
+    t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
+    await startTestServer(t, { dataDir, environment });
+    const { text } = await receiver.call(before + 1);
+    t.match(JSON.parse(text), { data: "a secret text" });
+  },
+);
 
-t.test("[M6] a command that threw too often is listed without its parameters, and can be tried again", async (t) => {
+t.test("[M6] a command that threw too often is listed without its parameters, and can be retried", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
-  realmOf(first).dispatcher.tell(commands.throwing());
+  realmOf(first).dispatcher.send(commands.throwing());
   await until(() => letters(first) === 1);
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
-  t.match(stdout, /after 3 attempts {2}realm\.found for realm: Error: /);
+  t.match(stdout, /after 3 attempts {2}realm\.create for realm: Error: /);
   await first.stop();
   t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
   const environment = openEnvironment(join(dataDir, "realms", "1"));
   const [row] = rowsOf(environment, "mailbox");
-  t.match(row, { command: { type: "realm.found" }, attempts: 0 });
+  t.match(row, { command: { type: "realm.create" }, attempts: 0 });
   await environment.close();
   const second = await startTestServer(t, { dataDir });
   await until(() => letters(second) === 1);
   t.equal(realmOf(second).environment.count("mailbox"), 0);
 });
 
-t.test("[S3] dead_letters_max: with more, the oldest go", async (t) => {
-  const realm = await openFounded(t);
+t.test("[S3] dead_letters_max: one more evicts the oldest", async (t) => {
+  const realm = await openNewRealm(t);
   const { environment } = realm;
   const max = limits.dead_letters_max;
   environment.transaction(() => {
@@ -128,7 +131,7 @@ t.test("[S3] dead_letters_max: with more, the oldest go", async (t) => {
   });
   realm.clock.advance(60_100);
   t.equal(environment.count("deadLetters"), max);
-  t.strictSame(environment.keys("deadMails", { limit: 9 }), [2], "a letter's mail goes with it");
+  t.strictSame(environment.keys("deadMails", { limit: 9 }), [2], "a dead letter's email is removed with it");
   realm.clock.advance(60_100);
   t.equal(environment.count("deadLetters"), max, "as many as the bound stay");
 });

@@ -1,4 +1,4 @@
-/** The way back for who lost a key or a password (README, Configuration): the console says so, the command line helps. */
+/** Recovery of a lost API key or password: the start reports it, and the command line sets a new one. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -6,16 +6,16 @@ import { Client } from "../support/client.ts";
 import { Program, runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 
-t.test("[start-up] a zuliprc whose key was replaced is told at the next start; new-key writes it anew", async (t) => {
+t.test("[start-up] a start reports a zuliprc whose key was replaced, and new-key writes a new one", async (t) => {
   const { owner, running, dataDir, stop } = await startTestServer(t);
   t.equal(running.isZuliprcGood, true);
   const { api_key: lost } = (await owner.post("/users/me/api_key/regenerate")).body;
   const bot = await owner.post("/bots", { full_name: "Bot", short_name: "bot" });
-  t.equal(bot.status, 401, "the key of before has ended");
+  t.equal(bot.status, 401, "the earlier key is revoked");
   await stop();
 
   const program = new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" });
-  await program.printed(/zuliprc opens no door any more/);
+  await program.printed(/zuliprc are not valid any more/);
   await program.printed(/cli -- new-key/);
   t.notMatch(program.stdout, "Try: curl");
   await program.end("SIGTERM");
@@ -24,7 +24,7 @@ t.test("[start-up] a zuliprc whose key was replaced is told at the next start; n
   t.strictSame([made.code, made.stderr], [0, ""]);
   const { email, key, site } = readZuliprc(join(dataDir, "zuliprc"));
   t.not(key, lost);
-  t.notMatch(made.stdout, key, "[S2] the key stands in the file alone");
+  t.notMatch(made.stdout, key, "[S2] the key is only in the file");
   t.match(site, /^http:\/\/127\.0\.0\.1:\d+$/, "the site stays");
   const again = await startTestServer(t, { dataDir });
   t.equal(again.running.isZuliprcGood, true);
@@ -32,34 +32,31 @@ t.test("[start-up] a zuliprc whose key was replaced is told at the next start; n
   t.equal((await new Client(again.url, { email, key: lost, userId: 2 }).get("/users/me")).status, 401);
 });
 
-t.test(
-  "[start-up] set-password gives a password that opens the door; unknown accounts and bots are refused",
-  async (t) => {
-    const { owner, dataDir, stop } = await startTestServer(t);
-    const bot = (await owner.post("/bots", { full_name: "Bot", short_name: "bot" })).body;
-    const { email } = (await owner.get(`/users/${bot.user_id}`)).body.user;
-    t.ok(email);
-    await stop();
-    const made = await runCli(t, dataDir, "set-password", "owner@localhost");
-    t.strictSame([made.code, made.stderr], [0, ""]);
-    const password = made.stdout.trim().split(" ").at(-1) ?? "";
-    for (const [address, why] of [
-      ["nobody@example.com", /there is no account nobody@example.com/],
-      [email, /has no password/],
-    ] as const) {
-      const refused = await runCli(t, dataDir, "set-password", address);
-      t.strictSame([refused.code, refused.stdout], [1, ""]);
-      t.match(refused.stderr, why);
-    }
-    const again = await startTestServer(t, { dataDir });
-    const logIn = (tried: string) =>
-      again.owner.anonymous().post("/fetch_api_key", { username: "owner@localhost", password: tried });
-    t.equal((await logIn(password)).status, 200);
-    t.equal((await logIn(`${password}x`)).status, 401);
-  },
-);
+t.test("[start-up] set-password sets a password that can log in; unknown accounts and bots are rejected", async (t) => {
+  const { owner, dataDir, stop } = await startTestServer(t);
+  const bot = (await owner.post("/bots", { full_name: "Bot", short_name: "bot" })).body;
+  const { email } = (await owner.get(`/users/${bot.user_id}`)).body.user;
+  t.ok(email);
+  await stop();
+  const made = await runCli(t, dataDir, "set-password", "owner@localhost");
+  t.strictSame([made.code, made.stderr], [0, ""]);
+  const password = made.stdout.trim().split(" ").at(-1) ?? "";
+  for (const [address, why] of [
+    ["nobody@example.com", /there is no account nobody@example.com/],
+    [email, /bots have no password/],
+  ] as const) {
+    const refused = await runCli(t, dataDir, "set-password", address);
+    t.strictSame([refused.code, refused.stdout], [1, ""]);
+    t.match(refused.stderr, why);
+  }
+  const again = await startTestServer(t, { dataDir });
+  const logIn = (tried: string) =>
+    again.owner.anonymous().post("/fetch_api_key", { username: "owner@localhost", password: tried });
+  t.equal((await logIn(password)).status, 200);
+  t.equal((await logIn(`${password}x`)).status, 401);
+});
 
-t.test("[start-up] a zuliprc that is gone or says nothing opens no door", async (t) => {
+t.test("[start-up] a start reports a zuliprc that is missing or has no credentials", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   await first.stop();

@@ -1,6 +1,7 @@
 /**
- * A start never deletes an organization (M1): with a root that is lost in whatever way, the next start has every message and the
- * owner's key, or is rejected with one line and touches nothing. A new organization is made only where there is no trace of one.
+ * A start never deletes an organization (M1): however the root database was lost, the next start has every message and
+ * the owner's key, or is rejected with one line and changes nothing. A new organization is created only where there is
+ * no trace of one.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -21,7 +22,7 @@ interface Kept {
 
 const template = temporaryFolder(t);
 
-/** A data folder that a server has left, with two organizations and a message. */
+/** The data folder of a stopped server, with two organizations and a message. */
 const left: Promise<Kept> = (async () => {
   const dataDir = join(template, "data");
   const { owner, stop } = await startTestServer(t, { dataDir });
@@ -44,7 +45,7 @@ async function leftFolder(t: Teardown): Promise<Kept> {
   return { ...kept, dataDir };
 }
 
-/** The next start has all of it. */
+/** Checks that the next start has all data. */
 async function hasEverything(t: Test, { dataDir, key, messageId }: Kept): Promise<void> {
   const { owner, stop, url } = await startTestServer(t, { dataDir });
   t.equal(owner.account?.key, key, "the owner's key");
@@ -61,12 +62,12 @@ async function hasEverything(t: Test, { dataDir, key, messageId }: Kept): Promis
 function everyFile(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = names.map(({ parentPath, path, name }) => join(parentPath ?? path, name)).sort();
-  // The lock is the start's own, and so is what it lays aside for a full disk.
+  // The start itself creates its lock, and its reserve for a full disk.
   const kept = paths.filter((path) => !/(lock|lock\.mdb|ballast|reserve)$/.test(path));
   return Object.fromEntries(kept.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
 }
 
-/** One line, exit code 78, nothing changed. */
+/** Checks for one line, exit code 78, and no change. */
 async function isRejected(t: Test, dataDir: string, why: RegExp): Promise<void> {
   const before = everyFile(dataDir);
   const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], {
@@ -95,12 +96,12 @@ async function forgetRows(dataDir: string, ids: readonly number[]): Promise<void
 const rootOf = (dataDir: string) => join(dataDir, "root");
 const rootFile = (dataDir: string) => join(dataDir, "root", "data.mdb");
 
-/** Ways to lose a root. */
+/** Ways to lose the root database. */
 const losses: Readonly<Record<string, (dataDir: string) => void | Promise<void>>> = {
   "was removed": (dataDir) => rmSync(rootOf(dataDir), { recursive: true }),
-  "has nothing but LMDB's lock": (dataDir) => rmSync(rootFile(dataDir)),
-  "was truncated to nothing": (dataDir) => truncateSync(rootFile(dataDir)),
-  "was truncated to a page": (dataDir) => truncateSync(rootFile(dataDir), 4096),
+  "has only LMDB's lock file": (dataDir) => rmSync(rootFile(dataDir)),
+  "was truncated to zero bytes": (dataDir) => truncateSync(rootFile(dataDir)),
+  "was truncated to one page": (dataDir) => truncateSync(rootFile(dataDir), 4096),
   "lost all but its first two pages": (dataDir) => truncateSync(rootFile(dataDir), 8192),
   "was overwritten": (dataDir) => writeFileSync(rootFile(dataDir), Buffer.alloc(32_768)),
   "was made anew": async (dataDir) => {
@@ -121,7 +122,7 @@ for (const [how, lose] of Object.entries(losses)) {
   });
 }
 
-t.test("[M1] commands beside the server leave a lost root to the next start", async (t) => {
+t.test("[M1] commands other than the server leave a lost root to the next start", async (t) => {
   const kept = await leftFolder(t);
   truncateSync(rootFile(kept.dataDir));
   const backup = join(temporaryFolder(t), "backup");
@@ -139,7 +140,7 @@ t.test("[M1] commands beside the server leave a lost root to the next start", as
 });
 
 t.test(
-  "[M1] a store of an older program learns who it is when it is opened, and the first one always could say",
+  "[M1] the identity of an older program's store is written when it is opened, and the first organization is recognized without one",
   async (t) => {
     const kept = await leftFolder(t);
     for (const id of [1, 2]) await changeRealm(kept.dataDir, id, (realm) => realm.remove("meta", "identity"));
@@ -152,7 +153,7 @@ t.test(
   },
 );
 
-/** What makes it impossible to tell who an organization is, when the root is gone. */
+/** Faults that make it impossible to identify an organization when the root is lost. */
 const doubts: Readonly<Record<string, (dataDir: string) => void | Promise<void>>> = {
   "is of an older program": (dataDir) => changeRealm(dataDir, 2, (realm) => realm.remove("meta", "identity")),
   "is a copy of another one": (dataDir) => {
@@ -176,7 +177,7 @@ for (const [how, doubt] of Object.entries(doubts)) {
   });
 }
 
-t.test("[M1] a start is rejected when an organization that the root passed over cannot say who it is", async (t) => {
+t.test("[M1] a start is rejected when an organization missing from the root cannot be identified", async (t) => {
   const { dataDir } = await leftFolder(t);
   await changeRealm(dataDir, 1, (realm) => {
     realm.remove("meta", "identity");
@@ -195,7 +196,7 @@ t.test("[D4] a start is rejected when two organizations claim one address", asyn
   await isRejected(t, dataDir, /realms\/2 and \S+realms\/1 have the same label or host/);
 });
 
-/** The first organization's data is not there, though the root lists it. */
+/** Faults of the first organization's folder, although the root lists it. */
 const absences: Readonly<Record<string, (folder: string) => void>> = {
   "is gone": (folder) => rmSync(folder, { recursive: true }),
   "lost its store": (folder) => rmSync(join(folder, "data.mdb")),
@@ -203,15 +204,19 @@ const absences: Readonly<Record<string, (folder: string) => void>> = {
   "has a store without a head": (folder) => writeFileSync(join(folder, "data.mdb"), Buffer.alloc(65_536)),
 };
 
-for (const [how, harm] of Object.entries(absences)) {
+for (const [how, damage] of Object.entries(absences)) {
   t.test(`[M1] a start is rejected when the folder of the first organization ${how}`, async (t) => {
     const { dataDir } = await leftFolder(t);
-    harm(join(dataDir, "realms", "1"));
-    await isRejected(t, dataDir, /realms\/1\/data\.mdb is (missing|empty|damaged), and holds an organization/);
+    damage(join(dataDir, "realms", "1"));
+    await isRejected(
+      t,
+      dataDir,
+      /realms\/1\/data\.mdb is (missing|empty|damaged): it must hold an organization\. Stop the server, .* restore a backup\./,
+    );
   });
 }
 
-t.test("[M1] another organization whose data is gone is not made anew, and the first one is served", async (t) => {
+t.test("[M1] another organization without its data is not recreated, and the first one is served", async (t) => {
   const kept = await leftFolder(t);
   const store = join(kept.dataDir, "realms", "2", "data.mdb");
   rmSync(store);
@@ -221,7 +226,7 @@ t.test("[M1] another organization whose data is gone is not made anew, and the f
   t.notOk(existsSync(store));
 });
 
-t.test("[start-up] what is no trace of an organization keeps nobody from making one", async (t) => {
+t.test("[start-up] files that are no trace of an organization do not prevent creating one", async (t) => {
   const dataDir = temporaryFolder(t);
   for (const folder of ["lost+found", "realms/1", "realms/founding-0123456789ab", "root", "outbox"]) {
     mkdirSync(join(dataDir, folder), { recursive: true });
@@ -232,10 +237,10 @@ t.test("[start-up] what is no trace of an organization keeps nobody from making 
   const { owner, stop } = await startTestServer(t, { dataDir });
   t.equal((await owner.get("/users/me")).body.user_id, 2);
   await stop();
-  t.strictSame(readdirSync(join(dataDir, "realms")), ["1"], "what was never finished was cleared away");
+  t.strictSame(readdirSync(join(dataDir, "realms")), ["1"], "unfinished folders were removed");
 });
 
-t.test("[D4] create-realm takes an id that no row has and no folder, whatever the root lost", async (t) => {
+t.test("[D4] create-realm takes an id that neither a row nor a folder has, whatever the root lost", async (t) => {
   const kept = await leftFolder(t);
   await forgetRows(kept.dataDir, [2]);
   const made = await runCli(t, kept.dataDir, "create-realm", "third", "--email", "ann@example.com");
@@ -247,7 +252,7 @@ t.test("[D4] create-realm takes an id that no row has and no folder, whatever th
   t.equal(body.realm_name, "third");
 });
 
-t.test("[M1] the server's process says so in its log, and rebuilds the root of a folder that it served", async (t) => {
+t.test("[M1] the server rebuilds the root of a folder that it served, and logs it", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   const { owner, program } = await startProgram(t, dataDir);
   const id = await owner.say("general", "kept", "here to stay");
@@ -255,5 +260,5 @@ t.test("[M1] the server's process says so in its log, and rebuilds the root of a
   rmSync(rootOf(dataDir), { recursive: true });
   const again = await startProgram(t, dataDir);
   t.equal((await again.owner.get(`/messages/${id}`)).body.raw_content, "here to stay");
-  t.match(again.program.stderr, /"msg":"[^"]*realms\/1: its row is made anew"/);
+  t.match(again.program.stderr, /"msg":"[^"]*realms\/1: its row was restored"/);
 });

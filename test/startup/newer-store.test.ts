@@ -1,4 +1,4 @@
-/** Data of a newer program (issue "Proof that nothing is lost", Faults for real): refused in one line, and left as it is. */
+/** Data of a newer version is rejected with one line and left unchanged. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function digest(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
-t.test("[start-up] a store of a newer version is refused with one line, whichever part of it is newer", async (t) => {
+t.test("[start-up] a store of a newer version is rejected with one line, whichever part of it is newer", async (t) => {
   const dataDir = temporaryFolder(t);
   const { program } = await startProgram(t, dataDir);
   t.equal((await program.end("SIGTERM")).code, 0);

@@ -1,4 +1,7 @@
-/** A process with the server's log: for each number on its stdin it logs as many lines, and says on its stdout that it has. */
+/**
+ * A process with the server's log: for each number on stdin it logs that many lines, and reports on stdout when it is
+ * done.
+ */
 import { createInterface } from "node:readline";
 import { createLog } from "../../src/log.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Pictures in the real process: the library is not loaded before the first one comes (idle memory), the built server has it, a
- * kill leaves nothing half done, and copies made by the command line have the files.
+ * Images in the real process: the image library is loaded with the first image (idle memory), the built server includes
+ * it, a kill leaves no partial upload, and backups contain the files.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,19 +12,19 @@ import { temporaryFolder } from "../support/server.ts";
 const avatar = "/users/me/avatar";
 const png = await picture("png", 40, 30);
 
-/** Whether the process has the library in memory; null where that cannot be seen. */
+/** Whether the process has loaded the library; null where that cannot be seen. */
 function hasLibrary(pid: number): boolean | null {
   const maps = `/proc/${pid}/maps`;
   return existsSync(maps) ? /libvips|sharp/.test(readFileSync(maps, "utf8")) : null;
 }
 
 t.test(
-  "[issue, Memory] the library comes with the first picture and is not needed to serve it; a backup has the files",
+  "[D188] the image library is loaded with the first upload and not needed to serve; a backup has the files",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const first = await startProgram(t, dataDir);
     await first.owner.get("/users");
-    t.not(hasLibrary(first.program.pid), true, "not loaded while nobody needs it");
+    t.not(hasLibrary(first.program.pid), true, "not loaded before it is needed");
     const { status, body } = await upload(first.owner, avatar, png);
     t.equal(status, 200);
     t.not(hasLibrary(first.program.pid), false);
@@ -41,13 +41,13 @@ t.test(
 
     const again = await startProgram(t, restored);
     for (const address of addresses) t.equal((await fetchPage(again.url, address)).status, 200, address);
-    t.not(hasLibrary(again.program.pid), true, "serving needs no library");
+    t.not(hasLibrary(again.program.pid), true, "serving does not load the library");
     await again.program.end("SIGTERM");
   },
 );
 
 t.test(
-  "[issue, crash] killed in the middle of uploads, the next start has exactly the files that its rows claim",
+  "[architecture, Files] after a kill during uploads, the next start has exactly the files that its rows claim",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const first = await startProgram(t, dataDir);

@@ -1,6 +1,7 @@
 /**
- * How long a request line may be (S3), in the real process: what uWebSockets.js takes of a head is set as it starts, and what it
- * refuses by itself is not in the envelope. The bounds of a path and of a query must lie below that, or they are never reached.
+ * The maximum length of a request line (S3), in the real process: the limit of uWebSockets.js on a request head is set
+ * at start-up, and its own rejections have no envelope. The bounds of a path and of a query must be lower, otherwise
+ * they are never reached.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -10,7 +11,7 @@ import { startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const { owner, url } = await startProgram(t, temporaryFolder(t));
-/** Of a browser that knows other sites on the host, behind proxies. */
+/** As sent by a browser that has cookies of other sites on the host, through proxies. */
 const cookies = { Cookie: "c".repeat(10 * 1024) };
 const tooLong = refusal("The request line is too long");
 const prefix = "/api/v1";
@@ -19,14 +20,14 @@ function ofLength(start: string, bytes: number): string {
   return start + "x".repeat(bytes - start.length);
 }
 
-t.test("[S3] url_query_bytes_max: a query may be that long; one byte more is refused in the envelope", async (t) => {
+t.test("[S3] url_query_bytes_max: a query may be that long; one byte more is rejected with the envelope", async (t) => {
   const query = ofLength("surplus=", limits.url_query_bytes_max);
   const taken = await owner.send("GET", `/users/me?${query}`, null, cookies);
   t.match(outcome(taken), { status: 200, body: { user_id: 2, ignored_parameters_unsupported: ["surplus"] } });
   t.strictSame(outcome(await owner.send("GET", `/users/me?${query}x`, null, cookies)), tooLong);
 });
 
-t.test("[S3] path_bytes_max: a path may be that long; one byte more is refused in the envelope", async (t) => {
+t.test("[S3] path_bytes_max: a path may be that long; one byte more is rejected with the envelope", async (t) => {
   const path = ofLength("/", limits.path_bytes_max - prefix.length);
   const query = ofLength("surplus=", limits.url_query_bytes_max);
   for (const rest of ["", `?${query}`]) {
@@ -35,9 +36,15 @@ t.test("[S3] path_bytes_max: a path may be that long; one byte more is refused i
   }
 });
 
-t.test("[S3] http_head_bytes_max: a larger head is refused as it comes, and the next one is served", async (t) => {
-  const cookie = "c".repeat(limits.http_head_bytes_max);
-  const answer = await exchange(url, `GET ${prefix}/server_settings HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`);
-  t.equal(answer?.status ?? 431, 431, "uWebSockets.js answers by itself, if anybody listens");
-  t.equal((await owner.get("/users/me")).status, 200);
-});
+t.test(
+  "[S3] http_head_bytes_max: a larger head is rejected while it arrives, and the next request is served",
+  async (t) => {
+    const cookie = "c".repeat(limits.http_head_bytes_max);
+    const answer = await exchange(
+      url,
+      `GET ${prefix}/server_settings HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`,
+    );
+    t.equal(answer?.status ?? 431, 431, "uWebSockets.js itself answers, if the client still reads");
+    t.equal((await owner.get("/users/me")).status, 200);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The start-up contract (issue 2), which other tools rely on word for word, on real processes: `node start.mjs` is what
- * `npm start` runs. The command line beside the server is in cli.test.ts, kill -9 under load in test/crash.
+ * The start-up contract, on which other tools rely word for word, on real processes: `node start.mjs` is what `npm
+ * start` runs. cli.test.ts covers the command line while the server runs, test/crash covers kill -9 under load.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -23,67 +23,65 @@ function newFolder(t: Test): string {
   return join(temporaryFolder(t), "data");
 }
 
-t.test(
-  "[start-up] an empty DATA_DIR gets a realm, its owner, the zuliprc, and a console that says where",
-  async (t) => {
-    // What is odd about them must not break the line to paste.
-    const dataDir = join(temporaryFolder(t), "it's my data");
-    const port = await freePort();
-    const email = "o'hara+x=1@example.org";
-    const { program, url, owner } = await startProgram(t, dataDir, {
-      PORT: String(port),
-      OWNER_EMAIL: email,
-      OWNER_PASSWORD: "an owner's password",
-      REALM_NAME: "Bits & Bytes",
-    });
-    t.equal(url, `http://127.0.0.1:${port}`, "HOST defaults to 127.0.0.1");
-    const settings = await owner.anonymous().get("/server_settings");
-    t.match(settings, { status: 200, body: { realm_name: "Bits & Bytes", realm_url: url, zulip_feature_level: 420 } });
+t.test("[start-up] an empty DATA_DIR gets a realm, its owner and a zuliprc, and the console says where", async (t) => {
+  // Special characters must not break the line that the user pastes.
+  const dataDir = join(temporaryFolder(t), "it's my data");
+  const port = await freePort();
+  const email = "o'hara+x=1@example.org";
+  const { program, url, owner } = await startProgram(t, dataDir, {
+    PORT: String(port),
+    OWNER_EMAIL: email,
+    OWNER_PASSWORD: "an owner's password",
+    REALM_NAME: "Bits & Bytes",
+  });
+  t.equal(url, `http://127.0.0.1:${port}`, "HOST defaults to 127.0.0.1");
+  const settings = await owner.anonymous().get("/server_settings");
+  t.match(settings, { status: 200, body: { realm_name: "Bits & Bytes", realm_url: url, zulip_feature_level: 420 } });
 
-    const file = join(dataDir, "zuliprc");
-    const key = owner.account?.key ?? "";
-    t.match(key, /^[A-Za-z0-9]{32}$/);
-    t.equal(readFileSync(file, "utf8"), `[api]\nemail=${email}\nkey=${key}\nsite=${url}\n`);
-    t.equal(statSync(file).mode & 0o777, 0o600);
+  const file = join(dataDir, "zuliprc");
+  const key = owner.account?.key ?? "";
+  t.match(key, /^[A-Za-z0-9]{32}$/);
+  t.equal(readFileSync(file, "utf8"), `[api]\nemail=${email}\nkey=${key}\nsite=${url}\n`);
+  t.equal(statSync(file).mode & 0o777, 0o600);
 
-    const lines = program.stdout.trimEnd().split("\n");
-    t.ok(lines.length <= 4, "a few lines");
-    t.match(lines[0], url);
-    const pasted = /Try: (.*)/.exec(program.stdout)?.[1] ?? "";
-    const { code, stdout } = await new Program(t, "bash", ["-c", pasted], {}).exited;
-    t.equal(code, 0);
-    t.match(JSON.parse(stdout), { result: "success", email, user_id: 2, role: 100 }, "the line can be pasted");
+  const lines = program.stdout.trimEnd().split("\n");
+  t.ok(lines.length <= 4, "a few lines");
+  t.match(lines[0], url);
+  t.match(lines[1], /^Transport: (?:native|node)$/);
+  const pasted = /Try: (.*)/.exec(program.stdout)?.[1] ?? "";
+  const { code, stdout } = await new Program(t, "bash", ["-c", pasted], {}).exited;
+  t.equal(code, 0);
+  t.match(JSON.parse(stdout), { result: "success", email, user_id: 2, role: 100 }, "the line can be pasted");
 
-    const login = await owner.anonymous().post("/fetch_api_key", { username: email, password: "an owner's password" });
-    t.equal(login.body.user_id, 2);
-    const { body } = await owner.post("/register", {
-      fetch_event_types: ["realm_user_groups", "stream", "realm_user"],
-    });
-    t.strictSame(
-      body.streams?.map((channel: { name: string }) => channel.name),
-      ["general"],
-    );
-    const groups: string[] = body.realm_user_groups.map((group: { name: string }) => group.name);
-    for (const name of [
-      "owners",
-      "administrators",
-      "moderators",
-      "fullmembers",
-      "members",
-      "everyone",
-      "internet",
-      "nobody",
-    ])
-      t.ok(groups.includes(`role:${name}`), name);
-    for (const host of ["chat.example.org", "10.1.2.3:80", "localhost", "[::1]:9991", "-"]) {
-      const seen = await new HostClient(owner, host).get("/users/me");
-      t.equal(seen.body.user_id, 2, `reachable as ${host}`);
-    }
-    t.equal((await program.end("SIGINT")).code, 0, "Ctrl-C is a SIGTERM, too");
-  },
-);
+  const login = await owner.anonymous().post("/fetch_api_key", { username: email, password: "an owner's password" });
+  t.equal(login.body.user_id, 2);
+  const { body } = await owner.post("/register", {
+    fetch_event_types: ["realm_user_groups", "stream", "realm_user"],
+  });
+  t.strictSame(
+    body.streams?.map((channel: { name: string }) => channel.name),
+    ["general"],
+  );
+  const groups: string[] = body.realm_user_groups.map((group: { name: string }) => group.name);
+  for (const name of [
+    "owners",
+    "administrators",
+    "moderators",
+    "fullmembers",
+    "members",
+    "everyone",
+    "internet",
+    "nobody",
+  ])
+    t.ok(groups.includes(`role:${name}`), name);
+  for (const host of ["chat.example.org", "10.1.2.3:80", "localhost", "[::1]:9991", "-"]) {
+    const seen = await new HostClient(owner, host).get("/users/me");
+    t.equal(seen.body.user_id, 2, `reachable as ${host}`);
+  }
+  t.equal((await program.end("SIGINT")).code, 0, "Ctrl-C works like SIGTERM");
+});
 
-t.test("[start-up] a second process on the same DATA_DIR is refused, and the first one does not notice", async (t) => {
+t.test("[start-up] a second process on the same DATA_DIR is rejected, and the first one is unaffected", async (t) => {
   const dataDir = newFolder(t);
   const { owner, program } = await startProgram(t, dataDir);
   const me = await owner.get("/users/me");
@@ -96,17 +94,17 @@ t.test("[start-up] a second process on the same DATA_DIR is refused, and the fir
   t.not(code, 0);
   t.equal(stdout, "");
   t.match(stderr, /^colloquy: process \d+ is running on this data folder\n$/);
-  t.match(stderr, String(program.pid), "it says which one");
+  t.match(stderr, String(program.pid), "it names the folder");
   t.equal(readFileSync(join(dataDir, "zuliprc"), "utf8"), before);
   t.ok((await owner.say("general", "still", "here")) > 0);
-  // Whoever is killed does not keep the folder.
+  // A killed process does not block the folder.
   await program.end("SIGKILL");
   const again = await startTestServer(t, { dataDir });
   t.equal((await again.owner.get("/users/me")).status, 200);
 });
 
 t.test(
-  "[start-up] SIGTERM: polls are answered, sockets closed with 1001, exit 0; a restart has everything",
+  "[start-up] SIGTERM answers polls, closes sockets with 1001 and exits with 0; a restart has everything",
   async (t) => {
     const dataDir = newFolder(t);
     const { owner, program, url } = await startProgram(t, dataDir);
@@ -127,9 +125,9 @@ t.test(
     t.equal((await socket.closed).code, 1001);
     const { status, body } = await polled;
     t.match({ status, body }, { status: 200, body: { result: "success", events: [{ type: "heartbeat" }] } });
-    t.equal(body.events.length, 1, "[README, Decisions of our own] a held poll gets a heartbeat");
+    t.equal(body.events.length, 1, "[D215] a held poll gets a heartbeat");
     await Promise.all([idle.closed, halfSent.closed]);
-    await t.rejects(owner.get("/users/me"), "nobody listens any more");
+    await t.rejects(owner.get("/users/me"), "the port is closed");
     t.notOk(existsSync(join(dataDir, "server.pid")));
 
     const again = await startTestServer(t, { dataDir });
@@ -145,7 +143,7 @@ t.test(
   },
 );
 
-t.test("[start-up] while it stops: what has begun is finished, what comes new is refused with 503", async (t) => {
+t.test("[start-up] a stopping server finishes started requests and rejects new ones with 503", async (t) => {
   const dataDir = newFolder(t);
   const server = await startTestServer(t, { dataDir });
   const settings = "GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -158,7 +156,7 @@ t.test("[start-up] while it stops: what has begun is finished, what comes new is
   const form = `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}`;
   const head = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: ${server.owner.authorization}\r\n${form}\r\n\r\n`;
   await begun.write(head + body.slice(0, 10));
-  // An answer to a later request says that the earlier bytes were read.
+  // When a later request is answered, the earlier bytes have been read.
   t.equal((await server.owner.get("/users/me")).status, 200);
 
   const stopped = server.stop();
@@ -178,70 +176,79 @@ t.test("[start-up] while it stops: what has begun is finished, what comes new is
   t.equal((await owner.get(`/messages/${id}`)).body.raw_content, "in time");
 });
 
-t.test("[start-up] SIGTERM under load: what was acknowledged is there, the rest was refused", async (t) => {
-  const dataDir = newFolder(t);
-  const { owner, program } = await startProgram(t, dataDir);
-  const acknowledged: number[] = [];
-  const writers = Array.from({ length: 16 }, async () => {
-    for (;;) {
-      const sent = await owner
-        .post("/messages", { type: "channel", to: "general", topic: "load", content: "x" })
-        .catch(() => null);
-      if (sent?.status !== 200) return sent?.status ?? 503;
-      acknowledged.push(sent.body.id);
-      // Everybody has been served at least once: now the end may come.
-      if (acknowledged.length === 64) void program.end("SIGTERM");
+t.test(
+  "[start-up] after SIGTERM under load, acknowledged requests are stored, and the others were rejected",
+  async (t) => {
+    const dataDir = newFolder(t);
+    const { owner, program } = await startProgram(t, dataDir);
+    const acknowledged: number[] = [];
+    const writers = Array.from({ length: 16 }, async () => {
+      for (;;) {
+        const sent = await owner
+          .post("/messages", { type: "channel", to: "general", topic: "load", content: "x" })
+          .catch(() => null);
+        if (sent?.status !== 200) return sent?.status ?? 503;
+        acknowledged.push(sent.body.id);
+        // Every client has been served at least once: now the server may stop.
+        if (acknowledged.length === 64) void program.end("SIGTERM");
+      }
+    });
+    t.strictSame([...new Set(await Promise.all(writers))], [503]);
+    t.equal((await program.exited).code, 0);
+    const again = await startTestServer(t, { dataDir });
+    const { body } = await again.owner.get("/messages", { anchor: "newest", num_before: 5000, num_after: 0 });
+    const kept = new Set(body.messages.map((message: { id: number }) => message.id));
+    t.strictSame(
+      acknowledged.filter((id) => !kept.has(id)),
+      [],
+    );
+  },
+);
+
+t.test(
+  "[start-up] a wrong configuration value gives one clear line and exit code 78, and changes nothing",
+  async (t) => {
+    const cases: readonly (readonly [Environment, RegExp])[] = [
+      [{ PORT: "http" }, /^colloquy: PORT="http" [^\n]+\n$/],
+      [{ OWNER_PASSWORD: "two\nlines" }, /^colloquy: OWNER_PASSWORD ((?!two|lines).)+\n$/],
+    ];
+    for (const [environment, expected] of cases) {
+      const dataDir = newFolder(t);
+      const { code, stdout, stderr } = await run(t, { DATA_DIR: dataDir, PORT: "0", ...environment });
+      t.strictSame({ code, stdout }, { code: 78, stdout: "" });
+      t.match(stderr, expected);
+      t.notOk(existsSync(dataDir), "nothing touched");
     }
-  });
-  t.strictSame([...new Set(await Promise.all(writers))], [503]);
-  t.equal((await program.exited).code, 0);
-  const again = await startTestServer(t, { dataDir });
-  const { body } = await again.owner.get("/messages", { anchor: "newest", num_before: 5000, num_after: 0 });
-  const kept = new Set(body.messages.map((message: { id: number }) => message.id));
-  t.strictSame(
-    acknowledged.filter((id) => !kept.has(id)),
-    [],
-  );
-});
+  },
+);
 
-t.test("[start-up] a bad configuration value: one clear line, exit 78, nothing touched", async (t) => {
-  const cases: readonly (readonly [Environment, RegExp])[] = [
-    [{ PORT: "http" }, /^colloquy: PORT="http" [^\n]+\n$/],
-    [{ OWNER_PASSWORD: "two\nlines" }, /^colloquy: OWNER_PASSWORD ((?!two|lines).)+\n$/],
-  ];
-  for (const [environment, expected] of cases) {
-    const dataDir = newFolder(t);
-    const { code, stdout, stderr } = await run(t, { DATA_DIR: dataDir, PORT: "0", ...environment });
-    t.strictSame({ code, stdout }, { code: 78, stdout: "" });
-    t.match(stderr, expected);
-    t.notOk(existsSync(dataDir), "nothing touched");
-  }
-});
+t.test(
+  "[start-up] a value that only the system can reject (address, key, folder) gives one clear line and exit code 78",
+  async (t) => {
+    const cases: readonly Environment[] = [
+      { HOST: "not a host" },
+      // In an address block that nobody uses (RFC 5737).
+      { HOST: "192.0.2.1" },
+      { TLS_KEY_FILE: "/nowhere/key.pem", TLS_CERT_FILE: "/nowhere/cert.pem" },
+      { DATA_DIR: "/dev/null/data" },
+    ];
+    for (const environment of cases) {
+      const dataDir = newFolder(t);
+      const config = readConfig({ DATA_DIR: dataDir, PORT: "0", ...environment });
+      const tools = {
+        log: createLog("silent"),
+        die(error: unknown): never {
+          throw error;
+        },
+      };
+      const [name = ""] = Object.keys(environment);
+      await t.rejects(startServer(config, tools), { name: "BadConfig", message: new RegExp(`^[^\n]*${name}[^\n]*$`) });
+      t.notOk(existsSync(dataDir), "nothing touched");
+    }
+  },
+);
 
-t.test("[start-up] so is what only the system can tell: no such address, no key, no folder", async (t) => {
-  const cases: readonly Environment[] = [
-    { HOST: "not a host" },
-    // Of a block that is nobody's (RFC 5737).
-    { HOST: "192.0.2.1" },
-    { TLS_KEY_FILE: "/nowhere/key.pem", TLS_CERT_FILE: "/nowhere/cert.pem" },
-    { DATA_DIR: "/dev/null/data" },
-  ];
-  for (const environment of cases) {
-    const dataDir = newFolder(t);
-    const config = readConfig({ DATA_DIR: dataDir, PORT: "0", ...environment });
-    const tools = {
-      log: createLog("silent"),
-      die(error: unknown): never {
-        throw error;
-      },
-    };
-    const [name = ""] = Object.keys(environment);
-    await t.rejects(startServer(config, tools), { name: "BadConfig", message: new RegExp(`^[^\n]*${name}[^\n]*$`) });
-    t.notOk(existsSync(dataDir), "nothing touched");
-  }
-});
-
-t.test("[start-up] every variable is checked before anything else, and the message names it", (t) => {
+t.test("[start-up] every variable is validated before anything else, and the message names it", (t) => {
   const bad: readonly (readonly [string, string])[] = [
     ...["-1", "65536", "1.5", "0x50", " 80", "80a"].map((port) => ["PORT", port] as const),
     ["HOST", "a\nb"],
@@ -254,6 +261,7 @@ t.test("[start-up] every variable is checked before anything else, and the messa
     ["REALM_NAME", "two\nlines"],
     ["RATE_LIMITS", "fast"],
     ["LOG_LEVEL", "loud"],
+    ["TRANSPORT", "fast"],
     ["WEB_PUBLIC_STREAMS_ENABLED", "maybe"],
     ["CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", "1"],
     ["TOPIC_DELETION_TIMEOUT_MS", "soon"],
@@ -275,7 +283,11 @@ t.test("[start-up] every variable is checked before anything else, and the messa
   t.throws(() => readConfig({ OWNER_PASSWORD: "s3cr\n3t" }), { message: /^((?!s3cr).)*$/ }, "[S2]");
   t.throws(() => readConfig({ PORT: "x" }), BadConfig);
   t.match(readConfig({}), { host: "127.0.0.1", port: 9991, dataDir: "./data", realmName: "Colloquy" });
-  t.equal(readConfig({}).topicDeletionTimeoutMs, 50_000, "[issue 5] how long a topic deletion works for a request");
+  t.equal(
+    readConfig({}).topicDeletionTimeoutMs,
+    50_000,
+    "[behaviour 7] a topic deletion request works for 50 s by default",
+  );
   t.equal(readConfig({}).maxFileUploadSizeMib, limits.upload_file_mib_default);
   const largest = `${limits.upload_file_mib_max}`;
   const quotas = ({ uploadQuotaMib, uploadQuotaPerUserMib }: Config) => [uploadQuotaMib, uploadQuotaPerUserMib];
@@ -290,7 +302,7 @@ t.test("[start-up] every variable is checked before anything else, and the messa
   t.end();
 });
 
-t.test("[start-up] a port that is taken: one clear line, and the data waits for the next start", async (t) => {
+t.test("[start-up] a port in use gives one clear line, and the data waits for the next start", async (t) => {
   const first = await startTestServer(t);
   const { port } = new URL(first.url);
   const dataDir = newFolder(t);
@@ -298,13 +310,13 @@ t.test("[start-up] a port that is taken: one clear line, and the data waits for 
   t.not(code, 0);
   t.match(stderr, /^colloquy: [^\n]+\n$/);
   t.match(stderr, port);
-  t.equal((await first.owner.get("/users/me")).status, 200, "who was there first is not disturbed");
+  t.equal((await first.owner.get("/users/me")).status, 200, "the program on the port is not disturbed");
   const second = await startTestServer(t, { dataDir });
-  t.equal((await second.owner.get("/users/me")).body.user_id, 2, "its zuliprc is good");
+  t.equal((await second.owner.get("/users/me")).body.user_id, 2, "its zuliprc is valid");
 });
 
 t.test(
-  "[start-up] two `npm start` at once from an unbuilt checkout: one build, each its own port and data",
+  "[start-up] two `npm start` at once from an unbuilt checkout build once, and each has its own port and data",
   async (t) => {
     t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), { scripts: { start: "node start.mjs" } });
     const copy = join(temporaryFolder(t), "checkout");
@@ -322,7 +334,7 @@ t.test(
     t.equal((await two.owner.get("/users/me")).status, 200);
     t.equal((await new Client(two.url, one.owner.account).get("/users/me")).status, 401, "each with its own data");
     t.equal((await one.program.end("SIGTERM")).code, 0);
-    t.equal((await two.owner.get("/users/me")).status, 200, "the other one goes on");
-    t.equal(readdirSync(join(copy, "dist")).length, 1, "one build, and no draft is left");
+    t.equal((await two.owner.get("/users/me")).status, 200, "the other one continues");
+    t.equal(readdirSync(join(copy, "dist")).length, 1, "one build, and no temporary folder is left");
   },
 );

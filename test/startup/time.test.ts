@@ -1,4 +1,4 @@
-/** What the command line does about an organization's time (M4, M8): beside real servers whose clocks were wrong. */
+/** The commands for an organization's time (M4, M8), used with real servers whose clocks were wrong. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { createChannel, realmOf } from "../support/conversation.ts";
@@ -6,7 +6,7 @@ import { JumpingClock } from "../support/jumping-clock.ts";
 import { runCli } from "../support/process.ts";
 import { startTestServer, type TestServer, type TestServerOptions, temporaryFolder } from "../support/server.ts";
 
-/** A server whose machine was started for it, and its clock. */
+/** A server whose machine has just booted, and its clock. */
 async function start(t: Test, dataDir: string, at: number, options: TestServerOptions = {}) {
   const clock = new JumpingClock(at, String(at));
   const server = await startTestServer(t, { ...options, dataDir, clock });
@@ -23,7 +23,7 @@ async function post({ owner }: TestServer, content: string): Promise<number> {
   return body.id;
 }
 
-t.test("[M4] set-time brings back an organization whose server ran with a clock that was ahead", async (t) => {
+t.test("[M4] set-time repairs an organization whose server ran with a clock that was ahead", async (t) => {
   const dataDir = temporaryFolder(t);
   const wrong = Date.UTC(2099, 0, 1);
   const first = await start(t, dataDir, wrong);
@@ -38,7 +38,7 @@ t.test("[M4] set-time brings back an organization whose server ran with a clock 
   t.match(set, {
     code: 0,
     stderr: "",
-    stdout: /^default organization: time set from 2099-.* to 20[2-9]\d-.* rows dated anew/,
+    stdout: /^default organization: time set from 2099-.* to 20[2-9]\d-.*; the dates of \d+ rows were changed/,
   });
   t.match(await runCli(t, dataDir, "set-time"), { code: 0, stdout: /nothing was changed/ });
   const second = await startTestServer(t, { dataDir });
@@ -48,7 +48,7 @@ t.test("[M4] set-time brings back an organization whose server ran with a clock 
   t.ok(later.body.message.timestamp >= body.message.timestamp && later.body.message.timestamp * 1000 < wrong);
 });
 
-t.test("[M8] retention that a jump of the clock holds is shown, and goes on when an operator says so", async (t) => {
+t.test("[M8] retention held after a clock jump is shown, and continues when an operator confirms it", async (t) => {
   const dataDir = temporaryFolder(t);
   const began = Date.UTC(2026, 0, 1);
   const first = await start(t, dataDir, began);
@@ -68,10 +68,10 @@ t.test("[M8] retention that a jump of the clock holds is shown, and goes on when
   t.match((await runCli(t, dataDir, "time")).stdout, /message retention is held: by 2026-03-02.* confirm-retention/);
   await second.stop();
   const confirmed = await runCli(t, dataDir, "confirm-retention");
-  t.match(confirmed, { code: 0, stdout: "message retention goes on\n" });
+  t.match(confirmed, { code: 0, stdout: "message retention continues\n" });
   const third = await startTestServer(t, { dataDir });
   await realmOf(third).dispatcher.idle();
-  t.equal(realmOf(third).environment.count("messages"), all - 3, "what is too old goes");
+  t.equal(realmOf(third).environment.count("messages"), all - 3, "expired messages are removed");
   await third.stop();
   t.match((await runCli(t, dataDir, "confirm-retention")).stdout, /was not held/);
 });

@@ -1,4 +1,7 @@
-/** TLS by configuration: the same server over https and wss, with a real certificate made by openssl (skips without it). */
+/**
+ * TLS by configuration: the same server over https and wss, with a real certificate made by openssl (skipped without
+ * it).
+ */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:https";
@@ -10,7 +13,7 @@ import { certificateObstacle, newCertificate } from "../support/certificate.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 t.test(
-  "[issue 1, Known limits] with TLS_KEY_FILE and TLS_CERT_FILE the server speaks https and wss, and nothing else",
+  "[start-up] with TLS_KEY_FILE and TLS_CERT_FILE the server speaks only https and wss",
   { skip: certificateObstacle() ?? false },
   async (t) => {
     const { keyFile, certFile } = newCertificate(temporaryFolder(t));
@@ -22,7 +25,7 @@ t.test(
     const [response] = await once(get(`${url}/api/v1/server_settings`, { ca, agent: false }), "response");
     t.equal(response.statusCode, 200);
     const settings = (await json(response)) as { realm_url: string };
-    t.equal(settings.realm_url, url, "links that it gives begin with https");
+    t.equal(settings.realm_url, url, "links that it creates start with https");
 
     const socket = new WebSocket(`${url.replace("https", "wss")}/api/v1/events/ws`, {
       ca,

@@ -1,6 +1,6 @@
 /**
- * Copies, restores and checks of a data folder (architecture, E1; cli backup, restore, check): a copy is whole whatever happens
- * meanwhile, a restored one voids the queues of before, and the check finds what is wrong.
+ * Backup, restore and check of a data folder (architecture, E1; cli backup, restore, check): a copy is complete
+ * whatever happens meanwhile, a restored one invalidates earlier queues, and the check finds every fault.
  */
 import { join } from "node:path";
 import t from "tap";
@@ -9,7 +9,7 @@ import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { backupPorts } from "../support/backup-ports.ts";
-import { commands, dump, generalId, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { commands, dump, generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 interface Folder {
@@ -23,10 +23,10 @@ function openFolder(t: Teardown, dataDir: string): Folder {
   return { dataDir, root };
 }
 
-/** A data folder with one realm, which is open, as while a server runs. */
+/** A data folder with one open realm, as while a server runs. */
 async function running(t: Teardown): Promise<Folder & { readonly opened: OpenRealm }> {
   const folder = openFolder(t, temporaryFolder(t));
-  const opened = await openFounded(t, { folder: realmFolder(folder.dataDir, 1) });
+  const opened = await openNewRealm(t, { folder: realmFolder(folder.dataDir, 1) });
   await opened.ask(commands.post("a", "one"));
   await opened.ask(commands.direct([ownerId], "two"));
   await opened.ask(commands.register(ownerId, "q1"));
@@ -44,7 +44,7 @@ async function withRealm(dataDir: string, work: (environment: Environment) => vo
   }
 }
 
-t.test("[E1] a restored backup has everything but a new epoch and no queues", async (t) => {
+t.test("[E1] a restored backup has everything except the epoch and the queues, which are new", async (t) => {
   const { root, dataDir, opened } = await running(t);
   const target = join(temporaryFolder(t), "copy");
   await backupFolder(root, dataDir, target, backupPorts);
@@ -58,12 +58,12 @@ t.test("[E1] a restored backup has everything but a new epoch and no queues", as
     t.not(environment.get("meta", "epoch")?.value, opened.realm.epoch);
   });
   await opened.ask(commands.post("a", "later"));
-  t.equal(opened.environment.count("messages"), 3, "the original goes on");
+  t.equal(opened.environment.count("messages"), 3, "the original continues");
 });
 
-t.test("[architecture] a realm that is made while the backup runs is whole in it, or not in it at all", async (t) => {
+t.test("[architecture] a realm created while the backup runs is complete in it, or absent", async (t) => {
   const { root, dataDir } = await running(t);
-  const other = await openFounded(t, { folder: realmFolder(dataDir, 2) });
+  const other = await openNewRealm(t, { folder: realmFolder(dataDir, 2) });
   const target = join(temporaryFolder(t), "copy");
   const copying = backupFolder(root, dataDir, target, backupPorts);
   root.putRealm({ id: 2, label: "two", hosts: [], createdAt: 0, dueHint: null });
@@ -74,41 +74,42 @@ t.test("[architecture] a realm that is made while the backup runs is whole in it
   t.strictSame(await checkFolder(copy.root, target), []);
 });
 
-/** Ways in which a store can be wrong, and what the check says of each. */
-const damages: Readonly<Record<string, { readonly harm: (environment: Environment) => void; readonly found: RegExp }>> =
-  {
-    "a message without its conversation": {
-      harm: (environment) => environment.remove("conversations", conversationOf(environment)),
-      found: /message 1 has no conversation/,
-    },
-    "a message that its conversation does not list": {
-      harm: (environment) => environment.remove("conversationMessages", [conversationOf(environment), 1]),
-      found: /message 1 is not in its conversation/,
-    },
-    "a message that its channel does not list": {
-      harm: (environment) => environment.remove("channelMessages", [generalId, 1]),
-      found: /message 1 is not in its channel/,
-    },
-    "a list that names a message that is not there": {
-      harm: (environment) => environment.remove("messages", 1),
-      found: /1 messages, 2 entries of conversations/,
-    },
-  };
+/** Faults of a store, and what the check reports for each. */
+const damages: Readonly<
+  Record<string, { readonly damage: (environment: Environment) => void; readonly found: RegExp }>
+> = {
+  "a message without its conversation": {
+    damage: (environment) => environment.remove("conversations", conversationOf(environment)),
+    found: /message 1 has no conversation/,
+  },
+  "a message that its conversation does not list": {
+    damage: (environment) => environment.remove("conversationMessages", [conversationOf(environment), 1]),
+    found: /message 1 is not in its conversation/,
+  },
+  "a message that its channel does not list": {
+    damage: (environment) => environment.remove("channelMessages", [generalId, 1]),
+    found: /message 1 is not in its channel/,
+  },
+  "a list that names a message that is not there": {
+    damage: (environment) => environment.remove("messages", 1),
+    found: /1 messages, 2 entries of conversations/,
+  },
+};
 
 function conversationOf(environment: Environment): number {
   return environment.get("messages", 1)?.conversationId ?? 0;
 }
 
-for (const [what, { harm, found }] of Object.entries(damages)) {
+for (const [what, { damage, found }] of Object.entries(damages)) {
   t.test(`[M2] the check finds ${what}`, async (t) => {
     const { root, dataDir, opened } = await running(t);
     t.strictSame(await checkFolder(root, dataDir), []);
-    opened.environment.transaction(() => harm(opened.environment));
+    opened.environment.transaction(() => damage(opened.environment));
     t.match((await checkFolder(root, dataDir)).join("\n"), found);
   });
 }
 
-t.test("[M8] a host that is closed and opened again leaves nothing undone and loses nothing", async (t) => {
+t.test("[M8] closing and reopening a host leaves nothing undone and loses nothing", async (t) => {
   const { root, dataDir, opened } = await running(t);
   const before = dump(opened.environment);
   await opened.realm.close();

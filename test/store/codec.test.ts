@@ -1,22 +1,23 @@
 /**
- * Rows become bytes and come back the same, whatever is in them; what this program cannot understand it refuses (architecture,
- * Encoding; pitfalls 1.6, 1.7). What cannot come back must not be written: see the list at the end.
+ * Rows are encoded and decoded without change, whatever their content; rows that this program cannot read are rejected
+ * (architecture, Encoding; pitfalls 1.6, 1.7). The last tests list values that cannot be decoded and must not be
+ * written.
  */
 import fc from "fast-check";
 import { pack } from "msgpackr";
 import t from "tap";
-import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { type RowOf, rowFields, rowVersions, type TableName } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
 import { DamagedRow } from "../../src/store/damage.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
-import { migrateRow, rowVersions } from "../../src/store/migrations.ts";
+import { migrateRow } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
 
-/** Plain data as rows hold it: no undefined, no -0, no half characters, no key that a prototype has. */
+/** Plain data as rows hold it: no undefined, no -0, no lone surrogates, no key that a prototype has. */
 const text = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.constantFrom("", "🍎", "👩‍👩‍👧‍👦", "e\u0301", "\u0000", "ﷺ".repeat(60)),
@@ -40,7 +41,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
 })).any;
 
 t.test(
-  "[architecture, Encoding] every table's rows come back as they were: nested, emoji, numbers of any size",
+  "[architecture, Encoding] every table's rows decode as they were encoded: nested, emoji, numbers of any size",
   (t) => {
     const seed = seedOf(t);
     for (const table of tables) {
@@ -48,7 +49,7 @@ t.test(
       const property = fc.property(row, (given) => {
         const back = decodeRow(table, 1, encodeRow(table, 1, given as unknown as RowOf<typeof table>));
         if (!Object.is(JSON.stringify(back), JSON.stringify(given))) {
-          throw new Error(`${JSON.stringify(given)} came back as ${JSON.stringify(back)}`);
+          throw new Error(`${JSON.stringify(given)} was decoded as ${JSON.stringify(back)}`);
         }
         deepSame(back, given);
       });
@@ -59,7 +60,7 @@ t.test(
   },
 );
 
-/** JSON hides infinities and the difference of -0: compared value by value. */
+/** JSON hides infinities and the sign of zero, so values are compared one by one. */
 function deepSame(one: unknown, other: unknown): void {
   if (typeof one === "object" && one !== null && typeof other === "object" && other !== null) {
     const [first, second] = [Object.entries(one), Object.entries(other)];
@@ -73,7 +74,7 @@ function deepSame(one: unknown, other: unknown): void {
   }
 }
 
-t.test("[records] what is absent is null when it comes back, and what no field names is not written", (t) => {
+t.test("[architecture, Encoding] an absent field decodes as null, and an undeclared field is not encoded", (t) => {
   const row = { id: 1, label: undefined, name: "x", extra: "gone" } as unknown as RowOf<"realm">;
   t.strictSame(decodeRow("realm", "realm", encodeRow("realm", "realm", row)), {
     id: 1,
@@ -87,7 +88,7 @@ t.test("[records] what is absent is null when it comes back, and what no field n
   t.end();
 });
 
-t.test("[records] fields that were appended later are null in rows of before", (t) => {
+t.test("[architecture, Encoding] fields appended later decode as null in older rows", (t) => {
   const [, ...fields] = rowFields.users;
   const older = seal("users", 7, pack([rowVersions.users, 7]));
   const row = decodeRow("users", 7, older);
@@ -96,7 +97,7 @@ t.test("[records] fields that were appended later are null in rows of before", (
   t.end();
 });
 
-t.test("[issue, Runtime and store] a row of a newer version is refused with a message, for every table", (t) => {
+t.test("[architecture, Encoding] a row of a newer version is rejected with a message, for every table", (t) => {
   for (const table of tables) {
     const newer = seal(table, 1, pack([rowVersions[table] + 1, ...rowFields[table].map(() => 1)]));
     t.throws(() => decodeRow(table, 1, newer), new RegExp(`${table}.*newer than this program`), table);
@@ -104,13 +105,13 @@ t.test("[issue, Runtime and store] a row of a newer version is refused with a me
   t.end();
 });
 
-t.test("[issue, Runtime and store] an older row without a migration is refused, never guessed at", (t) => {
+t.test("[architecture, Encoding] an older row without a migration is rejected", (t) => {
   t.throws(() => migrateRow("users", 0, {}), /no migration from version 0/);
-  t.strictSame(migrateRow("users", rowVersions.users, { id: 1 }), { id: 1 }, "today's version needs none");
+  t.strictSame(migrateRow("users", rowVersions.users, { id: 1 }), { id: 1 }, "the current version needs none");
   t.end();
 });
 
-t.test("[pitfalls 1.7] bytes that are no row are refused: empty, cut off, too long, of another codec", (t) => {
+t.test("[pitfalls 1.7] bytes that are not a row are rejected: empty, truncated, too long, of another codec", (t) => {
   const good = encodeRow("topicNames", [1, "x"], { id: 70_000 });
   t.strictSame(decodeRow("topicNames", [1, "x"], good), { id: 70_000 });
   const sealedAs = (bytes: Uint8Array) => seal("topicNames", [1, "x"], bytes);
@@ -131,7 +132,7 @@ t.test("[pitfalls 1.7] bytes that are no row are refused: empty, cut off, too lo
   t.end();
 });
 
-t.test("[pitfalls 1.7] a decoded row does not share memory with the bytes, which the next read overwrites", (t) => {
+t.test("[pitfalls 1.7] a decoded row does not share memory with its bytes, which the next read overwrites", (t) => {
   const bytes = encodeRow("meta", "m", { value: { text: "abc", blob: Buffer.from([1, 2, 3]) } });
   const row = decodeRow("meta", "m", bytes) as { value: { text: string; blob: Buffer } };
   bytes.fill(0);
@@ -140,28 +141,28 @@ t.test("[pitfalls 1.7] a decoded row does not share memory with the bytes, which
   t.end();
 });
 
-t.test("[pitfalls 1.7] what cannot be encoded throws; what would come back changed is known", (t) => {
+t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would change are known", (t) => {
   t.throws(() => encodeRow("meta", "m", { value: Symbol("no") }));
   const cyclic: Record<string, unknown> = {};
   cyclic["self"] = cyclic;
   t.throws(() => encodeRow("meta", "m", { value: cyclic }));
   const back = (given: unknown) => decodeRow("meta", "m", encodeRow("meta", "m", { value: given })).value;
-  // Why the doors clean what clients send: these would make memory and disk differ (M9).
+  // Why transports sanitize client input: these values would make memory and disk differ (M9).
   t.ok(
     ["\ufffd", "\ufffd\ufffd\ufffd", "\ud800"].includes(String(back("\ud800"))),
-    "half characters: as the decoder likes",
+    "lone surrogates are replaced or kept, depending on the decoder",
   );
   t.ok(Object.is(back(-0), 0), "minus zero");
   t.end();
 });
 
-t.test("[D7] a person of an older store may not change other people's addresses", (t) => {
+t.test("[D7] a user of an older store may not change other users' email addresses", (t) => {
   t.strictSame(migrateRow("users", 1, { id: 1 }), { id: 1, canChangeUserEmails: false });
   t.end();
 });
 
 t.test(
-  "[architecture, Encoding] a row with any bit flipped is refused, and so is one under another key or table",
+  "[architecture, Encoding] a row with any bit flipped is rejected, and so is a row under another key or table",
   (t) => {
     const row = { value: { text: "soup at noon", at: 1_700_000_000_000 } };
     const good = encodeRow("meta", "lunch", row);
@@ -171,7 +172,7 @@ t.test(
       bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
       try {
         decodeRow("meta", "lunch", bad);
-        t.fail(`bit ${bit} is flipped, and the row is taken`);
+        t.fail(`bit ${bit} is flipped, and the row is accepted`);
       } catch (error) {
         if (!(error instanceof DamagedRow)) t.fail(String(error));
       }
@@ -186,21 +187,18 @@ t.test(
   },
 );
 
-t.test(
-  "[architecture, Encoding] every key has a checksum of its own, and the key that LMDB gives back has the same",
-  async (t) => {
-    const keys: unknown[] = [0, 1, -1, 1.5, 2 ** 32, 2 ** 53, "", "a", "a\u0000b", "é🍎", "\ud800", "x".repeat(600)];
-    keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
-    const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));
-    t.equal(new Set(sums).size, keys.length);
-    const environment = openEnvironment(temporaryFolder(t));
-    t.teardown(() => environment.close());
-    environment.transaction(() => {
-      for (const key of keys) environment.put("meta", key as string, { value: JSON.stringify(key) });
-    });
-    const found: unknown[] = [];
-    environment.each("meta", ({ value }) => found.push(value));
-    t.same(new Set(found), new Set(keys.map((key) => JSON.stringify(key))));
-    t.equal(environment.rows("meta", { limit: 99 }).length, keys.length);
-  },
-);
+t.test("[architecture, Encoding] every key has its own checksum, also after a round trip through LMDB", async (t) => {
+  const keys: unknown[] = [0, 1, -1, 1.5, 2 ** 32, 2 ** 53, "", "a", "a\u0000b", "é🍎", "\ud800", "x".repeat(600)];
+  keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
+  const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));
+  t.equal(new Set(sums).size, keys.length);
+  const environment = openEnvironment(temporaryFolder(t));
+  t.teardown(() => environment.close());
+  environment.transaction(() => {
+    for (const key of keys) environment.put("meta", key as string, { value: JSON.stringify(key) });
+  });
+  const found: unknown[] = [];
+  environment.each("meta", ({ value }) => found.push(value));
+  t.same(new Set(found), new Set(keys.map((key) => JSON.stringify(key))));
+  t.equal(environment.rows("meta", { limit: 99 }).length, keys.length);
+});

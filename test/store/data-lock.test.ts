@@ -1,6 +1,6 @@
 /**
- * One process per data folder (start-up contract): a second one is refused with a clear message, a dead owner is replaced,
- * however it died, and a process id that was given to somebody else is not taken for the owner.
+ * One process per data folder (start-up contract): a second process is rejected with a clear message, a dead owner is
+ * replaced, however it died, and a reused process id is not mistaken for the owner.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
 
 interface Holder {
   readonly process: ChildProcess;
-  /** What it said: locked, or refused. */
+  /** What it printed: locked or rejected. */
   readonly said: string;
 }
 
@@ -39,20 +39,23 @@ function openRoot(t: Teardown, folder: string): RootStore {
   return root;
 }
 
-t.test("[start-up contract] a second process on the same folder is refused, and told who has it", async (t) => {
-  const folder = temporaryFolder(t);
-  // Blanks and parentheses in the owner's name must not hide that it runs.
-  const { process: owner, said } = await startHolder(t, folder, "a) S 1 (b");
-  t.equal(said, "locked");
-  t.match(readFileSync(`/proc/${owner.pid}/stat`, "latin1"), "(a) S 1 (b)");
-  const root = openRoot(t, folder);
-  t.throws(() => root.lock(), new DataFolderInUse(`process ${owner.pid} is running on this data folder`));
-  owner.kill("SIGKILL");
-  await once(owner, "exit");
-  t.doesNotThrow(() => root.lock(), "an owner that was killed has no folder any more");
-});
+t.test(
+  "[start-up contract] a second process on the same folder is rejected, and the message names the owner",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    // Spaces and parentheses in the owner's name must not hide that it runs.
+    const { process: owner, said } = await startHolder(t, folder, "a) S 1 (b");
+    t.equal(said, "locked");
+    t.match(readFileSync(`/proc/${owner.pid}/stat`, "latin1"), "(a) S 1 (b)");
+    const root = openRoot(t, folder);
+    t.throws(() => root.lock(), new DataFolderInUse(`process ${owner.pid} is running on this data folder`));
+    owner.kill("SIGKILL");
+    await once(owner, "exit");
+    t.doesNotThrow(() => root.lock(), "a killed owner loses the folder");
+  },
+);
 
-t.test("[start-up contract] of several processes that start at a time, one gets the folder", async (t) => {
+t.test("[start-up contract] of several processes that start at once, exactly one gets the folder", async (t) => {
   const folder = temporaryFolder(t);
   const holders = await Promise.all([1, 2, 3].map(() => startHolder(t, folder)));
   t.strictSame(holders.map(({ said }) => said).sort(), ["locked", "refused", "refused"]);
@@ -62,7 +65,7 @@ t.test("[start-up contract] of several processes that start at a time, one gets 
   }
 });
 
-t.test("[start-up contract] who unlocks leaves the folder to the next; the same process may lock again", (t) => {
+t.test("[start-up contract] a process that unlocks releases the folder, and may lock it again", (t) => {
   const root = openRoot(t, temporaryFolder(t));
   root.lock();
   root.lock();
@@ -72,20 +75,20 @@ t.test("[start-up contract] who unlocks leaves the folder to the next; the same 
   t.end();
 });
 
-t.test("[start-up contract] an owner runs while its process id, its start and the machine's boot are the same", (t) => {
+t.test("[start-up contract] an owner counts as running only with the same process id, start time and boot", (t) => {
   const me = thisProcess();
   t.equal(me.pid, process.pid);
   t.ok(isRunning(me));
   t.notOk(isRunning({ ...me, startedAt: "1" }), "the same id, another process");
   const parent = { ...me, pid: process.ppid, startedAt: "1" };
-  t.notOk(isRunning(parent), "a running process that started at another time");
+  t.notOk(isRunning(parent), "a running process with another start time");
   t.notOk(isRunning({ ...parent, bootId: "another boot" }));
   t.notOk(isRunning({ ...me, pid: 2 ** 22 + 1 }), "no such process");
   t.end();
 });
 
 t.test(
-  "[issue, Runtime and store] a data folder of a newer program is refused before anything is touched",
+  "[architecture, Encoding] a data folder of a newer program is rejected before anything is changed",
   async (t) => {
     const folder = temporaryFolder(t);
     await RootStore.open(folder).close();
@@ -100,41 +103,38 @@ t.test(
   },
 );
 
-t.test(
-  "[M1] a root that a power cut left half made is made anew; where there are organizations it is left alone",
-  async (t) => {
-    const whole = temporaryFolder(t);
-    await RootStore.open(whole).close();
-    const pages = readFileSync(join(whole, "root", "data.mdb")).subarray(0, 8192);
-    for (const missing of [0, 4096]) {
-      const folder = temporaryFolder(t);
-      const file = join(folder, "root", "data.mdb");
-      mkdirSync(join(folder, "root"));
-      const torn = Buffer.from(pages).fill(0, missing, missing + 512);
-      writeFileSync(file, torn);
-      t.throws(
-        () => RootStore.open(folder),
-        /data\.mdb is damaged\. Start the server/,
-        "whoever does not own the folder",
-      );
-      const root = await openDataFolder(folder, t.fail);
-      t.strictSame(root.realms(), []);
-      await root.close();
-      writeFileSync(file, torn);
-      mkdirSync(join(folder, "realms", "1"), { recursive: true });
-      writeFileSync(join(folder, "realms", "1", "data.mdb"), "");
-      await t.rejects(openDataFolder(folder, t.fail), { name: "DataFolderDamaged", message: /data\.mdb is damaged/ });
-      t.ok(readFileSync(file).equals(torn));
-    }
-  },
-);
+t.test("[M1] a root that a power cut left incomplete is recreated only if there are no organizations", async (t) => {
+  const whole = temporaryFolder(t);
+  await RootStore.open(whole).close();
+  const pages = readFileSync(join(whole, "root", "data.mdb")).subarray(0, 8192);
+  for (const missing of [0, 4096]) {
+    const folder = temporaryFolder(t);
+    const file = join(folder, "root", "data.mdb");
+    mkdirSync(join(folder, "root"));
+    const torn = Buffer.from(pages).fill(0, missing, missing + 512);
+    writeFileSync(file, torn);
+    t.throws(
+      () => RootStore.open(folder),
+      /data\.mdb is damaged\. Start the server/,
+      "by a process that does not own the folder",
+    );
+    const root = await openDataFolder(folder, t.fail);
+    t.strictSame(root.realms(), []);
+    await root.close();
+    writeFileSync(file, torn);
+    mkdirSync(join(folder, "realms", "1"), { recursive: true });
+    writeFileSync(join(folder, "realms", "1", "data.mdb"), "");
+    await t.rejects(openDataFolder(folder, t.fail), { name: "DataFolderDamaged", message: /data\.mdb is damaged/ });
+    t.ok(readFileSync(file).equals(torn));
+  }
+});
 
-t.test("[D4] realms are listed in order of their ids; an id is taken once", async (t) => {
+t.test("[D4] realms are listed in order of their ids, and an id is used once", async (t) => {
   const root = openRoot(t, temporaryFolder(t));
   t.strictSame(root.realms(), []);
   for (const label of ["", "b", "a"]) {
-    const id = root.beginFounding();
-    root.finishFounding({ id, label, hosts: [], createdAt: 0, dueHint: null });
+    const id = root.beginRealmCreation();
+    root.finishRealmCreation({ id, label, hosts: [], createdAt: 0, dueHint: null });
   }
   t.strictSame(
     root.realms().map(({ id, label }) => [id, label]),

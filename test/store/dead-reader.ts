@@ -1,4 +1,7 @@
-/** A process that reads a store, like a backup in its middle, until it is killed: the other half of backup-beside.test.ts. */
+/**
+ * A process that reads a store, like a backup in progress, until it is killed: the other half of
+ * backup-running-server.test.ts.
+ */
 import { open } from "lmdb";
 
 const database = open<Buffer, string>({ path: process.argv[2] ?? "", overlappingSync: false, encoding: "binary" });

@@ -1,6 +1,6 @@
 /**
- * Fail closed (M5): below the watermark or over the quota writes are refused with 503 while reads and volatile requests go on;
- * a ballast file lies ready and is given back before the wall.
+ * Fail closed (M5): below the watermark or over the quota, writes are rejected with 503 while reads and volatile
+ * requests work. A ballast file is allocated in advance and released before the disk is full.
  */
 import { existsSync, mkdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ function storeOf(t: Teardown, bytes: number): string {
 }
 
 t.test(
-  "[M5] with STORE_FREE_BYTES_MIN over what is free, writes get 503; reads, typing and presence go on",
+  "[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, while reads, typing and presence work",
   async (t) => {
     const { owner, dataDir } = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: "900000000000000" } });
     const refusal = {
@@ -67,12 +67,12 @@ t.test(
     for (const answer of await Promise.all(others)) t.match(answer, { status: 200, body: { result: "success" } });
     const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
     t.strictSame(body.messages, []);
-    t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no room for it");
+    t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no space for it");
   },
 );
 
 t.test(
-  "[M5] the ballast is laid where there is plenty of room, whole and not sparse; one that was cut short is laid anew",
+  "[M5] the ballast is allocated whole and not sparse when there is enough space; a truncated one is recreated",
   (t) => {
     const folder = temporaryFolder(t);
     const ballast = join(folder, "ballast");
@@ -80,32 +80,38 @@ t.test(
     t.ok(spaceOf(folder).acceptsAfter(0));
     const { size, blocks } = statSync(ballast);
     t.equal(size, limits.store_ballast_bytes);
-    t.ok(blocks * 512 >= size, "it takes the room that it stands for");
+    t.ok(blocks * 512 >= size, "it occupies its full size");
     t.end();
   },
 );
 
-t.test("[M5] a watermark just over what is free refuses, one under it accepts; between, no ballast is laid", (t) => {
-  const folder = temporaryFolder(t);
-  const margin = 1024 * 1024 * 1024;
-  t.notOk(spaceOf(folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
-  t.ok(spaceOf(folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
-  t.notOk(existsSync(join(folder, "ballast")));
-  t.end();
-});
+t.test(
+  "[M5] a watermark just above the free space rejects writes, one below accepts; in between no ballast is allocated",
+  (t) => {
+    const folder = temporaryFolder(t);
+    const margin = 1024 * 1024 * 1024;
+    t.notOk(spaceOf(folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
+    t.ok(spaceOf(folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
+    t.notOk(existsSync(join(folder, "ballast")));
+    t.end();
+  },
+);
 
-t.test("[M5] over the quota of all stores writes are refused; it is measured again after a second", (t) => {
-  const folder = storeOf(t, 1000);
-  t.ok(spaceOf(folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
-  const space = spaceOf(folder, { storeBytesMax: 999 });
-  t.notOk(space.acceptsAfter(0), "one byte over");
-  writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
-  t.notOk(space.acceptsAfter(500));
-  t.ok(space.acceptsAfter(600), "there is room again");
-  t.end();
-});
+t.test(
+  "[M5] writes are rejected while all stores together exceed the quota, which is measured again after a second",
+  (t) => {
+    const folder = storeOf(t, 1000);
+    t.ok(spaceOf(folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
+    const space = spaceOf(folder, { storeBytesMax: 999 });
+    t.notOk(space.acceptsAfter(0), "one byte over");
+    writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
+    t.notOk(space.acceptsAfter(500));
+    t.ok(space.acceptsAfter(600), "there is space again");
+    t.end();
+  },
+);
 
-t.test("[M5] a folder that cannot be looked at accepts nothing, and says so without throwing", (t) => {
+t.test("[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw", (t) => {
   t.notOk(spaceOf(join(temporaryFolder(t), "gone")).acceptsAfter(10));
   t.end();
 });

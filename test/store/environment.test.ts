@@ -1,6 +1,7 @@
 /**
- * The environment's contract, as the runtime relies on it: transactions and their nesting (M2, M6), ranges, keys and their
- * bounds (S3), growth (pitfalls 1.1 to 1.5). There is one store; a second one would have to pass this file.
+ * The contract of the environment on which the runtime relies: transactions and their nesting (M2, M6), ranges, keys
+ * and their bounds (S3), growth (pitfalls 1.1 to 1.5). There is only one store; a second implementation would have to
+ * pass this file.
  */
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
-import { crashImage, OpenRealm, openFounded } from "../support/runtime.ts";
+import { crashImage, OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { seedOf } from "../support/seed.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -20,7 +21,7 @@ function openTemporary(t: Teardown, folder = temporaryFolder(t)): Environment {
   return environment;
 }
 
-t.test("[M2] a transaction is there whole after it returned, and not at all when it threw", async (t) => {
+t.test("[M2] a transaction is committed completely when it returns, and not at all when it throws", async (t) => {
   const folder = temporaryFolder(t);
   const environment = openTemporary(t, folder);
   const result = environment.transaction(() => {
@@ -44,7 +45,7 @@ t.test("[M2] a transaction is there whole after it returned, and not at all when
   );
 });
 
-t.test("[M6] a nested transaction rolls back alone; what is around it goes on and sees none of it", async (t) => {
+t.test("[M6] a nested transaction rolls back alone; the outer one continues and sees none of its writes", async (t) => {
   const folder = temporaryFolder(t);
   const environment = openTemporary(t, folder);
   environment.transaction(() => {
@@ -70,7 +71,7 @@ t.test("[M6] a nested transaction rolls back alone; what is around it goes on an
 });
 
 t.test(
-  "[M2] a row that is held back until its transaction ends is seen by every reader, and rolls back with it",
+  "[M2] a buffered row is visible to every reader before its transaction ends, and rolls back with it",
   async (t) => {
     const folder = temporaryFolder(t);
     const environment = openTemporary(t, folder);
@@ -95,7 +96,7 @@ t.test(
         "a range",
       );
       environment.remove("conversations", 1);
-      t.equal(environment.get("conversations", 1), undefined, "one that goes away");
+      t.equal(environment.get("conversations", 1), undefined, "one that is removed");
       t.notOk(environment.has("conversations", 1));
       t.equal(environment.count("conversations"), 1);
       put(1, 13);
@@ -108,7 +109,7 @@ t.test(
           throw new Error("bug");
         });
       }, /bug/);
-      t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "what was before a nested transaction stays");
+      t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "writes before a nested transaction stay");
       environment.transaction(() => put(3, 30));
       put(3, 31);
     });
@@ -125,7 +126,7 @@ t.test(
         throw new Error("no");
       });
     }, /no/);
-    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of one that rolled back");
+    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of a rolled-back one");
     environment.transaction(() => put(2, 21));
     t.strictSame(
       newest(environment),
@@ -139,7 +140,7 @@ t.test(
   },
 );
 
-t.test("[M6] a write that cannot be made throws in its place: a key over the bound, a value without bytes", (t) => {
+t.test("[M6] an invalid write throws at once: a key over the bound, a value without bytes", (t) => {
   const environment = openTemporary(t);
   const longest = "x".repeat(1978);
   environment.transaction(() => {
@@ -153,12 +154,12 @@ t.test("[M6] a write that cannot be made throws in its place: a key over the bou
     environment.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0, isKept: false });
   });
   t.strictSame(environment.keys("apiKeys", { limit: 10 }), ["after", longest]);
-  t.equal(environment.get("apiKeys", `${longest}x`), undefined, "asking for one is allowed: there is none");
+  t.equal(environment.get("apiKeys", `${longest}x`), undefined, "reading it is allowed: there is none");
   t.end();
 });
 
 t.test(
-  "[domain/view, RangeOptions] start is inclusive, end exclusive, also in reverse; limit bounds; order is numeric",
+  "[domain/view, RangeOptions] a range's start is inclusive, its end exclusive, also in reverse; limit applies; order is numeric",
   (t) => {
     const environment = openTemporary(t);
     const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
@@ -173,7 +174,7 @@ t.test(
       environment.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
     t.strictSame(of({ start: [7], end: [8] }), ids, "one prefix, whole");
     t.strictSame(of({ start: [7, 3], end: [7, 11] }), [3, 9, 10]);
-    t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that is not there");
+    t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that does not exist");
     t.strictSame(of({ start: [7, 11], end: [7, 3], reverse: true }), [11, 10, 9]);
     t.strictSame(of({ start: [7, Number.MAX_SAFE_INTEGER], end: [7], reverse: true, limit: 2 }), [2 ** 32, 100]);
     t.strictSame(of({ start: [8], end: [7], reverse: true }), ids.toReversed(), "the whole prefix backwards");
@@ -188,35 +189,32 @@ t.test(
   },
 );
 
-t.test(
-  "[pitfalls 1.4, 1.5] names with characters beyond the BMP are found by their prefix, and no key is another's",
-  (t) => {
-    const environment = openTemporary(t);
-    const seed = seedOf(t);
-    const names = fc.uniqueArray(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 30 });
-    let channelId = 0;
-    const property = fc.property(names, (given) => {
-      channelId++;
-      environment.transaction(() => {
-        for (const [index, name] of given.entries()) environment.put("topicNames", [channelId, name], { id: index });
-      });
-      given.forEach((name, index) => {
-        if (environment.get("topicNames", [channelId, name])?.id !== index)
-          throw new Error(`lost ${JSON.stringify(name)}`);
-      });
-      const found = environment.keys("topicNames", { start: [channelId], end: [channelId + 1], limit: 100 });
-      const order = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
-      if (found.length !== given.length) throw new Error(`${found.length} of ${given.length}`);
-      const wanted = [...given].sort(order);
-      found.forEach(([, name], index) => {
-        if (name !== wanted[index]) throw new Error(`${JSON.stringify(name)} at ${index}`);
-      });
+t.test("[pitfalls 1.4, 1.5] names with characters beyond the BMP are found by prefix, and no two keys collide", (t) => {
+  const environment = openTemporary(t);
+  const seed = seedOf(t);
+  const names = fc.uniqueArray(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 30 });
+  let channelId = 0;
+  const property = fc.property(names, (given) => {
+    channelId++;
+    environment.transaction(() => {
+      for (const [index, name] of given.entries()) environment.put("topicNames", [channelId, name], { id: index });
     });
-    fc.assert(property, { seed, numRuns: 60, examples: [[["🍎", "\uffff", "a", "", "\u0001", "e\u0301", "é"]]] });
-    t.pass("all found, in order of their bytes");
-    t.end();
-  },
-);
+    given.forEach((name, index) => {
+      if (environment.get("topicNames", [channelId, name])?.id !== index)
+        throw new Error(`lost ${JSON.stringify(name)}`);
+    });
+    const found = environment.keys("topicNames", { start: [channelId], end: [channelId + 1], limit: 100 });
+    const order = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+    if (found.length !== given.length) throw new Error(`${found.length} of ${given.length}`);
+    const wanted = [...given].sort(order);
+    found.forEach(([, name], index) => {
+      if (name !== wanted[index]) throw new Error(`${JSON.stringify(name)} at ${index}`);
+    });
+  });
+  fc.assert(property, { seed, numRuns: 60, examples: [[["🍎", "\uffff", "a", "", "\u0001", "e\u0301", "é"]]] });
+  t.pass("all found, in byte order");
+  t.end();
+});
 
 t.test("[S3] all tables fit into store_tables_max", (t) => {
   t.ok(Object.keys(rowFields).length < limits.store_tables_max);
@@ -225,7 +223,7 @@ t.test("[S3] all tables fit into store_tables_max", (t) => {
   t.end();
 });
 
-t.test("[pitfalls 1.4] reading leaves no reader behind: many small turns reuse their pages", (t) => {
+t.test("[pitfalls 1.4] reads leave no reader behind: many small turns reuse their pages", (t) => {
   const folder = temporaryFolder(t);
   const environment = openTemporary(t, folder);
   const body = "x".repeat(1000);
@@ -250,7 +248,7 @@ t.test("[pitfalls 1.4] reading leaves no reader behind: many small turns reuse t
   t.end();
 });
 
-t.test("[start-up contract] a backup is a whole environment of its own; its folder need not exist", async (t) => {
+t.test("[start-up contract] a backup is a complete environment; its folder need not exist", async (t) => {
   const environment = openTemporary(t);
   environment.transaction(() => environment.put("topicNames", [1, "a"], { id: 1 }));
   const target = join(temporaryFolder(t), "copy");
@@ -259,7 +257,7 @@ t.test("[start-up contract] a backup is a whole environment of its own; its fold
   t.strictSame(openTemporary(t, target).keys("topicNames", { limit: 10 }), [[1, "a"]]);
 });
 
-t.test("[S2] a store is for its owner's eyes only", (t) => {
+t.test("[S2] only the owner of a store may read its files", (t) => {
   const folder = join(temporaryFolder(t), "realms", "1");
   openTemporary(t, folder);
   t.equal(statSync(folder).mode & 0o077, 0);
@@ -267,9 +265,9 @@ t.test("[S2] a store is for its owner's eyes only", (t) => {
 });
 
 t.test(
-  "[issue, Runtime and store] a store of a newer program is refused with a message, and left as it was",
+  "[architecture, Encoding] a store of a newer program is rejected with a message, and left unchanged",
   async (t) => {
-    const founded = await openFounded(t);
+    const founded = await openNewRealm(t);
     const image = crashImage(t, founded.folder);
     const environment = openEnvironment(image);
     environment.transaction(() => environment.put("meta", "version", { value: storeVersion + 1 }));
@@ -283,8 +281,8 @@ t.test(
   },
 );
 
-t.test("[architecture] subscriptions of a store of version 1 are found by channel, all of them", async (t) => {
-  const founded = await openFounded(t);
+t.test("[architecture] every subscription of a version 1 store is found by channel after the upgrade", async (t) => {
+  const founded = await openNewRealm(t);
   const image = crashImage(t, founded.folder);
   const before = openEnvironment(image);
   const [founder] = before.rows("subscriptions", { limit: 1 });
@@ -315,27 +313,30 @@ t.test("[architecture] subscriptions of a store of version 1 are found by channe
   await before.close();
 });
 
-t.test("[architecture] commands that nobody carries out any more wait in no store of today", async (t) => {
-  const environment = openTemporary(t, temporaryFolder(t));
-  const row = (sequence: number, type: string) => {
-    const told = { to: { actor: "user", id: 2 }, type, params: {}, callerId: null };
-    return { sequence, command: told, attempts: 0, dueAt: 5 };
-  };
-  environment.transaction(() => {
-    for (const [sequence, type] of [
-      [1, "read-state.announce-muted"],
-      [2, "read-state.announce"],
-    ] as const) {
-      environment.put("mailbox", sequence, row(sequence, type));
-      environment.put("timers", [5, sequence], row(sequence, type));
-    }
-    migrateEnvironment(environment, 4);
-  });
-  t.strictSame(environment.keys("mailbox", { limit: 9 }), [2]);
-  t.strictSame(environment.keys("timers", { limit: 9 }), [[5, 2]]);
-});
+t.test(
+  "[architecture] commands that no longer exist are removed from the mailbox when a store is upgraded",
+  async (t) => {
+    const environment = openTemporary(t, temporaryFolder(t));
+    const row = (sequence: number, type: string) => {
+      const received = { to: { actor: "user", id: 2 }, type, params: {}, callerId: null };
+      return { sequence, command: received, attempts: 0, dueAt: 5 };
+    };
+    environment.transaction(() => {
+      for (const [sequence, type] of [
+        [1, "read-state.announce-muted"],
+        [2, "read-state.announce"],
+      ] as const) {
+        environment.put("mailbox", sequence, row(sequence, type));
+        environment.put("timers", [5, sequence], row(sequence, type));
+      }
+      migrateEnvironment(environment, 4);
+    });
+    t.strictSame(environment.keys("mailbox", { limit: 9 }), [2]);
+    t.strictSame(environment.keys("timers", { limit: 9 }), [[5, 2]]);
+  },
+);
 
-t.test("[start-up contract] a folder that is no store is an error, not a new one", (t) => {
+t.test("[start-up contract] opening a folder without a store is an error and creates none", (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "data.mdb"));
   t.throws(() => openEnvironment(folder));

@@ -1,10 +1,10 @@
 /**
- * The event log's bounds (architecture, Event log): bytes and age, at least fifteen minutes kept, pruned in slices, and a
- * beginning that is known after a restart, so that a client with a gap is told so (E2).
+ * The event log's bounds (architecture, Event log): bytes and age, at least fifteen minutes kept, pruned in slices, and
+ * a start position that survives a restart, so that a client with a gap gets an error (E2).
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { EventRecord } from "../../schemas/records.ts";
+import type { EventRecord } from "../../schemas/runtime.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { EventLog } from "../../src/store/event-log.ts";
@@ -22,7 +22,7 @@ function eventAt(position: number, at: number): EventRecord {
   return { position, at, type: "message", audience: { to: "realm" }, body: { message_id: position } };
 }
 
-/** Ten positions apart: volatile events took those between. @returns the bytes of all of them */
+/** Positions ten apart: volatile events took those between. @returns the bytes of all of them */
 function fill(environment: Environment, ages: readonly number[]): number {
   let bytes = 0;
   environment.transaction(() => {
@@ -42,7 +42,7 @@ function positions(log: EventLog): number[] {
   return log.read(0, 10_000).map(({ position }) => position);
 }
 
-t.test("[E2] a log that was never pruned can replay everything, however far its first event lies", (t) => {
+t.test("[E2] a log that was never pruned can replay everything, whatever its first position is", (t) => {
   const environment = openTemporary(t);
   t.equal(new EventLog(environment).startsAt, 0);
   fill(environment, [5, 4, 3]);
@@ -58,24 +58,27 @@ t.test("[E2] a log that was never pruned can replay everything, however far its 
   t.end();
 });
 
-t.test("[architecture, Event log] what is older than event_log_kept_ms_max goes; what is exactly as old stays", (t) => {
-  const environment = openTemporary(t);
-  const max = limits.event_log_kept_ms_max;
-  const bytes = fill(environment, [max + 2, max + 1, max, 5]);
-  const log = new EventLog(environment);
-  const removed = prune(environment, log, bytes);
-  t.strictSame(positions(log), [30, 40]);
-  const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row.position, row).length, 0);
-  t.equal(removed, bytes - left, "it says what it removed, to the byte");
-  t.equal(log.startsAt, 21, "everything after the last one that went");
-  t.equal(new EventLog(environment).startsAt, 21, "a restart knows it");
-  t.equal(prune(environment, log, bytes - removed), 0, "nothing more to do");
-  t.equal(log.startsAt, 21);
-  t.end();
-});
+t.test(
+  "[architecture, Event log] events older than event_log_kept_ms_max are pruned; those exactly as old stay",
+  (t) => {
+    const environment = openTemporary(t);
+    const max = limits.event_log_kept_ms_max;
+    const bytes = fill(environment, [max + 2, max + 1, max, 5]);
+    const log = new EventLog(environment);
+    const removed = prune(environment, log, bytes);
+    t.strictSame(positions(log), [30, 40]);
+    const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row.position, row).length, 0);
+    t.equal(removed, bytes - left, "it reports what it removed, to the byte");
+    t.equal(log.startsAt, 21, "everything after the last pruned event");
+    t.equal(new EventLog(environment).startsAt, 21, "a restart reads it from the log");
+    t.equal(prune(environment, log, bytes - removed), 0, "nothing left to do");
+    t.equal(log.startsAt, 21);
+    t.end();
+  },
+);
 
 t.test(
-  "[architecture, Event log] over event_log_bytes_max the oldest go until it fits, but never the last 15 minutes",
+  "[architecture, Event log] above event_log_bytes_max the oldest events are pruned, but never the last 15 minutes",
   (t) => {
     const environment = openTemporary(t);
     const min = limits.event_log_kept_ms_min;
@@ -83,18 +86,18 @@ t.test(
     fill(environment, [min + 4, min + 3, min + 2, min + 1, min, 5]);
     const log = new EventLog(environment);
     const each = encodeRow("events", 10, eventAt(10, now)).length;
-    t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing goes");
+    t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing is pruned");
     prune(environment, log, limits.event_log_bytes_max + 1);
-    t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte over: one row goes");
+    t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte above: one row is pruned");
     prune(environment, log, limits.event_log_bytes_max + each + 1);
     t.strictSame(positions(log), [40, 50, 60], "two rows");
     prune(environment, log, 100 * limits.event_log_bytes_max);
-    t.strictSame(positions(log), [50, 60], "young rows stay, however large the log is");
+    t.strictSame(positions(log), [50, 60], "recent rows stay, however large the log is");
     t.end();
   },
 );
 
-t.test("[S3] a slice of pruning takes event_log_prune_rows_max rows, no more", (t) => {
+t.test("[S3] a slice of pruning removes at most event_log_prune_rows_max rows", (t) => {
   const environment = openTemporary(t);
   const count = limits.event_log_prune_rows_max + 1;
   const bytes = fill(environment, new Array<number>(count).fill(limits.event_log_kept_ms_max + 1));
@@ -103,7 +106,7 @@ t.test("[S3] a slice of pruning takes event_log_prune_rows_max rows, no more", (
   t.strictSame(positions(log), [count * 10]);
   prune(environment, log, bytes - removed);
   t.strictSame(positions(log), []);
-  t.equal(log.startsAt, count * 10 + 1, "an empty log knows where it would begin");
+  t.equal(log.startsAt, count * 10 + 1, "an empty log has a start position");
   t.equal(new EventLog(environment).startsAt, count * 10 + 1);
   t.end();
 });

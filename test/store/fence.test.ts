@@ -1,4 +1,4 @@
-/** The fence (M1, M5): whoever took an environment over last is the only one that writes to it. */
+/** The fence (M1, M5): only the process that took over an environment last can write to it. */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t from "tap";
@@ -6,8 +6,8 @@ import { uploadName } from "../../schemas/files.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { type FencedEnvironment, fenced } from "../../src/store/fence.ts";
 import { filesFolder } from "../../src/store/files.ts";
-import { Place } from "../../src/store/place.ts";
-import { OpenRealm, openFounded } from "../support/runtime.ts";
+import { PathGuard } from "../../src/store/path-guard.ts";
+import { OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 function take(t: Teardown, folder: string, token: string): FencedEnvironment {
@@ -21,7 +21,7 @@ const put = (environment: FencedEnvironment, value: number) =>
 const valueIn = (environment: FencedEnvironment) => environment.get("meta", "value")?.value;
 
 t.test(
-  "[M5] a former owner's transaction throws before it writes; the new owner has all that was committed",
+  "[M5] a former owner's transaction throws before it writes, and the new owner has everything that was committed",
   async (t) => {
     const folder = temporaryFolder(t);
     const older = take(t, folder, "older");
@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-t.test("[M6] a nested transaction rolls back alone behind the fence, too", async (t) => {
+t.test("[M6] a nested transaction behind the fence rolls back alone, too", async (t) => {
   const environment = take(t, temporaryFolder(t), "owner");
   environment.transaction(() => {
     put(environment, 1);
@@ -58,29 +58,29 @@ t.test("[M6] a nested transaction rolls back alone behind the fence, too", async
   t.equal(valueIn(environment), 1);
 });
 
-t.test("[M1] a commit into a file that is gone, or not the one at its path, is none", async (t) => {
-  const harms: Readonly<Record<string, (file: string) => void>> = {
+t.test("[M1] a commit into a file that was removed or replaced fails", async (t) => {
+  const damages: Readonly<Record<string, (file: string) => void>> = {
     removed: (file) => rmSync(file),
     replaced: (file) => {
       renameSync(file, `${file}-before`);
       writeFileSync(file, "");
     },
   };
-  for (const [how, harm] of Object.entries(harms)) {
+  for (const [how, damage] of Object.entries(damages)) {
     const folder = temporaryFolder(t);
     const environment = take(t, folder, "owner");
-    harm(join(folder, "data.mdb"));
+    damage(join(folder, "data.mdb"));
     const expected = { name: "OwnershipLost", message: new RegExp(`data\\.mdb was ${how} while the server ran on it`) };
     t.throws(() => put(environment, 1), expected);
     t.throws(() => environment.assertOwned(), expected);
   }
 });
 
-t.test("[M1] a place is known by what lies there, not by its name", (t) => {
+t.test("[M1] a folder is identified by its content, not by its name", (t) => {
   const path = join(temporaryFolder(t), "file");
-  t.throws(() => new Place(path), { code: "ENOENT" });
+  t.throws(() => new PathGuard(path), { code: "ENOENT" });
   writeFileSync(path, "a");
-  const place = new Place(path);
+  const place = new PathGuard(path);
   writeFileSync(path, "another text in the same file");
   t.doesNotThrow(() => place.verify());
   renameSync(path, `${path}-away`);
@@ -90,14 +90,14 @@ t.test("[M1] a place is known by what lies there, not by its name", (t) => {
   t.end();
 });
 
-t.test("[architecture, Files] a former owner's sweep takes no file, of the new owner neither", async (t) => {
+t.test("[architecture, Files] a former owner's sweep removes no file, including the new owner's", async (t) => {
   const folder = temporaryFolder(t);
-  await (await openFounded(t, { folder })).realm.close();
+  await (await openNewRealm(t, { folder })).realm.close();
   const files = ["a", "b"].map((letter) => join(filesFolder(folder), uploadName(letter.repeat(32))));
   const [orphan = "", fresh = ""] = files;
   mkdirSync(dirname(orphan), { recursive: true });
   writeFileSync(orphan, "nobody's");
-  // Its sweep has begun when this returns, and goes on later.
+  // Its sweep has started when this returns, and continues later.
   const { realm, bugs } = new OpenRealm(t, { folder, owner: "older" });
   const newer = take(t, folder, "newer");
   writeFileSync(fresh, "not claimed yet");

@@ -1,18 +1,19 @@
 /**
- * Files beside the store (architecture, Files): whole or not at all, private, found by names of our making only, and swept when
- * nobody claims them: after a crash between the file and the turn, too. Backups have them, and the check misses them.
+ * Files next to the store (architecture, Files): complete or absent, private, found only by generated names, and swept
+ * when no row claims them, also after a crash between the file and the turn. Backups contain them, and the check
+ * reports missing ones.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { command } from "../../actors/commands.ts";
+import { command } from "../../actors/protocol/commands.ts";
 import { avatarFiles, fileNameShape } from "../../schemas/files.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";
 import { FileStore, filesFolder, listFiles } from "../../src/store/files.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { backupPorts } from "../support/backup-ports.ts";
-import { OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const bytes = Buffer.from("the bytes of a picture");
@@ -26,9 +27,9 @@ function openFiles(t: Test) {
   return { folder, store, reported };
 }
 
-t.test("[architecture, Files] what is written is read; what is not there is null", async (t) => {
+t.test("[architecture, Files] a written file can be read, and a missing one is null", async (t) => {
   const { store, folder } = openFiles(t);
-  t.equal(await store.read(nameOf(1)), null, "not even the folder is there");
+  t.equal(await store.read(nameOf(1)), null, "not even the folder exists");
   t.equal(
     await store.write([
       { name: nameOf(1), bytes },
@@ -39,11 +40,11 @@ t.test("[architecture, Files] what is written is read; what is not there is null
   t.strictSame(await store.read(nameOf(1)), bytes);
   t.strictSame(await store.read(`emoji/${id(2)}.gif`), bytes);
   t.equal(await store.read(nameOf(3)), null);
-  t.strictSame((await listFiles(folder)).sort(), [nameOf(1), `emoji/${id(2)}.gif`], "no drafts are left");
+  t.strictSame((await listFiles(folder)).sort(), [nameOf(1), `emoji/${id(2)}.gif`], "no temporary files are left");
   t.equal(store.bytes, 2 * bytes.length);
 });
 
-t.test("[S2] nobody else on the machine reads files or folders", async (t) => {
+t.test("[S2] no other account on the machine can read files or folders", async (t) => {
   const { store, folder } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   t.equal(statSync(join(folder, nameOf(1))).mode & 0o777, 0o600);
@@ -51,7 +52,7 @@ t.test("[S2] nobody else on the machine reads files or folders", async (t) => {
   t.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
-t.test("[issue, path traversal] a name that could lead elsewhere is no name", async (t) => {
+t.test("[S1] a name that could lead to another path is rejected", async (t) => {
   const { store, folder } = openFiles(t);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "..", "secret.png"), "secret");
@@ -69,14 +70,14 @@ t.test("[issue, path traversal] a name that could lead elsewhere is no name", as
   ];
   for (const name of bad) {
     t.notOk(fileNameShape.test(name), JSON.stringify(name));
-    await t.rejects(store.read(name), /no name of a file/);
-    t.throws(() => store.write([{ name, bytes }]), /no name of a file/);
+    await t.rejects(store.read(name), /not a valid file name/);
+    t.throws(() => store.write([{ name, bytes }]), /not a valid file name/);
   }
 });
 
-t.test("[M5] several files are written all or none, and a failure leaves no draft", async (t) => {
+t.test("[M5] several files are written all or none, and a failure leaves no temporary file", async (t) => {
   const { store, folder } = openFiles(t);
-  // A folder in the place of the second file: it cannot be renamed over.
+  // A folder in place of the second file: it cannot be replaced by a rename.
   mkdirSync(join(folder, nameOf(2), "occupied"), { recursive: true });
   await t.rejects(
     store.write([
@@ -89,7 +90,7 @@ t.test("[M5] several files are written all or none, and a failure leaves no draf
   t.equal(store.bytes, 0);
 });
 
-t.test("[architecture, Files] the turn has decided: what it claimed stays, what not is removed", async (t) => {
+t.test("[architecture, Files] after the turn, the files that it claimed stay and the others are removed", async (t) => {
   const { store, folder } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   await store.write([{ name: nameOf(2), bytes }]);
@@ -105,7 +106,7 @@ t.test("[architecture, Files] the turn has decided: what it claimed stays, what 
   t.equal(store.bytes, 0);
 });
 
-t.test("[architecture, Files] a sweep takes what no row claims, and nothing that is on its way", async (t) => {
+t.test("[architecture, Files] a sweep removes unclaimed files, and none that is being written", async (t) => {
   const { store, folder, reported } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   mkdirSync(join(folder, "emoji"), { recursive: true });
@@ -115,7 +116,7 @@ t.test("[architecture, Files] a sweep takes what no row claims, and nothing that
   const before = store.bytes;
   await store.sweep(() => new Set([nameOf(5)]));
   t.strictSame((await listFiles(folder)).sort(), [nameOf(1), nameOf(5)], "unsettled, and claimed");
-  t.equal(store.bytes, before + bytes.length, "what was there before is counted");
+  t.equal(store.bytes, before + bytes.length, "earlier files are counted");
   store.settle([nameOf(1)], false);
   await store.idle();
   await store.sweep(() => new Set());
@@ -123,14 +124,14 @@ t.test("[architecture, Files] a sweep takes what no row claims, and nothing that
   t.strictSame(reported, []);
 });
 
-/** A realm whose owner has a picture. */
+/** A realm whose owner has an uploaded picture. */
 async function withAvatar(t: Teardown, folder: string): Promise<OpenRealm & { readonly names: readonly string[] }> {
-  const opened = await openFounded(t, { folder });
-  const names = await claim(opened, 1);
+  const opened = await openNewRealm(t, { folder });
+  const names = await idempotencyKey(opened, 1);
   return Object.assign(opened, { names });
 }
 
-async function claim(opened: OpenRealm, digit: number): Promise<readonly string[]> {
+async function idempotencyKey(opened: OpenRealm, digit: number): Promise<readonly string[]> {
   const file = `${id(digit)}.png`;
   const names = avatarFiles(`1/${file}`);
   await opened.realm.files.write(names.map((name) => ({ name, bytes })));
@@ -146,7 +147,7 @@ function present(realm: string): string[] {
 }
 
 t.test(
-  "[M5] the bytes for the quota are those that are there, whatever comes and goes while a sweep counts",
+  "[M5] the bytes for the quota are those of existing files, whatever is added or removed while a sweep counts",
   async (t) => {
     const before = openFiles(t);
     const old = Array.from({ length: 200 }, (_, index) => `avatars/${String(index + 1000).padStart(32, "0")}.png`);
@@ -155,11 +156,11 @@ t.test(
     const store = new FileStore({ folder, acceptsWrites: () => true, report: (error) => t.fail(String(error)) });
     const gone = (await listFiles(folder)).slice(-5);
     const sweeping = store.sweep(() => {
-      // The list has been read: these go before they are counted.
+      // The list has been read: these are removed before they are counted.
       for (const name of gone) store.discard(name);
       return new Set([...old, nameOf(4)]);
     });
-    // And this one comes while the list is read.
+    // And this one is added while the list is read.
     t.equal(await store.write([{ name: nameOf(4), bytes }]), true);
     store.settle([nameOf(4)], true);
     await sweeping;
@@ -171,7 +172,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Files] after a crash between the file and its turn, the next start sweeps it", async (t) => {
+t.test("[architecture, Files] after a crash between a file and its turn, the next start sweeps the file", async (t) => {
   const folder = temporaryFolder(t);
   const { names, realm } = await withAvatar(t, folder);
   await realm.close();
@@ -181,14 +182,17 @@ t.test("[architecture, Files] after a crash between the file and its turn, the n
   t.equal(again.files.bytes, 2 * bytes.length);
 });
 
-t.test("[architecture, Files] after a crash between the turn and the removal of what it gave up, too", async (t) => {
-  const folder = temporaryFolder(t);
-  const { names, realm } = await withAvatar(t, folder);
-  await realm.close();
-  for (const name of avatarFiles(`1/${id(6)}.png`)) writeFileSync(join(filesFolder(folder), name), bytes);
-  await reopen(t, folder);
-  t.strictSame(present(folder), [...names].sort());
-});
+t.test(
+  "[architecture, Files] after a crash between a turn and the removal of its released files, the next start removes them",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { names, realm } = await withAvatar(t, folder);
+    await realm.close();
+    for (const name of avatarFiles(`1/${id(6)}.png`)) writeFileSync(join(filesFolder(folder), name), bytes);
+    await reopen(t, folder);
+    t.strictSame(present(folder), [...names].sort());
+  },
+);
 
 async function reopen(t: Teardown, folder: string) {
   const { realm } = new OpenRealm(t, { folder });
@@ -196,17 +200,17 @@ async function reopen(t: Teardown, folder: string) {
   return realm;
 }
 
-t.test("[M1] what a turn gave up is removed after its flush, never before", async (t) => {
+t.test("[M1] files released by a turn are removed only after its flush", async (t) => {
   const folder = temporaryFolder(t);
   const opened = await withAvatar(t, folder);
-  const next = await claim(opened, 2);
+  const next = await idempotencyKey(opened, 2);
   await opened.realm.files.idle();
   t.strictSame(present(folder), [...next].sort());
   t.strictSame(opened.bugs, []);
 });
 
 t.test(
-  "[E1] a backup has the files that its rows claim, whatever is given up meanwhile; restored, they are there",
+  "[E1] a backup contains the files that its rows claim, whatever is released meanwhile, and a restore brings them back",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const root = RootStore.open(dataDir);
@@ -215,7 +219,7 @@ t.test(
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
     const target = join(temporaryFolder(t), "copy");
     const copying = backupFolder(root, dataDir, target, backupPorts);
-    await claim(opened, 2);
+    await idempotencyKey(opened, 2);
     await copying;
     await opened.realm.files.idle();
     const copy = RootStore.open(target);
@@ -228,7 +232,7 @@ t.test(
   },
 );
 
-t.test("[cli check] a file that a row claims and that is not there is reported, with its row", async (t) => {
+t.test("[cli check] a claimed file that is missing is reported with its row", async (t) => {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());

@@ -1,6 +1,6 @@
 /**
- * The pages of a store, read without LMDB (README, Damage on disk): a file that LMDB wrote is never taken for a damaged one, and what
- * LMDB would stumble over is found before it opens the file.
+ * Checks the pages of a store without LMDB: a file that LMDB wrote is never reported as damaged, and damage that would
+ * crash LMDB is found before LMDB opens the file.
  */
 import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import { temporaryFolder } from "../support/server.ts";
 const pageBytes = 4096;
 const rounds = Number(process.env["ROUNDS"] ?? 150);
 
-/** Writes, writes over, removes and rolls back, rows of all lengths. */
-function stir(environment: Environment, random: Random): void {
+/** Writes, overwrites, removes and rolls back rows of all lengths. */
+function mutate(environment: Environment, random: Random): void {
   const value = () => ({ value: "x".repeat(random.chance(0.1) ? random.below(30_000) : random.below(600)) });
   environment.transaction(() => {
     for (let write = 0; write < 30; write++) {
@@ -37,10 +37,10 @@ function stir(environment: Environment, random: Random): void {
 }
 
 /** A store in which every page is in use: a compacted copy. */
-async function stirred(t: Test, random: Random, count: number): Promise<string> {
+async function mutated(t: Test, random: Random, count: number): Promise<string> {
   const folder = temporaryFolder(t, { inMemory: true });
   const environment = openEnvironment(folder);
-  for (let round = 0; round < count; round++) stir(environment, random);
+  for (let round = 0; round < count; round++) mutate(environment, random);
   const copy = temporaryFolder(t, { inMemory: true });
   await environment.backup(copy);
   await environment.close();
@@ -48,7 +48,7 @@ async function stirred(t: Test, random: Random, count: number): Promise<string> 
 }
 
 t.test(
-  "[architecture, Encoding] no store that LMDB wrote is taken for a damaged one, at any moment of its life",
+  "[architecture, Encoding] a store written by LMDB is never reported as damaged, at any moment of its life",
   async (t) => {
     const random = new Random(seedOf(t));
     const folder = temporaryFolder(t, { inMemory: true });
@@ -56,7 +56,7 @@ t.test(
     checkPages(file, "whole");
     const environment = openEnvironment(folder);
     for (let round = 0; round < rounds; round++) {
-      stir(environment, random);
+      mutate(environment, random);
       checkPages(file, round % 2 === 0 ? "whole" : "skeleton");
     }
     const copy = temporaryFolder(t, { inMemory: true });
@@ -65,16 +65,16 @@ t.test(
     checkPages(file, "whole");
     checkPages(join(copy, "data.mdb"), "whole");
     const again = openEnvironment(copy);
-    stir(again, random);
+    mutate(again, random);
     await again.close();
     checkPages(join(copy, "data.mdb"), "whole");
     t.pass(`${rounds} rounds`);
   },
 );
 
-t.test("[start-up] a file that was cut off anywhere is refused before LMDB opens it", async (t) => {
+t.test("[start-up] a file truncated anywhere is rejected before LMDB opens it", async (t) => {
   const random = new Random(seedOf(t));
-  const file = await stirred(t, random, 40);
+  const file = await mutated(t, random, 40);
   const folder = temporaryFolder(t, { inMemory: true });
   const copy = join(folder, "data.mdb");
   const pages = statSync(file).size / pageBytes;
@@ -90,17 +90,17 @@ t.test("[start-up] a file that was cut off anywhere is refused before LMDB opens
       t.throws(() => openEnvironment(folder), { name: "DamagedData" });
       continue;
     }
-    // The pages that are missing are free.
+    // The missing pages are free ones.
     checkPages(copy, "whole");
   }
   t.ok(refused > 10, `${refused} refused`);
 });
 
 t.test(
-  "[architecture, Encoding] a store with a damaged page is refused, or every page that it leads to can be read",
+  "[architecture, Encoding] a store with a damaged page is rejected, or every page that it refers to can be read",
   async (t) => {
     const random = new Random(seedOf(t));
-    const file = await stirred(t, random, 40);
+    const file = await mutated(t, random, 40);
     const whole = readFileSync(file);
     const treePages = Array.from({ length: whole.length / pageBytes }, (_, page) => page).filter((page) =>
       [1, 2, 8].includes(whole.readUInt16LE(page * pageBytes + 18)),
@@ -110,7 +110,7 @@ t.test(
     let refused = 0;
     for (let number = 0; number < 150; number++) {
       const bytes = Buffer.from(whole);
-      // Heads of pages and the lists of their nodes are where LMDB would be led astray.
+      // Page headers and node lists are what LMDB trusts.
       const at = random.pick(treePages) * pageBytes + random.below(120);
       bytes[at] = (bytes[at] as number) ^ (1 + random.below(255));
       writeFileSync(copy, bytes);

@@ -1,29 +1,29 @@
 /**
- * Stores of before the seal become today's (architecture, Encoding): every row gets its checksum, whenever the work is interrupted,
- * and from then on a row without one is damaged.
+ * The upgrade of stores without checksums (architecture, Encoding): every row gets one, wherever the work is
+ * interrupted, and from then on a row without a checksum is damaged.
  */
 import { join } from "node:path";
 import { open } from "lmdb";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { rowFields, type TableName } from "../../schemas/records.ts";
+import { rowFields, rowVersions, storedName, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
-import { migrateEnvironment, rowVersions, storeVersion } from "../../src/store/migrations.ts";
+import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { contentsOf, isSealed, sealBytes } from "../../src/store/seal.ts";
-import { commands, crashImage, dump, OpenRealm, openFounded } from "../support/runtime.ts";
+import { commands, crashImage, dump, OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
 
 type Change = (table: string, key: string | number, bytes: Buffer) => Buffer;
 
-/** Changes the bytes of every row, past the program. */
+/** Changes the bytes of every row, bypassing the program. */
 async function rewrite(folder: string, change: Change): Promise<void> {
   const root = open<Buffer, string>({ path: folder, overlappingSync: false, maxDbs: 128, encoding: "binary" });
   for (const table of tables) {
-    const rows = root.openDB<Buffer, string>({ name: table, encoding: "binary" });
+    const rows = root.openDB<Buffer, string>({ name: storedName(table), encoding: "binary" });
     for (const { key, value } of [...rows.getRange({})]) rows.putSync(key, change(table, key, value));
   }
   await root.close();
@@ -34,7 +34,7 @@ function unsealed(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(start, end));
 }
 
-/** As version 6 wrote it: no seals, and the event log counted without them. */
+/** As version 6 wrote it: no checksums, and the event log counted without them. */
 async function makeOld(folder: string): Promise<void> {
   const environment = openEnvironment(folder);
   const events = environment.count("events");
@@ -43,8 +43,8 @@ async function makeOld(folder: string): Promise<void> {
     const row = unpack(unsealed(bytes)) as unknown[];
     if (table === "meta" && key === "version") row[1] = storeVersion - 1;
     if (table === "meta" && key === "ledger") {
-      const ledger = row[1] as { eventBytes: number };
-      ledger.eventBytes -= events * sealBytes;
+      const realmCounters = row[1] as { eventBytes: number };
+      realmCounters.eventBytes -= events * sealBytes;
     }
     return pack(row);
   });
@@ -54,7 +54,7 @@ async function sealsIn(folder: string): Promise<{ readonly sealed: number; reado
   const found = { sealed: 0, plain: 0 };
   const root = open<Buffer, string>({ path: folder, overlappingSync: false, maxDbs: 128, encoding: "binary" });
   for (const table of tables) {
-    for (const { value } of root.openDB<Buffer, string>({ name: table, encoding: "binary" }).getRange({})) {
+    for (const { value } of root.openDB<Buffer, string>({ name: storedName(table), encoding: "binary" }).getRange({})) {
       found[isSealed(value) ? "sealed" : "plain"]++;
     }
   }
@@ -63,12 +63,12 @@ async function sealsIn(folder: string): Promise<{ readonly sealed: number; reado
 }
 
 function eventBytesIn(environment: Environment): number {
-  const ledger = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
-  return ledger?.eventBytes ?? 0;
+  const realmCounters = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
+  return realmCounters?.eventBytes ?? 0;
 }
 
 t.test("[architecture, Encoding] a store of version 6 gets a checksum for every row, and loses nothing", async (t) => {
-  const founded = await openFounded(t);
+  const founded = await openNewRealm(t);
   for (const text of ["one", "two", "three"]) await founded.ask(commands.post("a", text));
   await founded.idle();
   const image = crashImage(t, founded.folder);
@@ -82,13 +82,13 @@ t.test("[architecture, Encoding] a store of version 6 gets a checksum for every 
   const reopened = new OpenRealm(t, { folder: image });
   await reopened.idle();
   t.strictSame(dump(reopened.environment), before);
-  t.equal(eventBytesIn(reopened.environment), eventBytes, "the event log is counted with its seals");
+  t.equal(eventBytesIn(reopened.environment), eventBytes, "the event log's size includes the checksums");
   await reopened.realm.close();
   t.equal((await sealsIn(image)).plain, 0);
 });
 
-t.test("[M2] a store whose sealing was interrupted is read, and sealed to its end", async (t) => {
-  const founded = await openFounded(t);
+t.test("[M2] a store whose upgrade was interrupted can be read, and the upgrade is completed", async (t) => {
+  const founded = await openNewRealm(t);
   await founded.ask(commands.post("a", "one"));
   await founded.idle();
   const image = crashImage(t, founded.folder);
@@ -111,7 +111,7 @@ t.test("[M2] a store whose sealing was interrupted is read, and sealed to its en
 });
 
 t.test("[architecture, Encoding] from version 7 on a row without a checksum is damaged", async (t) => {
-  const founded = await openFounded(t);
+  const founded = await openNewRealm(t);
   await founded.ask(commands.post("a", "one"));
   const image = crashImage(t, founded.folder);
   await rewrite(image, (table, _key, bytes) => (table === "messages" ? unsealed(bytes) : bytes));
@@ -136,18 +136,21 @@ t.test("[S3] rows are sealed in slices of sealing_rows_per_slice", async (t) => 
   t.strictSame(nexts, [5, undefined, undefined, 5]);
 });
 
-t.test("[start-up] what says how old a store is cannot be missing where rows are: ids would begin anew", async (t) => {
-  const founded = await openFounded(t);
-  for (const missing of ["version", "ledger"]) {
-    const image = crashImage(t, founded.folder);
-    const environment = openEnvironment(image);
-    environment.transaction(() => environment.remove("meta", missing));
-    await environment.close();
-    t.throws(() => new OpenRealm(t, { folder: image }), /its version or its counters are missing, while table/);
-  }
-});
+t.test(
+  "[start-up] a store with rows but without its version row is rejected, because ids would start again",
+  async (t) => {
+    const founded = await openNewRealm(t);
+    for (const missing of ["version", "ledger"]) {
+      const image = crashImage(t, founded.folder);
+      const environment = openEnvironment(image);
+      environment.transaction(() => environment.remove("meta", missing));
+      await environment.close();
+      t.throws(() => new OpenRealm(t, { folder: image }), /its version or its counters are missing, while table/);
+    }
+  },
+);
 
-t.test("[architecture, Encoding] the root of version 6 is sealed by its owner, and by nobody else", async (t) => {
+t.test("[architecture, Encoding] only its owner upgrades the root of version 6", async (t) => {
   t.equal(rowVersions.meta, 1);
   const folder = temporaryFolder(t);
   const entry = { id: 1, label: "", hosts: [], createdAt: 5, dueHint: null };
@@ -163,8 +166,8 @@ t.test("[architecture, Encoding] the root of version 6 is sealed by its owner, a
   const beside = RootStore.open(folder);
   t.strictSame(beside.realms(), [entry]);
   beside.putRealm({ ...entry, id: 2, label: "two" });
-  t.ok(isOld(), "a server of version 6 may still run on it");
-  t.equal((old.get(["realm", 2]) as { label: string }).label, "two", "and reads what is written beside it");
+  t.ok(isOld(), "a server of version 6 may still use it");
+  t.equal((old.get(["realm", 2]) as { label: string }).label, "two", "and reads what is written meanwhile");
   await old.close();
 
   const owner = RootStore.open(folder);

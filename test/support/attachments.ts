@@ -1,4 +1,4 @@
-/** Uploaded files in tests: sending one as clients do, and asking for it as somebody. */
+/** Helpers for tests of uploaded files: uploads a file as clients do, and requests it as a given user. */
 import type { Answer, Client } from "./client.ts";
 import { type Fetched, fetchPage, multipart, multipartType } from "./pictures.ts";
 
@@ -17,7 +17,7 @@ export function sendFile(
   return client.send("POST", "/user_uploads", body, { "Content-Type": multipartType, ...headers });
 }
 
-/** Uploads a file. @returns its address and its name */
+/** Uploads a file. @returns its address and name */
 export async function uploaded(client: Client, bytes: Buffer | string, filename?: string): Promise<SentFile> {
   const answer = await sendFile(client, bytes, filename);
   if (answer.status !== 200) throw new Error(`not uploaded: ${JSON.stringify(answer.body)}`);

@@ -1,9 +1,9 @@
 /**
- * Looks for half-applied commands in a realm's tables: everything that two rows say must agree (M2). Wider than `cli check`,
- * which compares messages with their indexes only.
+ * Checks a realm's tables for half-applied commands: rows that describe the same fact must agree (M2). It checks more
+ * than `cli check`, which compares only messages with their indexes.
  */
 
-import type { Command } from "../../actors/commands.ts";
+import type { Command } from "../../actors/protocol/commands.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { rowsOf } from "./runtime.ts";
@@ -57,9 +57,9 @@ function auditConversations(environment: Environment, problems: string[]): void 
   environment.each("conversations", (conversation) => {
     const { id, channelId, userIds } = conversation;
     const [last] = environment.keys("conversationMessages", { start: [id + 1], end: [id], reverse: true, limit: 1 });
-    // After a deletion the conversation is told to look for its last message: it may be on its way.
+    // After a deletion a command looks up the conversation's last message: it may still be in the mailbox.
     if (last?.[1] !== conversation.lastMessageId && environment.count("mailbox") === 0) {
-      problems.push(`conversation ${id} ends at ${last?.[1]}, says ${conversation.lastMessageId}`);
+      problems.push(`conversation ${id} ends at ${last?.[1]}, but its row says ${conversation.lastMessageId}`);
     }
     const name =
       channelId === null
@@ -76,7 +76,7 @@ function auditConversations(environment: Environment, problems: string[]): void 
   });
 }
 
-/** A flag is two rows, and goes with its message. */
+/** A flag has two rows, and is removed with its message. */
 function auditFlags(environment: Environment, problems: string[]): void {
   environment.each("messageFlags", (_row, [userId, flag, messageId]) => {
     if (!environment.has("flagHolders", [messageId, userId, flag]))
@@ -88,7 +88,10 @@ function auditFlags(environment: Environment, problems: string[]): void {
   });
 }
 
-/** What is told slice by slice has a row as long as a command waits, and what moves is noted down for nobody else. */
+/**
+ * A pending announcement has a row as long as its command waits, and a departure has a row until every user has been
+ * notified of it.
+ */
 function auditAnnouncements(environment: Environment, problems: string[]): void {
   const waiting = new Set<string>();
   const note = ({ command }: { readonly command: unknown }) => {
@@ -101,33 +104,33 @@ function auditAnnouncements(environment: Environment, problems: string[]): void 
   const channelIds = new Set<number>();
   environment.each("readAnnouncements", (_row, key) => {
     channelIds.add(key[0]);
-    if (!waiting.delete(key.join("/"))) problems.push(`nothing is told of announcement ${key.join("/")}`);
+    if (!waiting.delete(key.join("/"))) problems.push(`announcement ${key.join("/")} has no command`);
   });
   for (const name of waiting) problems.push(`announcement ${name} has no row`);
   environment.each("readDepartures", (_row, [channelId, messageId]) => {
-    if (!channelIds.has(channelId)) problems.push(`departure of ${messageId} from ${channelId} is for nobody`);
+    if (!channelIds.has(channelId)) problems.push(`departure of ${messageId} from ${channelId} has no recipient`);
   });
 }
 
-/** Only when no command is on its way: `find-first-message` is told by the post. */
+/** Only valid while no command is pending: the post sends `find-first-message`. */
 function auditChannels(environment: Environment, problems: string[]): void {
   if (environment.count("mailbox") > 0) return;
   environment.each("channels", (channel) => {
     const [first] = environment.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
     const firstId = first === undefined ? null : first[1];
     if (channel.firstMessageId !== firstId) {
-      problems.push(`channel ${channel.id} begins at ${firstId}, says ${channel.firstMessageId}`);
+      problems.push(`channel ${channel.id} starts at ${firstId}, but its row says ${channel.firstMessageId}`);
     }
   });
 }
 
-interface LedgerRow {
+interface RealmCountersRow {
   readonly counters: Readonly<Record<string, number>>;
   readonly positionCeiling: number;
 }
 
 function auditCounters(environment: Environment, problems: string[]): void {
-  const ledger = environment.get("meta", "ledger")?.value as LedgerRow | undefined;
+  const realmCounters = environment.get("meta", "ledger")?.value as RealmCountersRow | undefined;
   const highest = {
     message: Math.max(0, ...rowsOf(environment, "messages").map(({ id }) => id)),
     user: Math.max(0, ...rowsOf(environment, "users").map(({ id }) => id)),
@@ -136,20 +139,20 @@ function auditCounters(environment: Environment, problems: string[]): void {
     sequence: Math.max(0, ...rowsOf(environment, "mailbox").map(({ sequence }) => sequence)),
   };
   for (const [name, id] of Object.entries(highest)) {
-    if ((ledger?.counters[name] ?? 0) < id) problems.push(`counter ${name} is below ${id}`);
+    if ((realmCounters?.counters[name] ?? 0) < id) problems.push(`counter ${name} is below ${id}`);
   }
   const position = Math.max(0, ...rowsOf(environment, "events").map((event) => event.position));
-  if ((ledger?.positionCeiling ?? 0) <= position) problems.push(`event ${position} is not below the ceiling`);
+  if ((realmCounters?.positionCeiling ?? 0) <= position) problems.push(`event ${position} is not below the ceiling`);
 }
 
-/** Kept answers of posts tell of messages that are there; only where nothing was deleted. */
+/** Stored responses of posts name existing messages; only valid if nothing was deleted. */
 export function auditKeptAnswers(environment: Environment): string[] {
   const problems: string[] = [];
   environment.each("idempotency", (row) => {
     const result = JSON.parse(row.body) as { kind: string; answer?: { id?: number } };
     const id = result.answer?.id;
     if (result.kind === "ok" && id !== undefined && !environment.has("messages", id)) {
-      problems.push(`a kept answer names message ${id}, which is not there`);
+      problems.push(`a stored response names message ${id}, which does not exist`);
     }
   });
   return problems;

@@ -1,4 +1,4 @@
-/** What a backup in this process asks of the outside: the system's time, and nobody reads its warnings. */
+/** The ports of a backup in this process: the system clock, and a log that is discarded. */
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { HolderPorts } from "../../src/store/file-hold.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A copy of the program with something broken on purpose: a test that cannot find the fault proves nothing (positive control).
- * Needs `node_modules` only by a link.
+ * A copy of the program with a deliberate bug: a test that cannot find it proves nothing (positive control).
+ * `node_modules` is only linked.
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { checkout } from "./process.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
 
 export interface Breakage {
-  /** From the checkout on. */
+  /** Relative to the checkout. */
   readonly file: string;
-  /** Must be there exactly once: a breakage that misses would prove nothing. */
+  /** Must occur exactly once: a breakage that does not apply would prove nothing. */
   readonly from: string;
   readonly to: string;
 }
@@ -26,7 +26,7 @@ const parts = [
   "start.mjs",
 ];
 
-/** @returns its folder, for `cwd` */
+/** @returns its folder, to be used as `cwd` */
 export function brokenCheckout(t: Teardown, breakages: readonly Breakage[]): string {
   const folder = temporaryFolder(t);
   for (const part of parts) cpSync(join(checkout, part), join(folder, part), { recursive: true });

@@ -1,10 +1,10 @@
-/** A log that keeps what is worse than a warning: faults that no answer tells of, because nobody waited for one. */
+/** A log that keeps entries above warning level: errors that no response reports, because no client was waiting. */
 import { pino } from "pino";
 import type { Log } from "../../src/log.ts";
 
 export interface BugLog {
   readonly log: Log;
-  /** One JSON text each. */
+  /** One JSON text per line. */
   readonly lines: readonly string[];
 }
 

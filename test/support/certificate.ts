@@ -2,12 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-/** Why no certificate can be made here; null: one can. */
+/** Why no certificate can be created here; null: it can. */
 export function certificateObstacle(): string | null {
   return spawnSync("openssl", ["version"]).status === 0 ? null : "openssl is not installed";
 }
 
-/** A certificate for 127.0.0.1 that vouches for itself. @throws Error without openssl */
+/** A self-signed certificate for 127.0.0.1. @throws Error without openssl */
 export function newCertificate(folder: string): { keyFile: string; certFile: string } {
   const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const made = spawnSync("openssl", [

@@ -1,11 +1,14 @@
-/** What tests of PATCH /streams/{stream_id} share: people of every role, fresh channels, and refusals that change nothing. */
+/**
+ * Helpers for tests of PATCH /streams/{stream_id}: users of every role, new channels, and rejections that change
+ * nothing.
+ */
 import type { Test } from "tap";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "./client.ts";
 import { createChannel, outcome, personOf, refusal, setRealmSettings, systemGroup } from "./conversation.ts";
 import { startTestServer, type Teardown } from "./server.ts";
 
-/** People as a group-setting value. */
+/** Users as a group-setting value. */
 export function named(...clients: readonly Client[]) {
   return { direct_members: clients.map(({ userId }) => userId), direct_subgroups: [] as number[] };
 }
@@ -16,7 +19,7 @@ export async function startChannelServer(t: Teardown) {
   const { owner } = server;
   let made = 0;
 
-  /** A fresh channel of the owner's, with the owner in it. */
+  /** A new channel of the owner, with the owner subscribed. */
   function channel(params: Params = {}, subscribers: readonly Client[] = [owner]): Promise<number> {
     made++;
     return createChannel(owner, `channel ${made}`, subscribers, params);
@@ -30,7 +33,7 @@ export async function startChannelServer(t: Teardown) {
     return (await owner.get(`/streams/${id}`)).body.stream;
   }
 
-  /** @param code where it is not BAD_REQUEST */
+  /** @param code the error code, BAD_REQUEST by default */
   async function refuses(t: Test, id: number, params: Params, msg: string, by = owner, code = "BAD_REQUEST") {
     const before = await record(id);
     t.strictSame(outcome(await patch(id, params, by)), refusal(msg, code), msg);

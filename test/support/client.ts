@@ -1,8 +1,9 @@
-/** A plain HTTP client of the REST API: forms in, JSON out; arrays and objects travel as JSON text (spec 4). */
+/** A plain HTTP client of the REST API: forms in, JSON out; arrays and objects are sent as JSON text (spec 4). */
+import { checkAnswer } from "./answer-check.ts";
 
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared as wholes, their shape is what tests find out
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare whole responses of any shape
   readonly body: any;
   readonly headers: Headers;
 }
@@ -28,7 +29,7 @@ export class Client {
     return this.account?.userId ?? 0;
   }
 
-  /** The Authorization header's value; "" for nobody. */
+  /** The Authorization header's value; "" without credentials. */
   get authorization(): string {
     if (this.account === null) return "";
     return `Basic ${Buffer.from(`${this.account.email}:${this.account.key}`).toString("base64")}`;
@@ -77,7 +78,9 @@ export class Client {
       ...(body === null ? {} : { body }),
     });
     const text = await response.text();
-    return { status: response.status, body: text === "" ? null : JSON.parse(text), headers: response.headers };
+    const answer = text === "" ? null : JSON.parse(text);
+    checkAnswer(method, path, answer);
+    return { status: response.status, body: answer, headers: response.headers };
   }
 
   /** Posts to a channel's topic. @returns the message's id */

@@ -1,29 +1,30 @@
 /**
- * What tests of a conversation need beside HTTP: people of other roles, crowds, organization settings that no operation
- * changes yet, and a follower that reads an event queue by long-poll. The only white-box doors are `realmOf` and `write`.
+ * Helpers for tests of conversations: users of other roles, crowds, organization settings that no operation changes
+ * yet, and a follower that reads an event queue by long poll. Only `realmOf` and `write` are white-box.
  */
 import { randomBytes } from "node:crypto";
-import { command } from "../../actors/commands.ts";
-import type { KeyOf, RowOf, TableName, UserRecord } from "../../schemas/records.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { hashApiKey } from "../../src/http/authentication.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Answer, Client, type Params } from "./client.ts";
 import type { TestServer } from "./server.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: events are compared as wholes, their shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole events of any shape
 export type Event = any;
 
-/** No password hashes to this: the accounts have keys. */
+/** No password hashes to this: the accounts have API keys. */
 const unusableHash = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/** The default realm, opened. */
+/** The opened default realm. */
 export function realmOf(server: TestServer): Realm {
   return server.running.host.realmOf("");
 }
 
-/** Writes a row as a decided command would, projections with it. For settings that no operation changes yet. */
+/** Writes a row and updates projections, as a decided command does. For settings that no operation changes yet. */
 export function write<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>, row: RowOf<T>): void {
   const realm = realmOf(server);
   realm.environment.transaction(() => {
@@ -31,7 +32,7 @@ export function write<T extends TableName>(server: TestServer, table: T, key: Ke
   });
   const delta = { table, key, row: row as RowOf<TableName> };
   realm.projections.apply(delta);
-  realm.dispatcher.view.apply(delta);
+  for (const follower of realm.dispatcher.view.followers) follower.apply(delta);
 }
 
 export function setRealmSettings(server: TestServer, settings: Readonly<Record<string, unknown>>): void {
@@ -56,8 +57,8 @@ export function systemGroup(server: TestServer, name: string): number {
   return group.id;
 }
 
-/** Accounts without keys, made by the server itself; their ids, ascending. */
-export async function crowd(server: TestServer, name: string, count: number, role: Role = roles.member) {
+/** Accounts without keys, created by the server itself. @returns their ids, ascending */
+export async function addUsers(server: TestServer, name: string, count: number, role: Role = roles.member) {
   const { dispatcher } = realmOf(server);
   const made = Array.from({ length: count }, (_, index) =>
     dispatcher.ask(
@@ -72,21 +73,21 @@ export async function crowd(server: TestServer, name: string, count: number, rol
   const ids: number[] = [];
   for (const result of await Promise.all(made)) {
     if (result.kind === "refused") throw new Error(result.msg);
-    ids.push(Number(result.answer["user_id"]));
+    ids.push(Number(result.answer.user_id));
   }
   return ids.sort((a, b) => a - b);
 }
 
-/** Somebody of any role, with a key, and without the price of a password hash. */
+/** A user of any role with an API key, without the cost of a password hash. */
 export async function personOf(server: TestServer, name: string, role: Role = roles.member): Promise<Client> {
-  const [userId = 0] = await crowd(server, name, 1, role);
+  const [userId = 0] = await addUsers(server, name, 1, role);
   const key = randomBytes(16).toString("hex");
   const { dispatcher } = realmOf(server);
   await dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", { hash: hashApiKey(key) }, userId));
   return new Client(server.url, { email: `${name}0@example.com`, key, userId });
 }
 
-/** A generic bot of somebody's. */
+/** A generic bot of the given owner. */
 export async function botOf(server: TestServer, name: string, owner: Client): Promise<Client> {
   const bot = await personOf(server, name);
   changeUser(server, bot.userId, (user) => ({ ...user, botType: 1, botOwnerId: owner.userId }));
@@ -101,13 +102,13 @@ export async function createChannel(by: Client, name: string, subscribers: reado
   return made.body.id as number;
 }
 
-/** The channel's record as the caller sees it; undefined when it does not. */
+/** The channel's record as the caller sees it; undefined if the channel is hidden from the caller. */
 export async function channelSeenBy(client: Client, id: number): Promise<Event> {
   const { body } = await client.get("/streams", { include_all: true, include_can_access_content: true });
   return body.streams.find((stream: { stream_id: number }) => stream.stream_id === id);
 }
 
-/** Status and body, which is all that an answer is compared by. */
+/** Status and body, the parts by which responses are compared. */
 export function outcome({ status, body }: Answer): { status: number; body: unknown } {
   return { status, body };
 }
@@ -124,7 +125,7 @@ export function success(fields: Params = {}) {
 export class Follower {
   readonly client: Client;
   readonly events: Event[] = [];
-  /** What POST /register answered. */
+  /** The response of POST /register. */
   readonly state: Event;
   #last: number;
 
@@ -149,7 +150,7 @@ export class Follower {
     this.#last = this.events.at(-1)?.id ?? this.#last;
   }
 
-  /** All that is there already: one answer has a bounded number of events. */
+  /** Reads everything that waits: one response has a bounded number of events. */
   async present(): Promise<readonly Event[]> {
     for (let known = -1; known < this.events.length; ) {
       known = this.events.length;
@@ -158,7 +159,7 @@ export class Follower {
     return this.events;
   }
 
-  /** The first event that passes, past or future. */
+  /** The first matching event, past or future. */
   async until(test: (event: Event) => boolean): Promise<Event> {
     for (;;) {
       const found = this.events.find(test);
@@ -168,8 +169,8 @@ export class Follower {
   }
 
   /**
-   * Everything that happened before now has arrived when this resolves: commands form one order (M7), so a message to
-   * oneself comes after it. The queue must want messages.
+   * When this resolves, every earlier event has arrived: commands form one order (M7), so a message to oneself follows
+   * them. The queue must include messages.
    */
   async settled(): Promise<readonly Event[]> {
     const sent = await this.client.post("/messages", { type: "direct", to: [this.client.userId], content: "fence" });
@@ -185,7 +186,7 @@ export class Follower {
   }
 }
 
-/** Messages by the owner, without the price of a request each. @returns their ids */
+/** Messages of the owner, without a request each. @returns their ids */
 export async function flood(
   server: TestServer,
   { channelId, topic, count }: { readonly channelId: number; readonly topic: string; readonly count: number },
@@ -198,5 +199,5 @@ export async function flood(
       realmOf(server).dispatcher.ask(command(to, "message.post", params, server.owner.userId)),
     ),
   );
-  return sent.map((result) => (result.kind === "ok" ? Number(result.answer["id"]) : 0));
+  return sent.map((result) => (result.kind === "ok" ? Number(result.answer.id) : 0));
 }

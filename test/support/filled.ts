@@ -1,18 +1,18 @@
-/** Conversations as rows, for bounds that would take many thousands of requests to reach (S3). */
-import type { ConversationRecord, MessageRecord } from "../../schemas/records.ts";
+/** Conversations written directly as rows, for bounds that would need many thousands of requests (S3). */
+import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { fill, rowsFor } from "./rows.ts";
 import { generalId } from "./runtime.ts";
 
-/** Somebody without an account wrote them: nobody has read them by that. */
-const strangerId = 999_999;
+/** The author has no account, so no user has read the messages by sending them. */
+const unknownUserId = 999_999;
 
 export function messageRow(id: number, conversationId: number, more: Partial<MessageRecord> = {}): MessageRecord {
   return {
     id,
     conversationId,
-    senderId: strangerId,
+    senderId: unknownUserId,
     sentAt: 1_700_000_000_000 + id,
     content: "text",
     rendered: "<p>text</p>",
@@ -55,9 +55,11 @@ export function fillTopics(realm: Realm, count: number, first = 1): void {
   );
 }
 
-/** Messages of a topic of `general` in its indexes; those that a test opens have their own rows, too. */
+/**
+ * Entries of messages of a topic of `general` in its indexes; messages that a test opens have rows of their own, too.
+ */
 export function fillIndexes(realm: Realm, conversationId: number, count: number, first = 1): void {
-  const index = { senderId: strangerId, traits: 0 };
+  const index = { senderId: unknownUserId, traits: 0 };
   const inTopic = rowsFor<"conversationMessages">(count, (id) => [[conversationId, id], index], first);
   fill(realm, "conversationMessages", inTopic);
   const inChannel = rowsFor<"channelMessages">(count, (id) => [[generalId, id], { conversationId, ...index }], first);
@@ -75,12 +77,12 @@ export function fillMessages(realm: Realm, conversationId: number, count: number
   );
 }
 
-/** Walks see messages up to the newest one. */
+/** Reads stop at this message. */
 export function setNewestMessage({ dispatcher }: Realm, id: number): void {
-  dispatcher.ledger.turn.counters.message = id;
+  dispatcher.realmCounters.turn.counters.message = id;
 }
 
-/** The same view, and how often each table was asked, and how many of its rows it gave. */
+/** The same view with counters: the reads of each table, and the rows returned. */
 export function counted(view: View): { readonly view: View; readonly looks: Map<string, number> } {
   const looks = new Map<string, number>();
   const note = (name: string, count: number) => looks.set(name, (looks.get(name) ?? 0) + count);

@@ -1,10 +1,10 @@
-/** What tests of user groups share: making one, reading one, and values of permissions that name people. */
+/** Helpers for tests of user groups: creating one, reading one, and permission values that name users. */
 import type { Client, Params } from "./client.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: records are compared as wholes, their shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole records of any shape
 export type Group = any;
 
-/** Names people directly, in the form of spec 2.2. */
+/** Names users directly, in the form of spec 2.2. */
 export function people(...clients: readonly Client[]) {
   const ids = clients.map(({ userId }) => userId).sort((a, b) => a - b);
   return { direct_members: ids, direct_subgroups: [] as number[] };
@@ -12,11 +12,13 @@ export function people(...clients: readonly Client[]) {
 
 export interface ExpectedSetting {
   readonly default: (creatorId: number) => unknown;
-  /** Whether guests may hold it. */
+  /** Whether guests may have the permission. */
   readonly allowsEveryone: boolean;
 }
 
-/** Every setting of spec 2.5, as behaviour 3.6 has it. @param group ids of system groups, named without `role:` */
+/**
+ * Every setting of spec 2.5, as described in behaviour 3.6. @param group ids of system groups, named without `role:`
+ */
 export function expectedSettings(group: (name: string) => number): Readonly<Record<string, ExpectedSetting>> {
   const byCreator = (creatorId: number) => ({ direct_members: [creatorId], direct_subgroups: [] });
   return {

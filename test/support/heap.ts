@@ -1,11 +1,11 @@
-/** What this process holds: the heap without what nobody refers to any more, so that it depends on no clock. */
+/** The heap of this process after a garbage collection, so that it does not depend on time. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** In MiB, after everything that can go has gone. */
+/** In MiB, after a garbage collection. */
 export function heapMib(): number {
   collect();
   collect();

@@ -1,6 +1,6 @@
 /**
- * HTTP below fetch: a connection that carries bytes as they are, and a client whose Host header is its own (D4). Waiting is
- * waiting for an answer or for the end of the connection.
+ * HTTP below fetch: a connection for raw bytes, and a client that sets its own Host header (D4). It waits for a
+ * response or for the end of the connection, never for time.
  */
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -38,29 +38,29 @@ export class RawConnection {
     });
   }
 
-  /** Resolves when the kernel has the bytes. */
+  /** Resolves when the kernel has accepted the bytes. */
   write(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.write(bytes, () => resolve());
     });
   }
 
-  /** No more bytes will come from this side. */
+  /** Half-closes: this side sends no more bytes. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Hangs up without a word. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** What came and was not taken as an answer. */
+  /** Bytes that arrived and are not part of a returned response. */
   get rest(): string {
     return this.#received.toString("latin1");
   }
 
-  /** The next whole answer; null when the connection ended before it was whole. @param hasBody false after HEAD */
+  /** The next whole response; null if the connection ended before it was whole. @param hasBody false after HEAD */
   async answer(hasBody = true): Promise<RawAnswer | null> {
     for (;;) {
       const found = this.#take(hasBody);
@@ -99,7 +99,7 @@ export async function exchange(url: string, bytes: string | Buffer, hasBody = tr
   return answer;
 }
 
-/** A client that names its host (D4), which fetch does not allow. */
+/** A client that sets its Host header (D4), which fetch does not allow. */
 export class HostClient extends Client {
   readonly host: string;
 
@@ -121,7 +121,7 @@ export class HostClient extends Client {
     const bytes = Buffer.from(body ?? "");
     const all = {
       Host: this.host,
-      // Node frames the body of a DELETE only when it is told to.
+      // Node sends the body of a DELETE only with an explicit length.
       "Content-Length": String(bytes.length),
       ...(this.account === null ? {} : { Authorization: this.authorization }),
       ...(body === null ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),
@@ -147,7 +147,7 @@ export class HostClient extends Client {
   }
 }
 
-/** Looks at everything that happens: the returned function says what has, so far, beside presence and typing. */
+/** Records every event: the returned function returns those so far, except presence and typing. */
 export async function watchChanges(client: Client): Promise<() => Promise<readonly unknown[]>> {
   const { queue_id, last_event_id } = await client.register({ fetch_event_types: [] });
   return async () => {

@@ -1,4 +1,7 @@
-/** The pages behind invitations' links, looked at as a browser does: a real parser reads them, and forms are sent as they stand. */
+/**
+ * The pages behind invitation links, as a browser sees them: a real parser reads them, and forms are submitted with
+ * their own fields.
+ */
 import { type DefaultTreeAdapterMap, parse } from "parse5";
 import type { Client, Params } from "./client.ts";
 
@@ -10,7 +13,7 @@ export interface Page {
   readonly html: string;
   readonly headers: Headers;
   readonly elements: readonly Element[];
-  /** Everything that a person reads. */
+  /** The whole visible text. */
   readonly text: string;
 }
 
@@ -27,7 +30,7 @@ export function field(page: Page, name: string): Element | undefined {
   return byTag(page, "input").find((input) => attribute(input, "name") === name);
 }
 
-/** What stands in an alert. */
+/** The text of the page's alert. */
 export function problem(page: Page): string | undefined {
   const found = page.elements.find((element) => attribute(element, "role") === "alert");
   return found === undefined ? undefined : textOf(found);
@@ -74,7 +77,7 @@ export async function inviteLink(by: Client, params: Params = {}): Promise<strin
   return body.invite_link as string;
 }
 
-/** What the new person is, logged in with address and password. */
+/** The new user's state, after a login with email address and password. */
 export async function logIn(client: Client, email: string, password = goodPassword) {
   return client.anonymous().post("/fetch_api_key", { username: email, password });
 }

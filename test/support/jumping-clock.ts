@@ -1,8 +1,8 @@
-/** A clock whose wall clock jumps while durations go on, and whose machine sleeps and is started anew. */
+/** A clock whose wall clock jumps while durations continue, and whose machine sleeps and restarts. */
 import { ManualClock } from "./manual-clock.ts";
 
 export class JumpingClock extends ManualClock {
-  /** How far the wall clock is ahead of what it should say. */
+  /** How far the wall clock is ahead of the true time. */
   aheadMs = 0;
   override readonly bootId: string;
   #sleptMs = 0;
@@ -20,7 +20,7 @@ export class JumpingClock extends ManualClock {
     return super.uptimeMs() + this.#sleptMs;
   }
 
-  /** Time passes, and the monotonic clock does not notice. */
+  /** Time passes while the monotonic clock does not advance. */
   sleep(milliseconds: number): void {
     this.#sleptMs += milliseconds;
   }

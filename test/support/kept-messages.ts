@@ -1,4 +1,4 @@
-/** What a client finds after a start: every message that is there, and what its queue of before tells of. */
+/** What a client finds after a start: every message, and the events of its earlier queue. */
 import type { Client } from "./client.ts";
 
 export interface Stored {
@@ -6,7 +6,7 @@ export interface Stored {
   readonly content: string;
 }
 
-/** Every message that the client can read, in order, as it was typed. @param after only those with higher ids */
+/** Every message that the client can read, in order, as Markdown. @param after only those with higher ids */
 export async function everything(client: Client, after = 0): Promise<Stored[]> {
   const found: Stored[] = [];
   for (let anchor = after; ; anchor = found.at(-1)?.id ?? after) {
@@ -28,7 +28,7 @@ export interface ReadQueue {
   readonly eventIds: number[];
 }
 
-/** Everything that a queue has now; null: it is gone. */
+/** All events of a queue; null if the queue is gone. */
 export async function readQueue(client: Client, queueId: string, lastEventId: number): Promise<ReadQueue | null> {
   const messageIds: number[] = [];
   const eventIds: number[] = [];

@@ -1,36 +1,21 @@
-/** One step of a machine as our runtime takes it, and as XState itself does, to be compared. */
-import { type AnyMachineSnapshot, type AnyStateMachine, transition } from "xstate";
-import type { CommandEvent, Emitted, Outcome } from "../../actors/decide.ts";
-import type { PlainSnapshot } from "../../actors/kinds.ts";
-import { drive, plain, restore } from "../../src/runtime/machines.ts";
+/** One step of a machine, taken by our driver and by XState, for comparison. */
+import type { AnyStateMachine } from "xstate";
+import { type Driven, drive, driveByXState, type PlainSnapshot } from "../../actors/protocol/drive.ts";
+import type { CommandEvent } from "../../actors/protocol/machine-setup.ts";
 
-export interface Shown {
-  readonly outcome: Outcome;
-  readonly snapshot: PlainSnapshot;
+/** The result of our driver; `null`: it threw. */
+export function ours(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven | null {
+  return attempt(() => drive(machine, snapshot, event));
 }
 
-/** What our runtime does; `null`: it threw. */
-export function ours(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Shown | null {
-  try {
-    const { outcome, snapshot: next } = drive(machine, snapshot, event);
-    return { outcome, snapshot: next };
-  } catch {
-    return null;
-  }
+/** The result of XState; `null`: it threw. */
+export function theirs(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven | null {
+  return attempt(() => driveByXState(machine, snapshot, event));
 }
 
-/** What XState says. */
-export function theirs(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Shown | null {
+function attempt(step: () => Driven): Driven | null {
   try {
-    const [next, actions] = transition(machine, restore(machine, snapshot), event) as [
-      AnyMachineSnapshot,
-      { type: string; params?: unknown }[],
-    ];
-    const emitted = actions.flatMap((action) =>
-      action.type === "xstate.emit" ? [(action.params as { event: Emitted }).event.outcome] : [],
-    );
-    const [outcome] = emitted;
-    return outcome === undefined || emitted.length !== 1 ? null : { outcome, snapshot: plain(next) };
+    return step();
   } catch {
     return null;
   }

@@ -1,65 +1,82 @@
-/** What the test of all machines (test/runtime/machines.test.ts) sends to each of them, and a realm on which it means something. */
+/**
+ * The commands that the test of all machines (test/runtime/machines.test.ts) sends to each machine, and a realm in
+ * which they are meaningful.
+ */
 import fc from "fast-check";
 import type { AnyStateMachine } from "xstate";
-import { type Command, command } from "../../actors/commands.ts";
-import { actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
-import { initialRetention } from "../../actors/retention/machine.ts";
+import { actorKinds } from "../../actors/kinds.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
+import type { PlainSnapshot } from "../../actors/protocol/drive.ts";
+import { initialRetention } from "../../actors/retention/context.ts";
+import type { InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { InvitationRecord } from "../../schemas/records.ts";
+import { editCommand, reactCommand } from "./message-changes.ts";
 import { dayMs } from "./retention.ts";
 import {
   answerOf,
   commands,
+  createUsers,
   generalId,
-  makePeople,
   type OpenRealm,
-  openFounded,
+  openNewRealm,
   ownerId,
   startedAt,
 } from "./runtime.ts";
 import type { Teardown } from "./server.ts";
 
-/** One machine's test: what it is sent, on which realm. */
+/** One machine's test: its commands and its realm. */
 export interface Subject {
   readonly name: string;
   readonly machine: AnyStateMachine;
   readonly initial: PlainSnapshot;
+  /** Where the actor also begins: in a state that another actor decides. */
+  readonly others?: readonly PlainSnapshot[];
   readonly sent: fc.Arbitrary<Command>;
   /** Milliseconds that may pass between two commands. */
   readonly pauses: readonly number[];
+  /** The state that follows from the row of a record (actors/protocol/record-machines.ts). */
+  readonly stateOf?: (row: unknown) => string;
 }
 
-/** A realm with people, two channels, a short and a long topic: something for every decision. */
+/** A realm with users, two channels, a short and a long topic: something for every decision. */
 export async function populated(t: Teardown): Promise<OpenRealm> {
-  const bench = await openFounded(t);
-  await makePeople(bench, 3);
+  const bench = await openNewRealm(t);
+  await createUsers(bench, 3);
   answerOf(await bench.ask(commands.createChannel("sales", [ownerId, 3])));
   await bench.ask(commands.register(ownerId, "q1"));
   const long = limits.topic_deletion_batch_messages_busy + 1;
   await Promise.all([
     ...Array.from({ length: long }, (_, index) => bench.ask(commands.post("long", `m${index}`))),
     bench.ask(commands.post("short", "hi")),
+    bench.ask(commands.post("moving", "hi")),
     bench.ask(commands.direct([2, 3], "hi")),
   ]);
   await bench.idle();
   bench.environment.transaction(() => {
-    const mail = { template: "new-login", to: "o@x.y", data: {}, createdAt: 0, attempts: 0, dueAt: 0 };
-    bench.environment.put("mails", 1, { ...mail, id: 1 });
+    bench.environment.put("mails", 1, mail);
     for (const id of [1, 2]) {
-      // The second one's time is over.
+      // The second invitation has expired.
       const expiresAt = id === 1 ? null : 1;
       bench.environment.put("invitations", id, { ...invitation, id, expiresAt });
     }
-    const webhook = { id: 1, botId: 3, messageId: 1, trigger: "mention", createdAt: 0, attempts: 0, dueAt: 0 };
     bench.environment.put("webhookDeliveries", [3, 1], webhook);
     bench.environment.put("emailChanges", "k", { userId: 3, newEmail: "other@example.com", createdAt: startedAt });
   });
-  // In memory alone: nothing is swept meanwhile.
+  // Changed in memory only, so that nothing is swept meanwhile.
   const { realm } = bench.realm.view;
   const settings = { ...realm.settings, message_retention_days: 1 };
   bench.realm.projections.apply({ table: "realm", key: "realm", row: { ...realm, settings } });
+  const { view } = bench.realm;
+  const id = view.row("topicNames", [generalId, "moving"])?.id ?? 0;
+  const conversation = view.row("conversations", id);
+  if (conversation === undefined) throw new Error("there is no topic that moves");
+  bench.realm.dispatcher.view.cache.apply({ table: "conversations", key: id, row: { ...conversation, movingId: 1 } });
   return bench;
 }
+
+const mail = { id: 1, template: "new-login", to: "o@x.y", data: {}, createdAt: 0, attempts: 0, dueAt: 0 };
+
+const webhook = { id: 1, botId: 3, messageId: 1, trigger: "mention", createdAt: 0, attempts: 0, dueAt: 0 };
 
 const invitation: InvitationRecord = {
   id: 1,
@@ -109,9 +126,14 @@ const realmCommands: fc.Arbitrary<Command> = fc.oneof(
     .map((hash) => command({ actor: "realm" }, "user.email-change.confirm", { keyHash: hash }, null)),
 );
 
+const closing: fc.Arbitrary<Command> = fc.constantFrom(
+  command({ actor: "realm" }, "realm.deactivate", {}, ownerId),
+  command({ actor: "realm" }, "realm.reactivate", {}, null),
+);
+
 const found = command(
   { actor: "realm" },
-  "realm.found",
+  "realm.create",
   { label: "", name: "n", ownerEmail: "o@x.y", ownerFullName: "O", passwordHash: "", apiKeyHash: "k" },
   null,
 );
@@ -135,18 +157,38 @@ const userCommands: fc.Arbitrary<Command> = fc.oneof(
     .map(([id, queueId]) => command({ actor: "user", id }, "queue.delete", { queueId }, id)),
 );
 
+/** One of the messages in the topic "long". */
+const messageId = 1;
+
 const topicCommands: fc.Arbitrary<Command> = fc.oneof(
   fc.tuple(fc.constantFrom("hi", "**b**", "@**all**"), userId).map(([text, id]) => commands.post("fresh", text, id)),
-  fc.constant(command({ actor: "conversation", id: 0 }, "topic.recount", {}, null)),
+  fc.constant(command({ actor: "conversation", id: 0 }, "topic.refreshLastMessage", {}, null)),
+  fc.constantFrom("elsewhere", "anywhere").map((topic) => editCommand(messageId, { topic })),
+  fc.constant(reactCommand("add", messageId, "smile")),
+  fc
+    .constantFrom(1, 2)
+    .map((moveId) => command({ actor: "conversation", id: 0 }, "topic.move-ended", { moveId, waiting: null }, null)),
 );
 
 const deletionCommands: fc.Arbitrary<Command> = fc.oneof(
   fc
-    .tuple(fc.constantFrom("short", "long", "unknown"), fc.constantFrom(startedAt - 1, Number.MAX_SAFE_INTEGER), userId)
+    .tuple(
+      fc.constantFrom("short", "long", "moving", "unknown"),
+      fc.constantFrom(startedAt - 1, Number.MAX_SAFE_INTEGER),
+      userId,
+    )
     .map(([topic, deadline, id]) => ({ ...commands.deleteTopic(topic, deadline), callerId: id, ticket: 7 })),
-  fc.constant(
-    command({ actor: "topic-deletion", channelId: generalId, topic: "" }, "topic-deletion.continue", {}, null),
-  ),
+  fc
+    .constantFrom(
+      "topic-deletion.continue" as const,
+      "topic-deletion.move-ended" as const,
+      "topic-deletion.deadline" as const,
+    )
+    .chain((type) =>
+      fc
+        .constantFrom("", "moving")
+        .map((topic) => command({ actor: "topic-deletion", channelId: generalId, topic }, type, {}, null)),
+    ),
 );
 
 const abandoned = command(
@@ -161,7 +203,7 @@ const retentionCommands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .constantFrom("retention.look" as const, "retention.abandon" as const, "retention.confirm" as const)
+      .constantFrom("retention.check" as const, "retention.abandon" as const, "retention.confirm" as const)
       .map((type) => command({ actor: "retention" }, type, {}, null)),
   },
   {
@@ -232,8 +274,13 @@ const typingCommands: fc.Arbitrary<Command> = fc.oneof(
 );
 
 export const subjects: readonly Subject[] = [
-  { name: "realm", ...kindOf("realm", { actor: "realm" }), sent: fc.oneof(realmCommands, fc.constant(found)) },
-  { name: "user", ...kindOf("user", { actor: "user", id: 2 }), sent: userCommands },
+  { name: "realm", ...kindOf("realm", { actor: "realm" }), sent: fc.oneof(realmCommands, closing, fc.constant(found)) },
+  {
+    name: "user",
+    ...kindOf("user", { actor: "user", id: 2 }),
+    others: [{ state: "deactivated", context: {} }],
+    sent: userCommands,
+  },
   { name: "topic", ...kindOf("topic", { actor: "topic", channelId: 1, topic: "fresh" }), sent: topicCommands },
   {
     name: "topic-deletion",
@@ -243,7 +290,7 @@ export const subjects: readonly Subject[] = [
   {
     name: "retention",
     ...kindOf("retention", { actor: "retention" }),
-    // Between this and the realm's jumps there is a difference.
+    // It must differ from the realm's number of jumps.
     initial: { state: "idle", context: { ...initialRetention, allowedLeaps: -1 } },
     sent: retentionCommands,
     pauses: [0, 2 * dayMs],
@@ -251,19 +298,20 @@ export const subjects: readonly Subject[] = [
   {
     name: "mail",
     ...kindOf("mail", { actor: "mail", id: 1 }),
-    initial: { state: "pending", context: { fate: "pending" } },
+    initial: { state: "pending", context: { fate: "pending", row: mail } },
     sent: mailCommands,
   },
   {
     name: "invitation",
     ...kindOf("invitation", { actor: "invitation", id: 1 }),
-    initial: { state: "valid", context: { fate: "valid" } },
+    initial: { state: "valid", context: { fate: "valid", row: invitation } },
+    others: [{ state: "lapsed", context: { fate: "lapsed", row: { ...invitation, id: 2, expiresAt: 1 } } }],
     sent: invitationCommands,
   },
   {
     name: "webhook",
     ...kindOf("webhook", { actor: "webhook", botId: 3, id: 1 }),
-    initial: { state: "pending", context: { fate: "pending" } },
+    initial: { state: "pending", context: { fate: "pending", row: webhook } },
     sent: webhookCommands,
   },
   {

@@ -1,36 +1,37 @@
 /**
- * The far end of mails: a real SMTP server that does what a test wants, the folder of files, and a real parser. Waiting is waiting
- * for a mail or a file to arrive.
+ * The receiving end of emails: a real SMTP server with programmable responses, the outbox folder, and a real parser.
+ * Tests wait for an email or a file to arrive, never for time.
  */
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { command, type Login } from "../../actors/commands.ts";
-import type { MailRecord } from "../../schemas/records.ts";
+import { command } from "../../actors/protocol/commands.ts";
+import type { Login } from "../../schemas/authentication.ts";
+import type { MailRecord } from "../../schemas/mails.ts";
 import { realmOf } from "./conversation.ts";
 import type { Teardown, TestServer } from "./server.ts";
 
-/** What came in, with the envelope, which a reader never sees. */
+/** A received mail, with the envelope, which a reader never sees. */
 export interface Received {
   readonly email: Email;
   readonly raw: string;
   readonly recipients: readonly string[];
 }
 
-/** A "no" with its number. */
+/** An SMTP rejection with its code. */
 export function smtpError(responseCode: number): Error {
   return Object.assign(new Error(`no, says ${responseCode}`), { responseCode });
 }
 
 export class MailServer {
   readonly received: Received[] = [];
-  /** Connections so far. */
+  /** Number of connections so far. */
   connections = 0;
-  /** Messages that were refused at their end so far. */
+  /** Number of messages rejected after their data so far. */
   refusals = 0;
-  /** What the next messages are answered at their end, first come, first served; null: taken. */
+  /** Responses to the next messages after their data, in order; null: accepted. */
   readonly answers: (Error | null)[] = [];
   port = 0;
   readonly #waiters: (() => void)[] = [];
@@ -107,13 +108,13 @@ export function outboxFiles(dataDir: string): string[] {
   return readdirSync(folder).filter((name) => name.endsWith(".eml"));
 }
 
-/** The mails in the outbox as soon as there are so many, in order of their numbers. */
+/** The emails in the outbox as soon as there are that many, in order of their numbers. */
 export async function outboxMails(dataDir: string, count: number): Promise<Received[]> {
   let names = outboxFiles(dataDir);
   if (names.length < count) {
     const watcher = watch(outboxOf(dataDir));
     while (names.length < count) {
-      // What was renamed between the look and the watch is seen by the second look.
+      // Files renamed between the first read and the watch are found by the second read.
       names = outboxFiles(dataDir);
       if (names.length < count) await once(watcher, "change");
     }
@@ -130,14 +131,14 @@ async function readEml(file: string): Promise<Received> {
   return { email, raw: raw.toString("utf8"), recipients: [] };
 }
 
-/** Rows of mails that are pending. */
+/** Rows of emails that are pending. */
 export function pendingMails(server: TestServer): readonly MailRecord[] {
   return realmOf(server)
     .view.rows("mails", { limit: 10_000 })
     .map(({ row }) => row);
 }
 
-/** Somebody logs in, without the price of a password hash: from the second place on, a mail tells of it. */
+/** Logs a user in without the cost of a password hash: from the second device on, an email reports it. */
 export async function logIn(server: TestServer, userId: number, place: string, more: Partial<Login> = {}) {
   const login = { fingerprint: place, client: "Program", address: "192.0.2.7", ...more };
   const params = { hash: `hash of ${place}`, login };

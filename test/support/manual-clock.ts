@@ -1,7 +1,7 @@
 /**
- * A clock that stands still until a test moves it (the port is src/runtime/clock.ts). Timers fire in order of due time, each
- * at its own moment, so that a timer set by another one fires in the same `advance` when it is due. `release` hands over to
- * real time, for a shutdown that waits on timers.
+ * A clock that does not advance until a test advances it (the port is src/runtime/clock.ts). Timers fire in order of
+ * due time, each at its own time, so that a timer set by another one fires in the same `advance` if it is due.
+ * `release` switches to real time, for a shutdown that waits for timers.
  */
 import type { Clock } from "../../src/runtime/clock.ts";
 
@@ -30,7 +30,9 @@ export class ManualClock implements Clock {
     return this.#elapsed;
   }
 
-  /** As of a machine that was on all the time, since 1970: another clock that begins later is the same machine, restarted. */
+  /**
+   * The uptime of a machine that was booted in 1970, so a later clock means the same machine with a restarted server.
+   */
   uptimeMs(): number {
     return this.#startedAt + this.#elapsed;
   }
@@ -49,12 +51,12 @@ export class ManualClock implements Clock {
     setImmediate(callback);
   }
 
-  /** Time passes while something is being done: what falls due fires when the clock is moved next. */
+  /** Time passes during an operation. Timers that become due fire when the clock is advanced next. */
   slip(milliseconds: number): void {
     this.#elapsed += milliseconds;
   }
 
-  /** Moves time; what falls due on the way fires before this returns. */
+  /** Advances time; timers that fall due fire before this returns. */
   advance(milliseconds: number): void {
     const target = this.#elapsed + milliseconds;
     for (let next = this.#nextDue(target); next !== undefined; next = this.#nextDue(target)) {
@@ -65,10 +67,18 @@ export class ManualClock implements Clock {
     this.#elapsed = Math.max(this.#elapsed, target);
   }
 
-  /** Time passes at once, as for a machine that slept: what fell due fires afterwards, late, each timer once. */
+  /** Time passes at once, as for a machine that slept. Timers that became due fire afterwards, late, once each. */
   jump(milliseconds: number): void {
     this.slip(milliseconds);
     this.advance(0);
+  }
+
+  /**
+   * Like `advance`, for hours and days: timers that fire every second fire once a minute, late, as on a busy machine.
+   */
+  stride(milliseconds: number): void {
+    const stepMs = 60_000;
+    for (let left = milliseconds; left > 0; left -= stepMs) this.jump(Math.min(left, stepMs));
   }
 
   #nextDue(target: number): Timer | undefined {
@@ -79,7 +89,7 @@ export class ManualClock implements Clock {
     return earliest;
   }
 
-  /** From now on, timers are real ones; those that wait become due at once, unless they are cancelled first. */
+  /** From now on timers are real. Waiting timers become due at once unless they are cancelled first. */
   release(): void {
     this.#isReleased = true;
     for (const timer of this.#timers) {

@@ -1,14 +1,14 @@
-/** Commands that change messages, with what most tests do not care for filled in. */
+/** Commands that change messages, with defaults for everything that most tests do not set. */
 
-import type { MessageEdit } from "../../actors/commands/messages.ts";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
+import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { ownerId } from "./runtime.ts";
 
-type Wish = Partial<Omit<MessageEdit, "content">> & { readonly content?: string };
+type WantedMessage = Partial<Omit<MessageEdit, "content">> & { readonly content?: string };
 
-/** No notices, one message, unless the wish says otherwise. */
-export function editCommand(id: number, wish: Wish, callerId = ownerId): Command<"message.edit"> {
+/** By default without notices, for one message. */
+export function editCommand(id: number, wish: WantedMessage, callerId = ownerId): Command<"message.edit"> {
   const { content, ...rest } = wish;
   const parsed = content === undefined ? null : parseContent(content, { linkifiers: [], translateEmoticons: false });
   const edit: MessageEdit = {

@@ -1,12 +1,13 @@
 /**
- * The messages that a client has: fetched once, then changed by events as clients change them (OpenAPI, GET /events: message,
- * update_message, delete_message, reaction, submessage). Applying an event again, or to what is newer already, changes nothing.
+ * A client's copy of messages: fetched once, then changed by events as clients do (OpenAPI, GET /events: message,
+ * update_message, delete_message, reaction, submessage). Applying an event twice, or to a newer message, changes
+ * nothing.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: messages and events are JSON whose shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: messages and events are JSON of any shape
 type Json = any;
 
-/** What events change of a message. */
+/** The fields of a message that events change. */
 const followed = [
   "content",
   "subject",
@@ -90,8 +91,8 @@ export class MessageMirror {
     message.submessages.push({ id, message_id, sender_id, msg_type, content });
   }
 
-  picture(): Json[] {
-    return pictureOf([...this.#messages.values()]);
+  snapshot(): Json[] {
+    return snapshotOf([...this.#messages.values()]);
   }
 }
 
@@ -103,15 +104,15 @@ function sorted(value: Json): string {
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Comparable with that of a fresh fetch. */
-export function pictureOf(messages: readonly Json[]): Json[] {
+/** The messages in a form that can be compared with a fresh fetch. */
+export function snapshotOf(messages: readonly Json[]): Json[] {
   return messages
     .map((message) => {
-      const picture: Json = { id: message.id, isMentioned: message.flags.includes("mentioned") };
-      for (const name of followed) picture[name] = message[name];
-      picture.reactions = message.reactions.map(sorted).sort();
-      picture.edit_history = message.edit_history?.map(sorted);
-      return picture;
+      const snapshot: Json = { id: message.id, isMentioned: message.flags.includes("mentioned") };
+      for (const name of followed) snapshot[name] = message[name];
+      snapshot.reactions = message.reactions.map(sorted).sort();
+      snapshot.edit_history = message.edit_history?.map(sorted);
+      return snapshot;
     })
     .sort((a, b) => a.id - b.id);
 }

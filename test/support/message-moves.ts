@@ -1,11 +1,11 @@
-/** Moving messages over HTTP, and looking where they are. */
+/** Moves messages over HTTP and checks where they are. */
 import type { Test } from "tap";
 import { auditRealm } from "./audit.ts";
 import type { Client, Params } from "./client.ts";
 import { createChannel, realmOf, success } from "./conversation.ts";
 import type { TestServer } from "./server.ts";
 
-/** Makes channels for tests that want one each, with everybody in them unless it is said otherwise. */
+/** Creates channels for tests that need one each, with every user subscribed by default. */
 export function placeMaker(everybody: readonly Client[]) {
   let channels = 0;
   return {
@@ -14,7 +14,7 @@ export function placeMaker(everybody: readonly Client[]) {
       channels++;
       return createChannel(people[0] ?? (everybody[0] as Client), `place ${channels}`, people, more);
     },
-    /** The name of the newest one, or of one before. */
+    /** The name of the newest channel, or of an earlier one. */
     nameOf: (before = 0) => `place ${channels - before}`,
   };
 }
@@ -51,7 +51,7 @@ export async function say(by: Client, channelId: number, topic: string, count: n
   return ids;
 }
 
-/** Nothing half done: every index agrees with every row. */
+/** Checks that every index agrees with every row. */
 export function audit(t: Test, server: TestServer): void {
   t.strictSame(auditRealm(realmOf(server).environment), []);
 }

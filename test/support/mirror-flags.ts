@@ -1,11 +1,13 @@
-/** What a client knows of unread and starred messages: those of a state, changed by events as clients change them (behaviour 4.4). */
+/**
+ * A client's copy of unread and starred messages: those of a state, changed by events as clients do (behaviour 4.4).
+ */
 
-// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON of any shape
 type Json = any;
 
 export class FlagsMirror {
   readonly #userId: number;
-  /** Where each unread message is: "channel:topic", or the others' ids. */
+  /** The place of each unread message: "channel:topic", or the other participants' ids. */
   readonly #unread: Map<number, string>;
   readonly #starred: Set<number>;
 
@@ -59,7 +61,7 @@ export class FlagsMirror {
     }
   }
 
-  /** Messages that get another topic or channel are unread there. */
+  /** Moved messages are unread in their new topic or channel. */
   #move({ message_ids: ids, stream_id: channelId, new_stream_id: newChannelId, orig_subject, subject }: Json): void {
     if (orig_subject === undefined) return;
     const place = `${newChannelId ?? channelId}:${subject ?? orig_subject}`;
@@ -75,7 +77,7 @@ function directPlace(others: readonly number[]): string {
   return [...others].sort((a, b) => a - b).join();
 }
 
-/** Where the unread messages of a state are. */
+/** The places of a state's unread messages. */
 function unreadPlaces({ unread_msgs: unread, user_id: userId }: Json): [number, string][] {
   const groups: [string, number[]][] = [
     ...unread.streams.map((group: Json) => [`${group.stream_id}:${group.topic}`, group.unread_message_ids]),

@@ -1,11 +1,11 @@
 /** The part of a mirror that follows scheduled messages and reminders (OpenAPI, GET /events). */
 
-// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON of any shape
 type Json = any;
 
 interface List {
   readonly id: string;
-  /** Under which an update has its one record. */
+  /** The key of the record in an update event. */
   readonly one: string;
 }
 
@@ -16,7 +16,7 @@ const lists: Readonly<Record<string, List>> = {
 
 export const scheduledTypes = Object.keys(lists);
 
-/** Changes the state by an event of one of the two types; others leave it. */
+/** Applies an event of one of the two types; ignores others. */
 export function applyScheduled(state: Json, event: Json): void {
   const list = lists[event.type];
   if (list === undefined) return;

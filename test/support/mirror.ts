@@ -1,19 +1,18 @@
 /**
- * What a client knows: the state of POST /register, changed by events as clients change it (OpenAPI, GET /events; behaviour
- * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
+ * A client's copy of the state of POST /register, changed by events as clients do (OpenAPI, GET /events; behaviour 4.4,
+ * 4.5). `picture` can be compared with that of a fresh state. It contains only what events can change.
  */
 
 import { unknownUserBody } from "../../src/domain/people.ts";
 
 import { FlagsMirror } from "./mirror-flags.ts";
 import { applyUserGroup } from "./mirror-groups.ts";
-import { rolesOf, setProfileValue } from "./mirror-people.ts";
 import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON of any shape
 type Json = any;
 
-/** Types of state and events that a mirror follows. */
+/** The types of state and events that a mirror follows. */
 export const mirroredTypes = [
   "message",
   "delete_message",
@@ -39,7 +38,7 @@ export const mirroredTypes = [
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
 
-/** What a subscription record has beyond the channel's own. */
+/** Fields of a subscription record beyond the channel's own. */
 const ownFields = [
   "color",
   "is_muted",
@@ -57,10 +56,10 @@ export class Mirror {
   readonly #includesSubscribers: boolean;
   readonly #isModern: boolean;
   readonly #flags: FlagsMirror;
-  /** Channels that came into sight by an event, and which one has not joined since. */
+  /** Channels that became visible by an event and were not joined since. */
   readonly #appeared = new Set<number>();
 
-  /** @param options what the queue was registered with */
+  /** @param options the options of the queue's registration */
   constructor(state: Json, options: { includesSubscribers: boolean; isModern: boolean }) {
     this.state = structuredClone(state);
     this.#includesSubscribers = options.includesSubscribers;
@@ -92,7 +91,7 @@ export class Mirror {
       this.state.muted_topics = event.muted_topics;
     },
     presence: (event) => this.#presence(event),
-    // After `deactivated` nothing is served any more, until the organization is as it was.
+    // After `deactivated` nothing is served until the organization is reactivated.
     realm: (event) => (event.op === "deactivated" ? undefined : this.#realm(event.data)),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
@@ -156,7 +155,7 @@ export class Mirror {
 
   #leave(channelId: number): void {
     const record = this.state.subscriptions.find((candidate: Json) => candidate.stream_id === channelId);
-    // A repetition may tell of the end of a stay whose beginning it no longer may show.
+    // A replay may report the end of a subscription whose start the user may no longer see.
     if (record === undefined) return;
     this.#drop("subscriptions", channelId);
     this.state.unsubscribed.push(record);
@@ -180,7 +179,7 @@ export class Mirror {
     switch (event.op) {
       case "create":
         for (const record of event.streams) {
-          if (this.#records(record.stream_id).length > 0) throw new Error(`channel ${record.stream_id} made twice`);
+          if (this.#records(record.stream_id).length > 0) throw new Error(`channel ${record.stream_id} created twice`);
           this.#appeared.add(record.stream_id);
           this.state.streams.push(structuredClone(record));
           const subscribers = this.#includesSubscribers ? { subscribers: [] } : {};
@@ -207,22 +206,23 @@ export class Mirror {
   #realmUser({ op, person }: Json): void {
     const others = (list: Json[]) => list.filter((candidate) => candidate.user_id !== person.user_id);
     if (op === "add" || op === "remove") {
-      // Guests may come to know somebody of whom they had a stand-in, or somebody whom they knew before.
+      // A user who becomes visible to a guest may have had a placeholder, or been visible before.
       this.state.realm_users = others(this.state.realm_users);
       if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
-      // Clients that cannot do without put a stand-in there (public API: user_list_incomplete).
-      else if (!this.#isModern) this.state.realm_users.push(standIn(person.user_id));
+      // Clients that need an entry insert a placeholder (public API: user_list_incomplete).
+      else if (!this.#isModern) this.state.realm_users.push(placeholderFor(person.user_id));
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
-    const { user_id: userId, is_active: isActive, custom_profile_field: value, ...told } = person;
-    const { new_email: email, role, avatar_source: _source, avatar_url_medium: _medium, ...rest } = told;
+    const { user_id: userId, is_active: isActive, custom_profile_field: value, ...received } = person;
+    const { new_email: email, role, avatar_source: _source, avatar_url_medium: _medium, ...rest } = received;
     const changes = { ...rest, ...(email === undefined ? {} : { email }), ...rolesOf(role) };
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
     const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
-    // A repetition may tell of somebody before it tells that a guest has come to know them: all of it is told then.
+    // A replay may report a change of a user before the event that makes the user visible, which then carries
+    // everything.
     if (record === undefined) return;
     Object.assign(record, changes);
     if (value !== undefined) setProfileValue(record, value);
@@ -233,7 +233,7 @@ export class Mirror {
     if (!isActive) this.#dropFromGroups(userId);
   }
 
-  /** What was entered in a field that is gone is gone with it. */
+  /** Values of a removed field are removed with it. */
   #profileFields(fields: Json[]): void {
     this.state.custom_profile_fields = fields;
     const ids = fields.map(({ id }: Json) => String(id));
@@ -248,10 +248,10 @@ export class Mirror {
     if (op === "delete") this.state.realm_bots = others;
     else if (op === "add") this.state.realm_bots = [...others, bot];
     else if (known !== undefined) Object.assign(known, bot);
-    // A repetition shows a bot that one has now, or nothing; what was told of it before it came back is skipped.
+    // A replay shows a bot in its current form, or not at all; earlier changes are skipped.
   }
 
-  /** No event says that somebody who is deactivated holds no permission any more: clients drop them (behaviour 2.20). */
+  /** No event removes a deactivated user from permissions: clients do it themselves (behaviour 2.20). */
   #dropFromGroups(userId: number): void {
     for (const group of this.state.realm_user_groups) {
       group.members = group.members.filter((id: number) => id !== userId);
@@ -264,7 +264,7 @@ export class Mirror {
     }
   }
 
-  /** Topics are the same in any case; without a policy there is nothing to know. */
+  /** Topics are compared without case; without a policy there is no entry. */
   #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
     const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
     this.state.user_topics = this.state.user_topics.filter((entry: Json) => !isSame(entry));
@@ -283,26 +283,26 @@ export class Mirror {
   }
 
   /**
-   * A fresh state as this client can know it: of a channel that came into sight again no event says that one was in it before, so
-   * that it stands among those where one never was.
+   * A fresh state in the form that this client can derive from events: no event says that the user was once subscribed
+   * to a channel that became visible again, so the channel is listed as never subscribed.
    */
-  asKnowable(fresh: Json): Json {
-    const isUntold = ({ stream_id: id }: Json) => this.#appeared.has(id);
-    const untold = fresh.unsubscribed.filter(isUntold).map((record: Json) => plain("unsubscribed", record));
+  asDerivable(fresh: Json): Json {
+    const isNotReported = ({ stream_id: id }: Json) => this.#appeared.has(id);
+    const notReported = fresh.unsubscribed.filter(isNotReported).map((record: Json) => plain("unsubscribed", record));
     return {
       ...fresh,
-      unsubscribed: fresh.unsubscribed.filter((record: Json) => !isUntold(record)),
-      never_subscribed: [...fresh.never_subscribed, ...untold],
+      unsubscribed: fresh.unsubscribed.filter((record: Json) => !isNotReported(record)),
+      never_subscribed: [...fresh.never_subscribed, ...notReported],
     };
   }
 
-  /** The state in an order of its own, without what no event tells. */
-  picture(): Record<string, Json> {
-    return { ...pictureOf(this.state), flags: this.#flags.picture() };
+  /** The state in a fixed order, without the parts that no event reports. */
+  snapshot(): Record<string, Json> {
+    return { ...snapshotOf(this.state), flags: this.#flags.picture() };
   }
 }
 
-/** Some properties are told together with others; the event names the channel as it was called before. */
+/** Some properties change together with others; the event has the channel's former name. */
 function updateChannel(record: Json, event: Json): void {
   const { type: _type, op: _op, id: _id, stream_id: _channel, name: _before, property, value, ...more } = event;
   Object.assign(record, more, { [property]: value });
@@ -320,7 +320,10 @@ const orders: Readonly<Record<string, string>> = {
   recent_private_conversations: "max_message_id",
 };
 
-/** Settings and permissions of the organization; without what older clients know a permission by (no event tells of it). */
+/**
+ * Settings and permissions of the organization, without the forms of permissions for older clients (no event reports
+ * them).
+ */
 function realmPicture(state: Json): Json {
   const isOther = /^realm_(users|non_active_users|user_groups|user_settings_defaults|default_streams|bots)$|_policy$/;
   const kept = Object.entries(state).filter(
@@ -329,8 +332,8 @@ function realmPicture(state: Json): Json {
   return Object.fromEntries(kept);
 }
 
-export function pictureOf(state: Json): Record<string, Json> {
-  const picture: Record<string, Json> = {
+export function snapshotOf(state: Json): Record<string, Json> {
+  const snapshot: Record<string, Json> = {
     max_message_id: state.max_message_id,
     flags: new FlagsMirror(state).picture(),
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
@@ -344,14 +347,14 @@ export function pictureOf(state: Json): Record<string, Json> {
     ...scheduledPicture(state),
   };
   for (const [name, key] of Object.entries(orders)) {
-    picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));
+    snapshot[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));
   }
-  return picture;
+  return snapshot;
 }
 
 /**
- * Records compare by their fields; whose settings of a channel one has left are the server's business. A computed avatar is null in the
- * state of clients that compute it themselves, and an address in events.
+ * Records are compared by their fields; the settings of a channel that the user has left are internal to the server. A
+ * computed avatar is null in the state of clients that compute it, and a URL in events.
  */
 function plain(name: string, record: Json): Json {
   const isComputed = record.avatar_url === null || /^https:\/\/secure\.gravatar\.com\//.test(record.avatar_url);
@@ -360,12 +363,24 @@ function plain(name: string, record: Json): Json {
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function standIn(userId: number): Json {
+function placeholderFor(userId: number): Json {
   const { is_active: _always, ...record } = unknownUserBody(userId);
   return { ...record, profile_data: {} };
 }
 
-/** In an order of its own. */
+/** In an order that does not depend on the entries' fields. */
 function byPlace(entries: readonly Json[]): readonly string[] {
   return entries.map((entry) => JSON.stringify(entry)).sort();
+}
+
+/** Applies an event's custom profile field value. */
+function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
+  if (value.value === null) delete data[id];
+  else data[id] = value;
+}
+
+/** What clients derive from a role. */
+function rolesOf(role: number | undefined): Json {
+  if (role === undefined) return {};
+  return { role, is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
 }

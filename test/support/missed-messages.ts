@@ -1,4 +1,7 @@
-/** What tests of mails about missed messages share: a server whose clock stands still, people, and mails when the time has come. */
+/**
+ * Helpers for tests of emails about missed messages: a server with a stopped clock, users, and the emails once they are
+ * due.
+ */
 
 import type { Client, Params } from "./client.ts";
 import { personOf, realmOf } from "./conversation.ts";
@@ -8,19 +11,19 @@ import { until } from "./realtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "./server.ts";
 
 export const site = "https://chat.example.org";
-/** `email_notifications_batching_period_seconds`, as it is at first. */
+/** The default of `email_notifications_batching_period_seconds`. */
 export const periodMs = 120_000;
 const startedAt = Date.UTC(2026, 4, 1, 12);
 
 export interface MissedBench {
   readonly server: TestServer;
   readonly clock: ManualClock;
-  /** Writes; Bob is the one who misses it. */
+  /** The sender; Bob misses the messages. */
   readonly ann: Client;
   readonly bob: Client;
-  /** Time passes, and what fell due is done. */
+  /** Advances time, and waits until all work that became due is done. */
   pass(milliseconds: number): Promise<void>;
-  /** The mails written since the last call, sent. */
+  /** The emails written since the last call, sent. */
   mails(): Promise<Received[]>;
   /** The same after the batching period. */
   due(): Promise<Received[]>;
@@ -68,7 +71,7 @@ export async function startMissed(t: Teardown, options: { dataDir?: string } = {
   };
 }
 
-/** What a test presupposes. @throws what was answered instead */
+/** Asserts a precondition. @throws the unexpected response */
 export async function did(answer: Promise<{ status: number; body: unknown }>): Promise<void> {
   const { status, body } = await answer;
   if (status !== 200) throw new Error(JSON.stringify(body));

@@ -1,4 +1,4 @@
-/** Pictures and multipart bodies for uploads. PNG is written here by hand where a test needs a broken or lying one. */
+/** Images and multipart bodies for uploads. A PNG is built by hand where a test needs a broken or misleading one. */
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
@@ -26,14 +26,14 @@ export function animation(format: "gif" | "webp", frames: number): Promise<Buffe
     .toBuffer();
 }
 
-/** A GIF of many frames, without an encoder's time for each: one frame of one pixel, repeated. */
+/** A GIF of many frames without the cost of encoding each: one frame of one pixel, repeated. */
 export function longGif(frames: number): Buffer {
   const head = Buffer.from("GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff", "latin1");
   const frame = Buffer.from("!\xf9\x04\x04\x02\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0", "latin1");
   return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from(";")]);
 }
 
-/** A well-formed PNG of one colour, whose header says what it likes. */
+/** A well-formed PNG of one colour whose header claims the given size. */
 export function pngThatSays(widthPx: number, heightPx: number, rows = heightPx): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(widthPx, 0);
@@ -60,7 +60,7 @@ function chunk(type: string, data: Buffer): Buffer {
 
 export interface Part {
   readonly bytes: Buffer | string;
-  /** As it stands in the header, quotes included; absent: no file. */
+  /** As it appears in the header, quotes included; absent: no file. */
   readonly filename?: string;
   readonly contentType?: string;
   readonly name?: string;
@@ -100,19 +100,19 @@ export interface Fetched {
   readonly bytes: Buffer;
 }
 
-/** What lies outside the API, asked for by nobody in particular. */
+/** Requests a page outside the API, without credentials. */
 export async function fetchPage(url: string, path: string, headers: Record<string, string> = {}): Promise<Fetched> {
   const response = await fetch(`${url}${path}`, { redirect: "manual", headers });
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** What the library sees in a picture. */
+/** The metadata that the library reads from an image. */
 export async function lookAt(bytes: Buffer) {
   const { format, width, height, pages = 1, exif, icc } = await sharp(bytes).metadata();
   return { format, width, height, pages, hasMetadata: exif !== undefined || icc !== undefined };
 }
 
-/** Where the picture is of somebody who has uploaded none. @param size e.g. `&s=500` */
+/** The avatar URL of a user without an uploaded image. @param size e.g. `&s=500` */
 export function gravatar(email: string, version: number, size = ""): string {
   const digest = createHash("md5").update(email).digest("hex");
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;

@@ -1,7 +1,10 @@
-/** A channel of which nothing is said but what it is called and who is in it. */
-import type { ChannelCreate } from "../../actors/commands.ts";
+/** A channel defined only by its name and subscribers. */
+import type { ChannelCreate } from "../../schemas/channels.ts";
 
-/** What a creation with name and subscribers alone comes to, for commands that are put into the line directly. */
+/**
+ * The parameters of a command that creates a channel with only a name and subscribers, for tests that enqueue commands
+ * directly.
+ */
 export function plainChannel(name: string, subscriberIds: readonly number[] = []): ChannelCreate {
   return {
     name,

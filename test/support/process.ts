@@ -20,9 +20,13 @@ export interface Exited {
 /** The checkout that the tests belong to. */
 export const checkout = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Of this process's environment only what finds programs: settings of who runs the tests must not change them. */
+/**
+ * Only the variables of this process's environment that locate programs, and the transport under test, so that other
+ * settings of the user who runs the tests have no effect.
+ */
 function environmentOf(given: Environment): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...given };
+  const { PATH = "", HOME = "", TRANSPORT = "" } = process.env;
+  return { PATH, HOME, TRANSPORT, ...given };
 }
 
 export class Program {
@@ -60,18 +64,18 @@ export class Program {
     return this.#child.pid ?? 0;
   }
 
-  /** Nobody reads what it complains of any more. */
+  /** Closes the reading end of standard error. */
   closeStderr(): void {
     this.#child.stderr.destroy();
   }
 
-  /** Sends a signal, unless it is over, and waits for the end. */
+  /** Sends a signal, unless the process has ended, and waits for the end. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exited> {
     if (!this.#isOver) this.#child.kill(signal);
     return this.exited;
   }
 
-  /** The first match in what it printed, past or future. @throws Error when the process ends without it */
+  /** The first match in its output, past or future. @throws Error if the process ends without it */
   printed(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#found(pattern, () => this.stdout);
   }
@@ -99,7 +103,7 @@ export interface ServerProgram {
   readonly owner: Client;
 }
 
-/** `npm start` without npm, on port 0 unless said otherwise, until it says where it is. */
+/** `npm start` without npm, on port 0 by default. Resolves when it has printed its address. */
 export async function startProgram(
   t: Teardown,
   dataDir: string,
@@ -113,12 +117,12 @@ export async function startProgram(
   return { program, url, owner: new Client(url, { email, key, userId: 2 }) };
 }
 
-/** Runs the command line to its end. */
+/** Runs the command line until it exits. */
 export function runCli(t: Teardown, dataDir: string, ...args: readonly string[]): Promise<Exited> {
   return new Program(t, process.execPath, ["cli.mjs", ...args], { DATA_DIR: dataDir }).exited;
 }
 
-/** A port that nobody listened on a moment ago. */
+/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");

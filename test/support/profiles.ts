@@ -1,4 +1,4 @@
-/** Custom profile fields as administrators make them and people fill them in. */
+/** Custom profile fields as administrators create them and users fill them in. */
 import type { Answer, Client, Params } from "./client.ts";
 import type { Event } from "./conversation.ts";
 
@@ -6,7 +6,7 @@ export const fieldTypes = { short: 1, long: 2, list: 3, date: 4, link: 5, people
 
 export const colours = { red: { text: "Red", order: "1" }, blue: { text: "Blue", order: "2" } };
 
-/** @returns the field's id @throws when it is refused */
+/** @returns the field's id @throws when it is rejected */
 export async function makeField(by: Client, name: string, type: number, more: Params = {}): Promise<number> {
   const answer = await by.post("/realm/profile_fields", { name, field_type: type, ...more });
   if (answer.status !== 200) throw new Error(`no field ${name}: ${JSON.stringify(answer.body)}`);

@@ -1,6 +1,6 @@
 /**
- * Clients that are written in Python, unchanged (test/clients/requirements.txt): where their interpreter is, and how they are run.
- * `.ci/run` makes `.venv`; COLLOQUY_PYTHON names another interpreter that has the packages.
+ * Unmodified clients written in Python (test/clients/requirements.txt): finds their interpreter and runs them.
+ * `.ci/run` creates `.venv`; COLLOQUY_PYTHON names another interpreter with the packages.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
@@ -19,12 +19,12 @@ export function pythonObstacle(...modules: readonly string[]): string | null {
   return tried.status === 0 ? null : `${python} cannot import ${modules.join(", ")}: ${reason}`;
 }
 
-/** A program of test/clients. */
+/** A program in test/clients. */
 export function clientProgram(name: string): string {
   return join(checkout, "test/clients", name);
 }
 
-/** Runs a program in a home folder of its own, so that no settings of whoever runs the tests change it. */
+/** Runs a program in a home folder of its own, so that personal settings do not affect it. */
 export function runPython(
   t: Teardown,
   args: readonly string[],
@@ -35,7 +35,7 @@ export function runPython(
   return new Program(t, python, args, all, home);
 }
 
-/** The file that clients read their credentials from. @returns its name */
+/** Writes the file from which clients read their credentials. @returns its name */
 export function writeZuliprc(t: Teardown, client: Client): string {
   const file = join(temporaryFolder(t), "zuliprc");
   const { email = "", key = "" } = client.account ?? {};

@@ -1,9 +1,9 @@
 /**
- * Random days in the life of a realm: commands of every durable area, sensible and refused and throwing ones, in batches that
- * arrive together, with time going by and crashes between them.
+ * Random days of a realm: commands of every durable area, valid ones, rejected ones and ones that throw, in batches
+ * that arrive together, with time that passes and crashes in between.
  */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
 import { groupCommands } from "./random-groups.ts";
@@ -15,7 +15,7 @@ export type Step =
   | { readonly kind: "pass"; readonly ms: number }
   | { readonly kind: "crash" };
 
-// The realm begins with users 2 to 5 and the channel 1; others come to be, or not.
+// The realm starts with users 2 to 5 and channel 1; others may be created.
 const userId = fc.constantFrom(2, 2, 2, 3, 3, 4, 4, 5, 6, 7);
 const channelId = fc.constantFrom(1, 1, 1, 1, 2, 2, 3);
 const topic = fc.constantFrom("lunch", "Lunch", "müsli", "mu\u0308sli", "🍎", "");
@@ -35,7 +35,7 @@ const settings = fc.record(
 );
 const principals = fc.option(fc.array(userId, { maxLength: 4 }));
 
-// Messages that are there, mostly.
+// Mostly existing messages.
 const messageId = fc.integer({ min: 1, max: 6 });
 const edits = fc.record(
   {
@@ -91,7 +91,7 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .tuple(fc.array(channelName, { minLength: 1, maxLength: 3 }), principals, userId)
     .map((args) => commands.subscribe(...args)),
   fc.tuple(fc.array(channelName, { maxLength: 3 }), principals, userId).map((args) => commands.unsubscribe(...args)),
-  // Nearly always possible, so that people do come and go.
+  // Nearly always allowed, so that users really join and leave.
   { weight: 2, arbitrary: userId.map((id) => commands.unsubscribe(["general"], null, id)) },
   { weight: 2, arbitrary: userId.map((id) => commands.subscribe(["general", "Sales"], null, id)) },
   userId.map((id) => commands.subscribe(["general", "Sales"], [3, 4, 5], id, true)),
@@ -168,7 +168,7 @@ const volatile: fc.Arbitrary<Command> = fc.oneof(
   fc.tuple(userId, fc.constantFrom("active" as const, "idle" as const)).map((args) => commands.report(...args)),
 );
 
-/** Of every durable area, refused and throwing ones among them. */
+/** Of every durable area, including commands that are rejected or throw. */
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: durable },
   { weight: 1, arbitrary: throwing },
@@ -180,7 +180,7 @@ const batch: fc.Arbitrary<Step> = fc
   .map((asked) => ({ kind: "batch", asked }));
 const pass: fc.Arbitrary<Step> = fc.constantFrom(10, 20_000, 300_000).map((ms) => ({ kind: "pass", ms }));
 
-/** Without crashes, unless they are asked for. */
+/** Without crashes unless requested. */
 export function randomSteps(options: { crashes: boolean }): fc.Arbitrary<readonly Step[]> {
   const crash: fc.Arbitrary<Step> = fc.constant({ kind: "crash" });
   const step = fc.oneof(

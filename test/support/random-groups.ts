@@ -1,11 +1,14 @@
-/** Random commands about user groups: groups that come to be, hold each other's permissions and each other, end and come back. */
+/**
+ * Random commands about user groups: groups are created, hold permissions on each other, contain each other, are
+ * deactivated and reactivated.
+ */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 
 const to = { actor: "realm" } as const;
 const userId = fc.constantFrom(2, 2, 2, 3, 4, 5, 6);
-/** The first group is 9, and each takes ids for those who hold its permissions, too. */
+/** The first group is 9, and each group takes ids for the holders of its permissions, too. */
 const groupId = fc.constantFrom(9, 9, 9, 10, 12, 12, 13, 14, 15, 5, 6, 99);
 const userIds = fc.uniqueArray(userId, { maxLength: 3 });
 const groupIds = fc.uniqueArray(groupId, { maxLength: 2 });

@@ -1,18 +1,18 @@
-/** Frames of the WebSocket protocol as bytes (RFC 6455, 5.2): what clients send, right or wrong, and what a server sends. */
+/** WebSocket frames as bytes (RFC 6455, 5.2): valid and invalid frames of clients, and frames of a server. */
 import { randomBytes } from "node:crypto";
 
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 export interface FrameShape {
-  /** false: more fragments follow. */
+  /** False if more fragments follow. */
   readonly isFinal?: boolean;
   /** Clients must mask. */
   readonly isMasked?: boolean;
-  /** The three bits that belong to extensions. */
+  /** The three bits reserved for extensions. */
   readonly reserved?: number;
 }
 
-/** A frame as clients send it, unless the shape says otherwise. */
+/** A frame as clients send it, unless `shape` changes it. */
 export function frameBytes(opcode: number, payload: string | Buffer, shape: FrameShape = {}): Buffer {
   const { isFinal = true, isMasked = true, reserved = 0 } = shape;
   const body = Buffer.from(payload);
@@ -29,12 +29,12 @@ export function frameBytes(opcode: number, payload: string | Buffer, shape: Fram
   return Buffer.concat([head, mask, body]);
 }
 
-/** What a close frame carries. */
+/** The payload of a close frame. */
 export function closePayload(code: number, reason = ""): Buffer {
   return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
 }
 
-/** The first frame in the bytes, or null when it is not whole yet. A server's frames are never masked. */
+/** The first frame in the bytes, or null if it is incomplete. A server's frames are never masked. */
 export function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; end: number } | null {
   if (bytes.length < 2) return null;
   const short = (bytes[1] ?? 0) & 0x7f;

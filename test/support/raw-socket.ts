@@ -1,6 +1,6 @@
 /**
- * A WebSocket client on a bare TCP connection, for what a well-behaved one cannot do: stop reading, send many frames in one
- * segment or one in many, break the protocol, look at the handshake's answer. It takes text frames only.
+ * A WebSocket client on a bare TCP connection, for what a well-behaved client cannot do: stop reading, send many frames
+ * in one segment or one in many, violate the protocol, inspect the handshake response. It reads text frames only.
  */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket as TcpSocket } from "node:net";
@@ -11,17 +11,17 @@ import type { Closed, Frame } from "./socket.ts";
 export interface Handshake {
   readonly status: number;
   readonly headers: string;
-  /** Of an answer that refuses the upgrade. */
+  /** The body of a response that rejects the upgrade. */
   readonly body: string;
 }
 
 export interface RawSocketOptions {
   readonly authorization: string;
-  /** Beyond or instead of the usual ones; null: left out. */
+  /** Added to or replacing the usual headers; null: left out. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** What follows the request in the same write, before its answer. */
+  /** Bytes that follow the request in the same write, before the response. */
   readonly early?: Buffer;
-  /** false: a client that has gone without a word. */
+  /** false: a client that vanished without closing. */
   readonly answersPings?: boolean;
 }
 
@@ -31,12 +31,12 @@ export class RawSocket {
   readonly handshake: Promise<Handshake>;
   /** The close frame; 1006 when the connection ended without one. */
   readonly closed: Promise<Closed>;
-  /** The TCP connection is over. */
+  /** Resolves when the TCP connection is closed. */
   readonly ended: Promise<void>;
   /** Payloads of the server's pings and pongs so far. */
   readonly pings: Buffer[] = [];
   readonly pongs: Buffer[] = [];
-  /** The server has asked whether anybody is there. */
+  /** Resolves when the server has sent a ping. */
   readonly pinged: Promise<void>;
   readonly #tcp: TcpSocket;
   readonly #answersPings: boolean;
@@ -78,7 +78,7 @@ export class RawSocket {
     this.#tcp.write(Buffer.concat([head, options.early ?? Buffer.alloc(0)]));
   }
 
-  /** An open socket of somebody. */
+  /** An open socket of the given user. */
   static async of(client: Client): Promise<RawSocket> {
     const socket = new RawSocket(client.url, { authorization: client.authorization });
     const { status } = await socket.handshake;
@@ -91,12 +91,12 @@ export class RawSocket {
     this.write(...frames.map((frame) => frameBytes(opcodes.text, textOf(frame))));
   }
 
-  /** Sends bytes as they are, in one write. */
+  /** Sends raw bytes, in one write. */
   write(...bytes: readonly Buffer[]): void {
     this.#tcp.write(Buffer.concat(bytes));
   }
 
-  /** Says in TCP that nothing more will come. */
+  /** Half-closes the TCP connection. */
   halfClose(): void {
     this.#tcp.end();
   }

@@ -1,6 +1,6 @@
 /**
- * What everybody has read, as nobody could afford to keep it: one row per person and message. The model that read state is
- * compared with (test/api/read-state-model.test.ts).
+ * What every user has read, in a form that no server could afford: one row per user and message. The test of read state
+ * compares with this model (test/api/read-state-model.test.ts).
  */
 
 interface Row {
@@ -21,14 +21,14 @@ export interface Message {
 
 export type Flag = "read" | "starred";
 
-/** One row per person and message; people and channels by index. */
+/** One row per user and message; users and channels by index. */
 export class Model {
   readonly channelIds: readonly number[];
-  /** Ids of people, by index. */
+  /** Ids of users, by index. */
   readonly people: readonly number[];
   readonly messages: Message[] = [];
   readonly rows: readonly Map<number, Row>[];
-  /** Everybody is in every channel at first. */
+  /** Every user is subscribed to every channel at first. */
   readonly subscribed: readonly Set<number>[];
   readonly muted: readonly Set<number>[];
   readonly policies: readonly Map<string, number>[];
@@ -89,7 +89,7 @@ export class Model {
     }
   }
 
-  /** Within a channel; what people have read and marked stays as it is. */
+  /** Within a channel; read and marked messages stay as they are. */
   moved(message: Message, topic: string, mode: "change_one" | "change_later" | "change_all"): void {
     const { topic: former, id: first } = message;
     for (const other of this.messages) {

@@ -7,15 +7,15 @@ import { type Teardown, temporaryFolder } from "./server.ts";
 
 export interface TwoRealms {
   readonly clock: ManualClock;
-  /** Folders of the default realm and of the second one, as a crash leaves them. */
+  /** Folders of the default and of the second realm, as a crash leaves them. */
   readonly folders: readonly [string, string];
-  /** What the root says of the second one. */
+  /** The due hint of the second realm in the root database. */
   readonly dueHint: number | null;
-  /** Whether the root's disk takes what is written; without: it does. */
+  /** Whether writes to the root database succeed; they do by default. */
   readonly takesHints?: () => boolean;
 }
 
-/** `wired`: ids of realms, each time that one is handed to what serves it. */
+/** `wired`: ids of realms, each time one is handed to its services. */
 export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = () => true }: TwoRealms) {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);

@@ -1,12 +1,12 @@
 /**
- * What there is to set of an organization (OpenAPI register-queue, PATCH /realm), written anew from the public API: first values,
- * values that are taken with what they come to, and wrong ones with their refusals.
+ * The settings of an organization (OpenAPI register-queue, PATCH /realm), written independently from the public API:
+ * initial values, accepted values with their results, and rejected values with their errors.
  */
 import { refusal } from "./conversation.ts";
 
 export interface Row {
   readonly first: unknown;
-  /** What is sent, and what it comes to. */
+  /** The value sent, and the resulting value. */
   readonly values: readonly (readonly [sent: unknown, value: unknown])[];
   readonly byOwner?: true;
 }
@@ -45,7 +45,7 @@ const ownersRows = Object.entries({
   waiting_period_threshold: same(0, 1, 36_500, 0),
 }).map(([name, row]) => [name, { ...row, byOwner: true }] as const);
 
-/** What there is to set (OpenAPI register-queue), with the first value of a new organization. */
+/** The settings (OpenAPI register-queue), with the initial value of a new organization. */
 export const rows: Readonly<Record<string, Row>> = {
   ...flagRows(flags),
   ...Object.fromEntries(ownersRows),

@@ -1,8 +1,8 @@
-/** What POST /register says at the moment, without leaving a queue behind. */
+/** The current state of POST /register, without leaving a queue behind. */
 import type { Client } from "./client.ts";
 import type { Event } from "./conversation.ts";
 
-/** The state of some sections; those of the organization when none are named. */
+/** The state of some sections; by default those of the organization. */
 export async function stateOf(client: Client, types: readonly string[] = ["realm"]): Promise<Event> {
   const asked = { fetch_event_types: types, event_types: ["message"] };
   const { queue_id: id, last_event_id: _last, ...state } = await client.register(asked);

@@ -1,9 +1,9 @@
-/** A server whose time a test moves by hand: heartbeats, idle queues, presence and time-outs without waiting for them. */
+/** A server whose clock a test advances: heartbeats, idle queues, presence and time-outs without waiting. */
 import { ManualClock } from "./manual-clock.ts";
 import { SlowClock } from "./runtime.ts";
 import { startTestServer, type Teardown, type TestServer, type TestServerOptions } from "./server.ts";
 
-/** Any moment; far from the epoch, so that ages in milliseconds are plausible. */
+/** An arbitrary moment, far from the epoch, so that timestamps and ages are plausible. */
 export const firstMoment = Date.UTC(2026, 5, 1, 12);
 
 export interface ClockedServer {
@@ -20,7 +20,7 @@ export async function startClockedServer(
   return startWith(t, options, new ManualClock(startedAt));
 }
 
-/** A server on so slow a machine that each turn ends after one command. */
+/** A server on a machine so slow that each turn ends after one command. */
 export function startSlowServer(t: Teardown): Promise<ClockedServer> {
   return startWith(t, {}, new SlowClock(firstMoment));
 }
@@ -31,7 +31,7 @@ async function startWith(
   clock: ManualClock,
 ): Promise<ClockedServer> {
   const started = await startTestServer(t, { ...options, clock });
-  // A stop waits on timers: they are real ones from then on.
+  // A stop waits for timers, so they are real from then on.
   const stop = () => {
     clock.release();
     return started.stop();

@@ -1,6 +1,6 @@
 /**
- * What tests of event queues need: reads and held reads of a queue, a look at who reads it, many messages at once. The only
- * white-box door is `queueOf`: a test waits for "the poll is held" instead of for time.
+ * Helpers for tests of event queues: reads and held reads of a queue, its current reader, many messages at once. Only
+ * `queueOf` is white-box, so that a test can wait until a poll is held instead of for time.
  */
 import type { Hub } from "../../src/realtime/hub.ts";
 import type { LiveQueue } from "../../src/realtime/queue.ts";
@@ -9,7 +9,7 @@ import type { Answer, Client, Params } from "./client.ts";
 import type { TestServer } from "./server.ts";
 import { type Frame, Socket } from "./socket.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: events are compared as wholes, their shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole events of any shape
 export type Event = any;
 
 export interface Queue {
@@ -26,7 +26,10 @@ export function getEvents(client: Client, queue: Queue, after: number, more: Par
   return client.get("/events", { queue_id: queue.queue_id, last_event_id: after, ...more });
 }
 
-/** What waits in the queue after a position, without waiting. @throws when the queue is refused */
+/**
+ * The queue's events after a position, without waiting.
+ * @throws when the queue is rejected
+ */
 export async function readNow(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
   const { body } = await getEvents(client, queue, after, { dont_block: true });
   if (body.result !== "success") throw new Error(JSON.stringify(body));
@@ -45,35 +48,35 @@ export function queueOf(server: TestServer, queue: Queue): LiveQueue | undefined
   return hubOf(server).queue(queue.queue_id);
 }
 
-/** Whether one of the person's queues has a poll that waits: a client that follows events gets the next one. */
+/** Whether one of the user's queues has a held poll: a client that follows events receives the next one. */
 export function isPolledBy(server: TestServer, userId: number): boolean {
   const { view } = server.running.host.realmOf("");
-  return [...view.queuesOf(userId)].some((id) => hubOf(server).queue(id)?.reader.kind === "poll");
+  return [...view.queuesOf(userId)].some((id) => hubOf(server).queue(id)?.state.kind === "poll");
 }
 
-/** Resolves when something holds; looked at between passes of the event loop, which the server shares. */
+/** Resolves when the condition holds; checked between passes of the event loop, which the server shares. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 export interface HeldPoll {
   readonly answer: Promise<Answer>;
-  /** Hangs up. */
+  /** Closes the connection. */
   abort(): void;
 }
 
-/** A long-poll that waits at the server when this resolves. */
+/** Starts a long-poll; resolves when it waits at the server. */
 export async function holdPoll(server: TestServer, client: Client, queue: Queue, after: number): Promise<HeldPoll> {
-  const before = queueOf(server, queue)?.reader;
+  const before = queueOf(server, queue)?.state;
   const poll = startPoll(client, queue, after);
   await until(() => {
-    const reader = queueOf(server, queue)?.reader;
-    return reader?.kind === "poll" && reader !== before;
+    const state = queueOf(server, queue)?.state;
+    return state?.kind === "poll" && state !== before;
   });
   return poll;
 }
 
-/** A long-poll on its way. */
+/** Starts a long-poll. */
 export function startPoll(client: Client, queue: Queue, after: number): HeldPoll {
   const controller = new AbortController();
   const query = new URLSearchParams({ queue_id: queue.queue_id, last_event_id: String(after) });
@@ -85,7 +88,7 @@ export function startPoll(client: Client, queue: Queue, after: number): HeldPoll
     return { status: response.status, body: await response.json(), headers: response.headers };
   };
   const answer = request();
-  // An aborted poll has no answer; whoever awaits it sees that.
+  // An aborted poll has no response; its caller sees that when awaiting it.
   answer.catch(() => undefined);
   return { answer, abort: () => controller.abort() };
 }
@@ -105,21 +108,21 @@ export async function follow(client: Client, params: Params): Promise<{ socket: 
   return { socket, queue: registered };
 }
 
-/** A socket that goes on with a queue after a position. */
+/** A socket that resumes a queue after a position. */
 export async function resume(client: Client, queue: Queue, after: number): Promise<{ socket: Socket; reply: Frame }> {
   const socket = await connect(client);
   const reply = await socket.ask({ type: "resume", queue_id: queue.queue_id, last_event_id: after });
   return { socket, reply };
 }
 
-/** More passes over the log than any test's past needs. */
+/** More passes over the log than any test needs. */
 const replayPasses = 10;
 
-/** What the log has for a queue after any position: polls do not repeat what they have acknowledged, a socket does. */
+/** The log's events for a queue after any position: polls do not repeat what they have acknowledged, sockets do. */
 export async function readAgain(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
   const { socket, reply } = await resume(client, queue, after);
   if (reply.result !== "success") throw new Error(JSON.stringify(reply));
-  // A replay goes on with each pass of the server's loop, and a round trip takes one at least.
+  // A replay continues with each pass of the server's event loop, and a round trip takes at least one.
   for (let pass = 0; pass < replayPasses; pass++) await socket.ask({ type: "ping" });
   const { events } = socket;
   socket.terminate();
@@ -127,7 +130,7 @@ export async function readAgain(client: Client, queue: Queue, after = queue.last
   return events;
 }
 
-/** How many calls are under way at a time on one socket; under `socket_calls_pending_max`. */
+/** Number of concurrent calls on one socket; below `socket_calls_pending_max`. */
 const callsAtOnce = 32;
 
 /** Posts many messages to a channel quickly, over one socket. @returns their ids in the order of `contents` */
@@ -158,7 +161,7 @@ export function messageIds(events: readonly Event[]): number[] {
   return events.flatMap((event) => (event.type === "message" ? [event.message.id] : []));
 }
 
-/** Whether the ids of events only grow. */
+/** Whether the ids of the events strictly increase. */
 export function increases(events: readonly Event[]): boolean {
   return events.every((event, index) => index === 0 || events[index - 1].id < event.id);
 }

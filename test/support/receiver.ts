@@ -1,11 +1,11 @@
 /**
- * The far end of outgoing webhooks: a real HTTP server that answers as a test wants, and bots whose messages go there. Waiting is
- * waiting for a request or a message to arrive.
+ * The receiving end of outgoing webhooks: a real HTTP server with programmable responses, and bots that send to it.
+ * Tests wait for a request or a message, never for time.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { WebhookDeliveryRecord } from "../../schemas/records.ts";
+import type { WebhookDeliveryRecord } from "../../schemas/webhooks.ts";
 import { type MadeBot, makeBot } from "./bots.ts";
 import type { Client, Params } from "./client.ts";
 import { realmOf } from "./conversation.ts";
@@ -17,7 +17,7 @@ export interface Called {
   readonly text: string;
 }
 
-/** How a request is answered; what it does not end stays open. */
+/** How a request is answered; a response that is not ended stays open. */
 export type Behaviour = (response: ServerResponse, called: Called) => void;
 
 /** A success with JSON. */
@@ -39,11 +39,11 @@ export const hangUp: Behaviour = (response) => response.socket?.destroy();
 
 export class Receiver {
   readonly calls: Called[] = [];
-  /** What comes first is answered first; when none is left, by `usual`. */
+  /** Behaviours of the next requests, in order; `usual` applies when none is left. */
   readonly next: Behaviour[] = [];
   usual: Behaviour;
   port = 0;
-  /** Connections so far. */
+  /** Number of connections so far. */
   connections = 0;
   readonly #open = new Set<ServerResponse>();
   readonly #waiters: (() => void)[] = [];
@@ -89,7 +89,7 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** Requests that have no end yet. */
+  /** Number of requests without a response. */
   get open(): number {
     return this.#open.size;
   }
@@ -109,12 +109,12 @@ export class Receiver {
   }
 
   /** Its body as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: payloads are compared as wholes, their shape is what tests find out
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare whole payloads of any shape
   async payload(number: number): Promise<any> {
     return JSON.parse((await this.call(number)).text);
   }
 
-  /** Answers what hangs. */
+  /** Answers the open requests. */
   release(behaviour: Behaviour): void {
     const called = { path: "", headers: {}, text: "" };
     for (const response of [...this.#open]) behaviour(response, called);
@@ -126,10 +126,10 @@ export function webhookBot(owner: Client, name: string, url: string, more: Param
   return makeBot(owner, name, { bot_type: 3, payload_url: url, ...more });
 }
 
-/** Receivers of tests are on this machine. */
+/** Allows the private addresses of test receivers. */
 export const privateAllowed = { environment: { OUTGOING_WEBHOOK_ALLOW_PRIVATE: "true" } };
 
-/** Rows of messages that wait or are under way. */
+/** Rows of messages that wait or are being delivered. */
 export function pendingWebhooks(server: TestServer): readonly WebhookDeliveryRecord[] {
   return realmOf(server)
     .view.rows("webhookDeliveries", { start: [0], limit: 10_000 })

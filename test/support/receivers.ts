@@ -1,11 +1,11 @@
 /**
- * Sockets by the thousand, at the price of the bench's lean reader: each follows a queue of its own and keeps the ids of the
- * events and messages that it got.
+ * Thousands of sockets, built on the bench's lightweight reader: each follows its own queue and keeps the ids of its
+ * events and messages.
  */
 import { WebSocketReceiver } from "../../bench/lib/websocket.ts";
 import type { Client } from "./client.ts";
 
-/** Both ends of every connection are in this process. */
+/** Both ends of every connection are in this process, so each socket needs two descriptors. */
 export function lacksDescriptors(sockets: number): string | false {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const soft = report.userLimits?.open_files?.soft;
@@ -16,11 +16,11 @@ export function lacksDescriptors(sockets: number): string | false {
 
 export class Receiver {
   readonly messageIds: number[] = [];
-  /** false: an id that was not higher than the one before it. */
+  /** false: an id was not higher than the previous one. */
   isAscending = true;
   queueId = "";
   lastEventId = -1;
-  /** Why the last connection ended; null: it has not. */
+  /** Why the last connection ended; null: it is open. */
   ended: string | null = null;
   readonly #client: Client;
   #connection: WebSocketReceiver | null = null;
@@ -31,7 +31,7 @@ export class Receiver {
     this.#client = client;
   }
 
-  /** Connects and goes on where it was, or registers. */
+  /** Connects and resumes, or registers. */
   async open(): Promise<void> {
     const { hostname, port } = new URL(this.#client.url);
     this.ended = null;
@@ -71,7 +71,7 @@ export class Receiver {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: frames are what the server says
+  // biome-ignore lint/suspicious/noExplicitAny: frames have any shape that the server sends
   #take(frame: any): void {
     if (frame.ref === "r") this.#replied?.(frame);
     for (const event of frame.type === "event" ? [frame.event] : (frame.events ?? [])) {
@@ -84,7 +84,7 @@ export class Receiver {
     }
   }
 
-  /** Resolves when it has the message, or when it never will: the connection is over. */
+  /** Resolves when it has the message, or when its connection has ended. */
   got(id: number): Promise<void> {
     if (this.messageIds.includes(id)) return Promise.resolve();
     return new Promise((done) => {
@@ -97,8 +97,8 @@ export class Receiver {
   }
 }
 
-/** Whose ids are not exactly these, in this order; for a comparison of thousands in one assertion. */
-export function astray(receivers: readonly Receiver[], ids: readonly number[]): unknown[] {
+/** Receivers whose ids differ from these or are in another order; compares thousands of receivers in one assertion. */
+export function mismatched(receivers: readonly Receiver[], ids: readonly number[]): unknown[] {
   const expected = ids.join();
   return receivers
     .filter((receiver) => !receiver.isAscending || receiver.messageIds.join() !== expected)

@@ -1,10 +1,10 @@
-/** A server that is stopped and started again on its folder: what was answered before must be there after (M1). */
+/** Stops a server and starts it again on its folder: everything that was answered before must exist afterwards (M1). */
 import { Client } from "./client.ts";
 import { startTestServer, type Teardown, type TestServer } from "./server.ts";
 
 export interface Restarted {
   readonly server: TestServer;
-  /** The same person at the new server. */
+  /** The same user at the new server. */
   as(client: Client): Client;
 }
 

@@ -1,4 +1,4 @@
-/** Many rows at once, in one transaction: a table that is full but for one, without as many requests (S3). */
+/** Writes many rows in one transaction: a table that is one row below its bound, without that many requests (S3). */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { realmOf } from "./conversation.ts";
@@ -10,7 +10,7 @@ export function writeMany<T extends TableName>(server: TestServer, table: T, row
   fill(realmOf(server), table, rows);
 }
 
-/** As decided commands would: what is kept in memory follows. */
+/** Updates projections, as decided commands do. */
 export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>): void {
   const { environment, projections, dispatcher } = realm;
   environment.transaction(() => {
@@ -19,7 +19,7 @@ export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>)
   for (const [key, row] of rows) {
     const delta = { table, key, row: row as RowOf<TableName> };
     projections.apply(delta);
-    dispatcher.view.apply(delta);
+    for (const follower of dispatcher.view.followers) follower.apply(delta);
   }
 }
 

@@ -1,16 +1,17 @@
 /**
- * A realm without doors: real environment, dispatcher and actors on a clock that the test owns. A crash is a copy of the
- * folder, taken between turns and opened elsewhere, while the original is never closed.
+ * A realm without transports: real environment, dispatcher and actors on a clock that the test controls. A crash is a
+ * copy of the folder, taken between turns and opened elsewhere, while the original is never closed.
  */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, type CommandType, command } from "../../actors/commands.ts";
+import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
-import type { StagedEvent } from "../../src/runtime/effects-applier.ts";
-import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
+import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import { Realm } from "../../src/runtime/realm.ts";
+import type { Reply } from "../../src/runtime/results.ts";
+import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -21,7 +22,7 @@ export const startedAt = Date.UTC(2026, 5, 1, 12);
 export const ownerId = 2;
 export const generalId = 1;
 
-/** Each look at the time costs more than a turn's budget: every turn takes one command. */
+/** Each reading of the time costs more than a turn's budget, so every turn takes one command. */
 export class SlowClock extends ManualClock {
   #looks = 0;
 
@@ -31,16 +32,16 @@ export class SlowClock extends ManualClock {
   }
 }
 
-/** What a hub would see: staged events, and which of them were published when. */
+/** A stand-in for the hub: records staged events, and which of them were published when. */
 export class Recorder implements EventSink {
   /** Positions in order of publication. */
   readonly published: StagedEvent[] = [];
-  /** How many rows of projected tables each turn changed. */
+  /** Number of changed rows of projected tables per turn. */
   readonly changes: number[] = [];
   #staged: StagedEvent[] = [];
   #changed = 0;
 
-  changed(): void {
+  apply(): void {
     this.#changed++;
   }
 
@@ -58,7 +59,7 @@ export class Recorder implements EventSink {
 
 export interface Bug {
   readonly error: unknown;
-  /** null: not a command's, e.g. an event that a reader could not take. */
+  /** null: not caused by a command, e.g. an event that a reader could not handle. */
   readonly command: Command | null;
 }
 
@@ -100,8 +101,8 @@ export class OpenRealm {
     });
     this.realm.dispatcher.attach(options.sink ?? this.recorder);
     t.teardown(async () => {
-      // A test that failed half way leaves commands in the line; they must not meet a closed environment.
-      for (let turns = 0; this.realm.dispatcher.lineLength > 0 && turns < 1000; turns++) await turn();
+      // A failed test leaves commands in the queue; they must not meet a closed environment.
+      for (let turns = 0; this.realm.dispatcher.queueLength > 0 && turns < 1000; turns++) await turn();
       await this.realm.environment.close();
     });
   }
@@ -110,30 +111,30 @@ export class OpenRealm {
     return this.realm.environment;
   }
 
-  ask<T extends CommandType>(asked: Command<T>, claim: IdempotencyClaim | null = null): Promise<AskResult> {
-    return this.realm.dispatcher.ask(asked, claim);
+  ask<T extends CommandType>(asked: Command<T>, idempotencyKey: IdempotencyKey | null = null): Promise<Reply> {
+    return this.realm.dispatcher.ask(asked, idempotencyKey);
   }
 
   idle(): Promise<void> {
     return this.realm.dispatcher.idle();
   }
 
-  /** Everything that memory says of the tables that it mirrors. */
-  picture(): unknown {
-    return this.realm.projections.picture();
+  /** Everything that projections hold. */
+  snapshot(): unknown {
+    return this.realm.projections.snapshot();
   }
 
   rebuilt(): unknown {
-    return RealmProjections.rebuild(this.environment).picture();
+    return RealmProjections.rebuild(this.environment).snapshot();
   }
 
-  /** Opens what a crash at this moment would leave. */
+  /** Opens the folder as a crash at this moment would leave it. */
   crash(t: Teardown, options: OpenOptions = {}): OpenRealm {
     return new OpenRealm(t, { clock: this.clock, ...options, folder: crashImage(t, this.folder) });
   }
 }
 
-/** @returns a folder with the bytes that are on disk now */
+/** @returns a folder with a copy of the bytes on disk */
 export function crashImage(t: Teardown, folder: string): string {
   const image = temporaryFolder(t);
   mkdirSync(image, { recursive: true });
@@ -142,11 +143,11 @@ export function crashImage(t: Teardown, folder: string): string {
 }
 
 /** Opens a new realm with its owner (user 2) and the channel `general` (1). */
-export async function openFounded(t: Teardown, options: OpenOptions = {}): Promise<OpenRealm> {
+export async function openNewRealm(t: Teardown, options: OpenOptions = {}): Promise<OpenRealm> {
   const bench = new OpenRealm(t, options);
   const asked = command(
     { actor: "realm" },
-    "realm.found",
+    "realm.create",
     {
       label: "",
       name: "Test",
@@ -157,12 +158,12 @@ export async function openFounded(t: Teardown, options: OpenOptions = {}): Promi
     },
     null,
   );
-  const founded = await bench.ask(asked);
-  if (founded.kind !== "ok") throw new Error(`not founded: ${JSON.stringify(founded)}`);
+  const created = await bench.ask(asked);
+  if (created.kind !== "ok") throw new Error(`not founded: ${JSON.stringify(created)}`);
   return bench;
 }
 
-/** Resolves when the turn that is due has run. */
+/** Resolves when the scheduled turn has run. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -236,7 +237,7 @@ export const commands = {
     names: readonly string[],
     principals: readonly number[] | null,
     callerId = ownerId,
-    tellsOthers = false,
+    notifiesNewSubscribers = false,
   ): Command<"subscriptions.add"> => {
     const {
       name: _name,
@@ -246,7 +247,7 @@ export const commands = {
       ...template
     } = plainChannel("");
     const channels = names.map((name) => ({ name, description: null, renderedDescription: "", color: null }));
-    const params = { channels, principals, areErrorsFatal: true, tellsOthers, template };
+    const params = { channels, principals, areErrorsFatal: true, notifiesNewSubscribers, template };
     return command({ actor: "realm" }, "subscriptions.add", params, callerId);
   },
   unsubscribe: (
@@ -271,7 +272,7 @@ export const commands = {
       { target: { kind: "channel", channelId: generalId, topic } },
       senderId,
     ),
-  /** A volatile command that finds nothing to do: no event, no position. */
+  /** A volatile command that does nothing: no event, no position. */
   idleTyping: (conversation: string): Command<"typing.expire"> =>
     command(
       { actor: "typing", conversation },
@@ -281,15 +282,15 @@ export const commands = {
     ),
   report: (userId: number, status: "active" | "idle"): Command<"presence.report"> =>
     command({ actor: "presence", userId }, "presence.report", { status }, userId),
-  /** A founded realm does not understand it: its machine throws. */
-  throwing: (): Command<"realm.found"> =>
+  /** An initialized realm cannot handle it: its machine throws. */
+  throwing: (): Command<"realm.create"> =>
     command(
       { actor: "realm" },
-      "realm.found",
+      "realm.create",
       { label: "", name: "", ownerEmail: "", ownerFullName: "", passwordHash: "", apiKeyHash: "" },
       null,
     ),
-  /** Decided, half written, and then its event cannot be encoded. */
+  /** A command that is decided and partly written before its event fails to encode. */
   halfWritten: (topic: string): Command<"message.post"> => {
     const params = { ...messageOf("half"), queueId: Symbol("no such type on disk") as unknown as string, localId: "1" };
     return command({ actor: "topic", channelId: generalId, topic }, "message.post", params, ownerId);
@@ -312,20 +313,20 @@ const queueOptions = {
   capabilities: [],
 } as const;
 
-/** Makes people; all of them in few turns. @returns their ids */
-export async function makePeople(bench: OpenRealm, count: number): Promise<number[]> {
+/** Creates users in few turns. @returns their ids */
+export async function createUsers(bench: OpenRealm, count: number): Promise<number[]> {
   const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.createUser(`p${index}@example.com`)));
   return (await Promise.all(asked)).map((result) => answerOf(result)["user_id"] as number);
 }
 
-/** The answer of what must have succeeded. */
-export function answerOf(result: AskResult): Readonly<Record<string, unknown>> {
+/** The response of a command that must succeed. */
+export function answerOf(result: Reply): Readonly<Record<string, unknown>> {
   if (result.kind !== "ok") throw new Error(`refused: ${result.code} ${result.msg}`);
   return result.answer;
 }
 
-/** "ok", or the code of the refusal. */
-export function codeOf(result: AskResult): string {
+/** "ok", or the error code. */
+export function codeOf(result: Reply): string {
   return result.kind === "ok" ? "ok" : result.code;
 }
 
@@ -335,7 +336,7 @@ export function rowsOf<T extends TableName>(environment: Environment, table: T):
   return rows;
 }
 
-/** Every row of every table but `meta`, in order of keys. */
+/** Every row of every table except `meta`, in order of keys. */
 export function dump(environment: Environment): Record<string, [unknown, unknown][]> {
   const tables: Record<string, [unknown, unknown][]> = {};
   for (const table of Object.keys(rowFields) as TableName[]) {

@@ -1,6 +1,8 @@
-/** Commands of scheduled messages and reminders as requests build them, for realms without doors; and random ones. */
+/**
+ * Commands of scheduled messages and reminders as requests build them, for realms without transports; and random ones.
+ */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { generalId, ownerId, startedAt } from "./runtime.ts";
 
@@ -13,7 +15,7 @@ function textOf(text: string) {
 const self = (id: number) => ({ actor: "user", id }) as const;
 
 export const scheduledCommands = {
-  /** @param to a channel's id, or ids of people */
+  /** @param to a channel's id, or ids of users */
   schedule: (
     content: string,
     dueAt: number,
@@ -24,7 +26,7 @@ export const scheduledCommands = {
     const draft = { type, to, topic: "lunch", content: textOf(content), dueAt, isReadBySender: null };
     return command(self(callerId), "scheduled-messages.add", { ...draft, isReadingClient: false, ...origin }, callerId);
   },
-  /** null: it stays. */
+  /** null: unchanged. */
   edit: (
     id: number,
     content: string | null,

@@ -1,4 +1,6 @@
-/** What tests of scheduled messages and reminders need: a server whose time they turn, and people who follow what happens. */
+/**
+ * Helpers for tests of scheduled messages and reminders: a server with a controlled clock, and users who follow events.
+ */
 import type { Environment } from "../../src/store/environment.ts";
 import type { Client, Params } from "./client.ts";
 import { type Event, Follower, personOf, realmOf } from "./conversation.ts";
@@ -7,7 +9,7 @@ import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-sched
 import { startClockedServer } from "./realtime-clock.ts";
 import type { Teardown, TestServer } from "./server.ts";
 
-/** In seconds; the tests' messages are due then, unless they say otherwise. */
+/** In seconds; the default due time of the tests' messages. */
 export const laterS = 3600;
 
 export interface ScheduledStage {
@@ -18,11 +20,11 @@ export interface ScheduledStage {
   readonly other: Client;
   /** UNIX seconds. */
   in(seconds: number): number;
-  /** Lets time pass; what fell due is done when this resolves. */
+  /** Advances time; resolves when all work that became due is done. */
   pass(seconds: number): Promise<void>;
 }
 
-/** Timers of what is scheduled: mails, about missed messages above all, have theirs, too. */
+/** Timers of scheduled messages and reminders only: emails have timers, too. */
 export function timersLeft(server: TestServer): number {
   return timersIn(realmOf(server).environment);
 }
@@ -49,7 +51,7 @@ export async function scheduledStage(t: Teardown): Promise<ScheduledStage> {
   };
 }
 
-/** Schedules and expects it to be taken. @returns the id */
+/** Schedules a message, and expects success. @returns the id */
 export async function schedule(client: Client, params: Params): Promise<number> {
   const answer = await client.post("/scheduled_messages", params);
   if (answer.status !== 200) throw new Error(`not scheduled: ${JSON.stringify(answer.body)}`);
@@ -70,7 +72,7 @@ export function followLists(client: Client): Promise<Follower> {
   return Follower.of(client, { event_types: types, fetch_event_types: scheduledTypes, apply_markdown: false });
 }
 
-/** What events make of the lists, comparable with what a fresh /register says. */
+/** The lists as changed by events, comparable with a fresh /register. */
 export async function listsByEvents(follower: Follower): Promise<Event> {
   const state = structuredClone(follower.state);
   for (const event of await follower.settled()) applyScheduled(state, event);
@@ -82,7 +84,7 @@ export async function freshLists(client: Client): Promise<Event> {
   return { scheduled_messages, reminders };
 }
 
-/** The newest messages that a person can read, oldest first, as they were typed. */
+/** The newest messages that a user can read, oldest first, as Markdown. */
 export async function newestOf(client: Client, count: number, narrow: readonly Params[] = []): Promise<Event[]> {
   const params = { anchor: "newest", num_before: count, num_after: 0, apply_markdown: false, narrow };
   return (await client.get("/messages", params)).body.messages;

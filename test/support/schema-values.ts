@@ -1,11 +1,11 @@
 /**
- * Values for a schema: what it means to accept, what stands at its edges, and what nearly fits. The differential test shows them to
- * two validators, the fuzz to the server.
+ * Values for a schema: valid ones, edge cases, and near misses. The differential test passes them to two validators,
+ * the fuzz test sends them to the server.
  */
 import fc from "fast-check";
 import type { JsonSchema } from "../../src/http/explain.ts";
 
-/** What our declarations look like as JSON. */
+/** The form of our declarations as JSON. */
 export type Plain = JsonSchema & { readonly patternProperties?: Readonly<Record<string, Plain>> };
 
 /** Strings around a length, of narrow and of wide characters. */
@@ -14,7 +14,7 @@ function stringsAround(length: number): string[] {
   return lengths.flatMap((one) => ["x".repeat(one), "🍎".repeat(one), "é".repeat(one)]);
 }
 
-/** Values at the edges of a schema, and over them. Long lists are made once, here. */
+/** Values at and beyond the edges of a schema. Long lists are built once, here. */
 function edgesOf(schema: Plain): unknown[] {
   const edges: unknown[] = [];
   for (const bound of [schema.minimum, schema.maximum]) {
@@ -32,7 +32,7 @@ function edgesOf(schema: Plain): unknown[] {
   return edges;
 }
 
-/** Values that the schema means to accept. */
+/** Values that the schema accepts. */
 export function valid(schema: Plain): fc.Arbitrary<unknown> {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valid));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
@@ -95,7 +95,7 @@ export const odd = fc.constantFrom<unknown>(
   "\ud800",
 );
 
-/** Anything that JSON or a form can carry, with a leaning to what nearly fits. */
+/** Anything that JSON or a form can contain, mostly near misses. */
 export function hostile(schema: Plain): fc.Arbitrary<unknown> {
   const edges = edgesOf(schema);
   const options: fc.WeightedArbitrary<unknown>[] = [

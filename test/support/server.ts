@@ -1,4 +1,4 @@
-/** A real server on port 0 with a fresh data folder, and people who use it: the first tier of tests is black box. */
+/** A real server on port 0 with a new data folder, and its users: the first tier of tests is black-box. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,9 @@ import { createLog, type Log } from "../../src/log.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { Client } from "./client.ts";
+import { checkLogs } from "./wire-events.ts";
 
-/** What a test needs of tap: a place to clean up. */
+/** The part of tap that helpers need: a place to register clean-up. */
 export interface Teardown {
   teardown(callback: () => unknown): void;
 }
@@ -19,7 +20,7 @@ export interface TestServer {
   readonly dataDir: string;
   /** The organization's owner. */
   readonly owner: Client;
-  /** An account with a key, made by the owner; members unless said otherwise. */
+  /** An account with an API key, created by the owner; a member by default. */
   person(name: string): Promise<Client>;
   stop(): Promise<void>;
 }
@@ -28,21 +29,21 @@ export interface TestServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
-  /** Where the server's log goes; without it, nowhere. */
+  /** The server's log; discarded by default. */
   readonly log?: Log;
 }
 
-/** A disk without waiting, where there is one: for tests that are not about what survives. */
+/** A memory file system, where there is one: for tests that do not need durability. */
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** @param options.inMemory not on a disk, where the system can do that */
+/** @param options.inMemory in a memory file system, where there is one */
 export function temporaryFolder(t: Teardown, { inMemory = false } = {}): string {
   const folder = mkdtempSync(join(inMemory ? memory : tmpdir(), "colloquy-test-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Credentials as clients read them. */
+/** Credentials in the form that clients read. */
 export function readZuliprc(file: string): { email: string; key: string; site: string } {
   const fields = Object.fromEntries(
     readFileSync(file, "utf8")
@@ -62,6 +63,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     DATA_DIR: dataDir,
     RATE_LIMITS: "off",
     LOG_LEVEL: "silent",
+    TRANSPORT: process.env["TRANSPORT"],
     ...options.environment,
   });
   const running = await startServer(config, {
@@ -75,7 +77,11 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
   const stop = async () => {
     if (isStopped) return;
     isStopped = true;
-    await running.stop();
+    try {
+      checkLogs(running.host);
+    } finally {
+      await running.stop();
+    }
   };
   t.teardown(stop);
   const { email, key } = readZuliprc(running.zuliprc);
@@ -90,7 +96,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
       const address = `${name.toLowerCase().replaceAll(" ", ".")}@example.com`;
       const password = "correct horse battery";
       const made = await owner.post("/users", { email: address, password, full_name: name });
-      if (made.status !== 200) throw new Error(`could not make ${name}: ${JSON.stringify(made.body)}`);
+      if (made.status !== 200) throw new Error(`cannot create ${name}: ${JSON.stringify(made.body)}`);
       const fetched = await owner.anonymous().post("/fetch_api_key", { username: address, password });
       const { api_key: apiKey, user_id: userId } = fetched.body as { api_key: string; user_id: number };
       return new Client(running.url, { email: address, key: apiKey, userId });

@@ -1,4 +1,7 @@
-/** Personal settings as clients read them, and what the tests know of each row of spec 2.3 beside the program's own table. */
+/**
+ * Personal settings as clients read them, and an independent copy of each row of spec 2.3, to compare with the
+ * program's table.
+ */
 import { languages } from "../../schemas/languages.ts";
 import type { Client } from "./client.ts";
 import type { Event } from "./conversation.ts";
@@ -29,13 +32,13 @@ export async function defaultsOf(client: Client): Promise<Event> {
   return (await sectionOf(client, "realm_user_settings_defaults"))["realm_user_settings_defaults"];
 }
 
-/** Looks at what happens: the returned function says what has, so far, beside who is online. */
+/** Records events: the returned function returns those so far, except presence. */
 export async function watchSettings(client: Client): Promise<() => Promise<readonly Event[]>> {
   const changes = await watchChanges(client);
   return async () => ((await changes()) as Event[]).filter((event) => event.type !== "presence");
 }
 
-/** What PATCH /settings takes (S) and what PATCH /realm/user_settings_defaults takes (D; null: nothing). */
+/** What PATCH /settings accepts (S) and what PATCH /realm/user_settings_defaults accepts (D; null: nothing). */
 export interface Row {
   readonly S: readonly (string | number | boolean)[];
   readonly D: readonly (string | number | boolean)[] | null;
@@ -71,7 +74,7 @@ const sounds =
   "kick roll,loud tintong,metallic snare,pan,shaker,simple,stairs,subtle,swish,tintong,up,wood block,zaping,zing,zulip";
 export const soundNames = sounds.split(",");
 
-/** Spec 2.3, and behaviour 2.1 for what stands there beyond. */
+/** Spec 2.3, and the additional settings of behaviour 2.1. */
 export const rows: Readonly<Record<string, Row>> = {
   ...flags(booleans, true),
   ...flags(personalBooleans, false),
@@ -99,7 +102,7 @@ export const rows: Readonly<Record<string, Row>> = {
   web_mark_read_on_scroll_policy: both(1, 2, 3),
 };
 
-/** A new person's (public server). */
+/** The settings of a new user (public server). */
 export const programDefaults: Readonly<Record<string, string | number | boolean>> = {
   ...Object.fromEntries(Object.keys(flags(`${booleans} ${personalBooleans}`, true)).map((name) => [name, true])),
   ...Object.fromEntries(
@@ -132,7 +135,7 @@ export const programDefaults: Readonly<Record<string, string | number | boolean>
   web_mark_read_on_scroll_policy: 1,
 };
 
-/** Wrong values of a row with the message that each is refused with (behaviour 1.3, 2.1). */
+/** Wrong values of a row with the error for each (behaviour 1.3, 2.1). */
 export function wrongValues(
   name: string,
   values: readonly (string | number | boolean)[],

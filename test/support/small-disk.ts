@@ -1,4 +1,4 @@
-/** A disk of a few megabytes (tmpfs) that a test may fill, make read-only and give room again. Needs leave to mount. */
+/** A disk of a few megabytes (tmpfs) that a test can fill, make read-only and free again. Needs permission to mount. */
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { type Teardown, temporaryFolder } from "./server.ts";
 
 function run(command: string, ...args: readonly string[]): string | null {
   const { error, status, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  if (error !== undefined) return `${command} is not there`;
+  if (error !== undefined) return `${command} is not installed`;
   return status === 0 ? null : `${command}: ${stderr.trim()}`;
 }
 
 export class SmallDisk {
-  /** Where data goes. */
+  /** The folder for data. */
   readonly dataDir: string;
   readonly mountPoint: string;
   readonly #filler: string;
@@ -22,9 +22,9 @@ export class SmallDisk {
     this.dataDir = join(mount, "data");
   }
 
-  /** @returns why there is none, where the system does not let us */
+  /** @returns the disk, or why the system does not permit one */
   static mount(t: Teardown, mebibytes: number): SmallDisk | string {
-    // What is registered later is done earlier: programs end before the disk goes.
+    // Teardown runs in reverse order: programs end before the disk is unmounted.
     const folder = temporaryFolder(t);
     const mount = join(folder, "disk");
     mkdirSync(mount);
@@ -39,7 +39,7 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Somebody else takes all but so many bytes. */
+  /** Fills the disk, as another program would, except for that many bytes. */
   fill(leaveBytes = 0): void {
     const file = openSync(this.#filler, "a");
     const block = Buffer.alloc(256 * 1024, 1);
@@ -60,7 +60,7 @@ export class SmallDisk {
     rmSync(this.#filler, { force: true });
   }
 
-  /** @throws Error when the system does not let us */
+  /** @throws Error when the system does not permit it */
   makeReadOnly(): void {
     const reason = run("mount", "-o", "remount,ro", this.mountPoint);
     if (reason !== null) throw new Error(reason);

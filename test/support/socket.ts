@@ -1,9 +1,12 @@
-/** A WebSocket client of the protocol of realtime.md, built on `ws`: waits for frames by what they are, never by time. */
+/**
+ * A WebSocket client for the protocol of realtime.md, built on `ws`: it waits for frames by their content, never for
+ * time.
+ */
 import { unpack } from "msgpackr";
 import { WebSocket } from "ws";
 import type { Client } from "./client.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: frames are compared as wholes, their shape is what tests find out
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole frames of any shape
 export type Frame = any;
 
 export interface Closed {
@@ -12,7 +15,7 @@ export interface Closed {
 }
 
 export interface SocketOptions {
-  /** Without it, the upgrade carries no credentials. */
+  /** Absent: the upgrade has no credentials. */
   readonly as?: Client;
   readonly protocol?: "msgpack";
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,7 +45,7 @@ export class Socket {
     this.ws.on("error", () => undefined);
   }
 
-  /** Resolves when the socket is open; rejects when the upgrade is refused. */
+  /** Resolves when the socket is open; rejects when the upgrade is rejected. */
   opened(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.ws.readyState === WebSocket.OPEN) resolve();
@@ -80,7 +83,7 @@ export class Socket {
     return new Promise((resolve) => this.#waiting.push({ test, resolve }));
   }
 
-  /** Every event so far, in order, whether it came alone or with others. */
+  /** Every event so far, in order, whether sent alone or with others. */
   get events(): Frame[] {
     return this.frames.flatMap((frame) => (frame.type === "event" ? [frame.event] : (frame.events ?? [])));
   }

@@ -1,4 +1,4 @@
-/** A client that asks over HTTP or a socket and reads no more than the beginning of the answer. */
+/** A client that sends a request over HTTP or a socket and reads only the beginning of the response. */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import type { Client } from "./client.ts";
@@ -7,7 +7,7 @@ import { frameBytes, opcodes } from "./raw-frames.ts";
 export class StalledReader {
   readonly #socket: Socket;
   readonly #chunks: Buffer[] = [];
-  /** Status of the answer; 0 when the connection ended without one. */
+  /** The status of the response; 0 if the connection ended without one. */
   readonly status: Promise<number>;
   readonly closed: Promise<void>;
 
@@ -33,7 +33,7 @@ export class StalledReader {
     return reader;
   }
 
-  /** A WebSocket, open or refused. @param authorization "": the first frame is to say whose it is */
+  /** A WebSocket, open or rejected. @param authorization "": the first frame must authenticate */
   static async socket(url: string, authorization: string): Promise<StalledReader> {
     const reader = new StalledReader(url);
     const head = [
@@ -54,13 +54,13 @@ export class StalledReader {
     this.#socket.write(bytes);
   }
 
-  /** Sends a frame and reads the beginning of what comes next. */
+  /** Sends a frame and reads the start of the reply. */
   ask(frame: object): Promise<void> {
     this.write(frameBytes(opcodes.text, JSON.stringify(frame)));
     return this.readSome();
   }
 
-  /** Resolves when something came, or the connection ended. */
+  /** Resolves when bytes have arrived, or the connection has ended. */
   readSome(): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.once("close", () => resolve());
@@ -72,7 +72,7 @@ export class StalledReader {
     });
   }
 
-  /** Reads on to the end of the answer or of the connection. @returns the body, as far as it came */
+  /** Reads to the end of the response or of the connection. @returns the body received so far */
   async whole(): Promise<string> {
     let length = this.#chunks.reduce((sum, { length: size }) => sum + size, 0);
     const head = this.#chunks[0]?.toString("latin1") ?? "";

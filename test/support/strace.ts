@@ -1,14 +1,16 @@
-/** Running the server under strace, to see or to spoil what it asks of the kernel. Needs strace and leave to trace. */
+/**
+ * Runs the server under strace, to observe its system calls or to make them fail. Needs strace and permission to trace.
+ */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { Client } from "./client.ts";
 import { checkout, type Environment, Program, type ServerProgram } from "./process.ts";
 import { readZuliprc, type Teardown } from "./server.ts";
 
-/** The tracer is a grandchild, so that the server is ours to signal. */
+/** The tracer is a grandchild, so that signals go to the server itself. */
 const always = ["-D", "-f"];
 
-/** Why nothing can be traced here; null: it can. */
+/** Why tracing is impossible here; null: it is possible. */
 export function tracingObstacle(): string | null {
   const tried = spawnSync("strace", [...always, "-o", "/dev/null", "true"], { encoding: "utf8" });
   if (tried.error !== undefined) return "strace is not installed";
@@ -17,16 +19,16 @@ export function tracingObstacle(): string | null {
 
 export interface TracedOptions {
   readonly dataDir: string;
-  /** Where the trace goes. */
+  /** The file of the trace. */
   readonly file: string;
-  /** strace's own, e.g. what to trace. */
+  /** Flags of strace, e.g. the calls to trace. */
   readonly flags: readonly string[];
   readonly environment?: Environment;
   /** Another checkout than this one. */
   readonly cwd?: string;
 }
 
-/** Starts the server on port 0 under strace, until it says where it is. It is built before, untraced. */
+/** Starts the server on port 0 under strace; resolves when it has printed its address. It is built before, untraced. */
 export async function startTraced(t: Teardown, options: TracedOptions): Promise<ServerProgram> {
   const { dataDir, file, flags, cwd = checkout } = options;
   spawnSync(process.execPath, ["build.mjs"], { cwd });

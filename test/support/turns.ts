@@ -1,16 +1,20 @@
-/** Turn by turn: an answer that takes several, and a crash after each of them, which is a copy of the folder at that moment. */
-import type { AskResult } from "../../src/runtime/entry.ts";
+/**
+ * Runs a request turn by turn, and takes a copy of the folder after each turn, which is what a crash at that moment
+ * leaves.
+ */
+
+import type { Reply } from "../../src/runtime/results.ts";
 import { crashImage, type OpenRealm, turn } from "./runtime.ts";
 import type { Teardown } from "./server.ts";
 
 const turnsMax = 1000;
 
-/** @param between is called after each turn @throws when the answer takes too long */
+/** @param between is called after each turn @throws when the response takes too long */
 export async function runToAnswer(
-  asked: Promise<AskResult>,
+  asked: Promise<Reply>,
   between: (turns: number) => void = () => undefined,
-): Promise<AskResult> {
-  let result: AskResult | undefined;
+): Promise<Reply> {
+  let result: Reply | undefined;
   void asked.then((settled) => {
     result = settled;
   });
@@ -18,18 +22,18 @@ export async function runToAnswer(
     await turn();
     between(turns);
   }
-  if (result === undefined) throw new Error(`no answer after ${turnsMax} turns`);
+  if (result === undefined) throw new Error(`no response after ${turnsMax} turns`);
   return result;
 }
 
-/** What a crash leaves now, and after each turn to the answer. */
-export async function crashesToAnswer(t: Teardown, { folder }: OpenRealm, asked: Promise<AskResult>) {
+/** Copies of the folder now, and after each turn until the response: what a crash leaves. */
+export async function crashesToAnswer(t: Teardown, { folder }: OpenRealm, asked: Promise<Reply>) {
   const images = [crashImage(t, folder)];
   const result = await runToAnswer(asked, () => images.push(crashImage(t, folder)));
   return { images, result };
 }
 
-/** What a crash leaves now, and after each turn until it is over, at the most so many. */
+/** Copies of the folder now, and after each turn until it is over, up to a maximum. */
 export async function crashesUntil(t: Teardown, folder: string, isOver: () => boolean, most: number) {
   const images = [crashImage(t, folder)];
   while (images.length < most && !isOver()) {

@@ -1,10 +1,13 @@
-/** What tests of typing share: a server whose silent typists end when the test says so, and what followers were told since last asked. */
+/**
+ * Helpers for tests of typing: a server on which inactive typists expire when the test advances its clock, and the
+ * events that followers received.
+ */
 import type { Client, Params } from "./client.ts";
 import { type Follower, personOf } from "./conversation.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { startTestServer, type Teardown, type TestServer } from "./server.ts";
 
-/** For a client that is told of typing in channels. */
+/** For a client that receives typing events of channels. */
 export const typingCapable = { client_capabilities: { stream_typing_notifications: true } };
 
 export async function typingServer(t: Teardown) {
@@ -14,13 +17,13 @@ export async function typingServer(t: Teardown) {
   return { clock, server, owner: server.owner };
 }
 
-/** Somebody starts typing, or what `params` says. */
+/** The user starts typing; `params` override the default parameters. */
 export function type(by: Client, params: Params) {
   return by.post("/typing", { op: "start", ...params });
 }
 
-/** Events of one type that came since it was asked last; whatever else came is forgotten with them. */
-export async function told(follower: Follower, eventType = "typing") {
+/** Events of one type since the last call; other events are discarded. */
+export async function receivedEvents(follower: Follower, eventType = "typing") {
   await follower.settled();
   const events = follower.ofType(eventType);
   follower.events.splice(0);
@@ -29,8 +32,8 @@ export async function told(follower: Follower, eventType = "typing") {
 
 let made = 0;
 
-/** So many new people. */
-export async function newPeople(server: TestServer, count: number): Promise<Client[]> {
+/** That many new users. */
+export async function createUsers(server: TestServer, count: number): Promise<Client[]> {
   made++;
   return await Promise.all(Array.from({ length: count }, (_, index) => personOf(server, `p${made}x${index}y`)));
 }

@@ -1,22 +1,23 @@
 /**
- * Plays that people watch (architecture, Event log): they register, much happens, and what they know by events is compared
- * with what a new /register says; live over a socket, and repeated at the end.
+ * Scenarios that users watch (architecture, Event log): they register, many things change, and the state derived from
+ * events is compared with a new /register, live over a socket and replayed at the end.
  */
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "./client.ts";
 import { createChannel, personOf } from "./conversation.ts";
 import type { ManualClock } from "./manual-clock.ts";
-import { Mirror, mirroredTypes, pictureOf } from "./mirror.ts";
+import { Mirror, mirroredTypes, snapshotOf } from "./mirror.ts";
 import { connect, type Event, type Queue, readNow } from "./realtime.ts";
 import { startClockedServer } from "./realtime-clock.ts";
 import type { TestServer } from "./server.ts";
 import type { Socket } from "./socket.ts";
+import { faultsOf, kindOf } from "./wire-events.ts";
 
 interface Variant {
   readonly includesSubscribers: boolean;
   readonly isModern: boolean;
-  /** Events and state; without it, all that a mirror follows. */
+  /** Event and state types; by default all that a mirror follows. */
   readonly types?: readonly string[];
 }
 
@@ -39,11 +40,11 @@ function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Vari
   };
 }
 
-/** What events so far made of a queue's state, for a client that knows nothing new, and what a new /register says. */
+/** A queue's state with all events applied, for a client without capabilities, and the state of a new /register. */
 export async function knownAndFresh(client: Client, queue: Queue, params: Params) {
   const known = new Mirror(queue, plain);
   known.apply(await readNow(client, queue));
-  return { known, fresh: pictureOf(await client.register(params)) };
+  return { known, fresh: snapshotOf(await client.register(params)) };
 }
 
 class Watcher {
@@ -61,7 +62,7 @@ class Watcher {
     this.#queue = start.queue;
   }
 
-  /** Follows live with one queue; a second one from the same moment is read at the end. */
+  /** Follows live with one queue; a second one registered at the same moment is read at the end. */
   static async of(client: Client, variant: Variant): Promise<Watcher> {
     const socket = await connect(client);
     const state = await socket.ask({ type: "register", ...paramsOf(variant) });
@@ -69,24 +70,29 @@ class Watcher {
     return new Watcher(client, variant, { socket, state, queue });
   }
 
-  /** Compares, key by key, what events made of the state with a fresh one. @returns the types and ops that were told */
+  /**
+   * Compares the state derived from events with a fresh one, key by key. @returns the types and ops that were received
+   */
   async check(t: Test, title: string, fence: number): Promise<string[]> {
     await this.#socket.event((event) => event.message?.id === fence);
-    const fresh = pictureOf(await this.client.register(paramsOf(this.variant)));
+    const fresh = snapshotOf(await this.client.register(paramsOf(this.variant)));
     const live = new Mirror(this.#state, this.variant);
     live.apply(this.#socket.events);
     const repeated = new Mirror(this.#queue, this.variant);
-    repeated.apply(await readNow(this.client, this.#queue));
+    const replayed = await readNow(this.client, this.#queue);
+    repeated.apply(replayed);
+    t.strictSame(faultsOf(this.#socket.events), [], `${title}, live: as schemas/events.ts says`);
+    t.strictSame(faultsOf(replayed), [], `${title}, repeated: as schemas/events.ts says`);
     for (const [key, expected] of Object.entries(fresh)) {
-      t.strictSame(live.picture()[key], expected, `${title}, live: ${key}`);
-      t.strictSame(repeated.picture()[key], expected, `${title}, repeated: ${key}`);
+      t.strictSame(live.snapshot()[key], expected, `${title}, live: ${key}`);
+      t.strictSame(repeated.snapshot()[key], expected, `${title}, repeated: ${key}`);
     }
     this.#socket.terminate();
-    return this.#socket.events.map(({ type, op }) => (op === undefined ? type : `${type} ${op}`));
+    return this.#socket.events.map(kindOf);
   }
 }
 
-export interface Stage {
+export interface Fixture {
   readonly server: TestServer;
   readonly clock: ManualClock;
   readonly owner: Client;
@@ -94,12 +100,12 @@ export interface Stage {
   readonly other: Client;
 }
 
-export type Play = (stage: Stage) => Promise<void>;
+export type Play = (fixture: Fixture) => Promise<void>;
 
 /**
- * Watches a play with an owner and a member in both variants.
- * @param prepare what happens before anybody watches
- * @returns the types and ops that anybody was told
+ * Watches a scenario with an owner and a member in both variants.
+ * @param prepare what happens before the users register
+ * @returns the types and ops that any of them received
  */
 export async function watch(
   t: Test,
@@ -125,17 +131,18 @@ export async function watch(
   ] as const) {
     watchers.push(await Watcher.of(client, { ...variant, types }));
   }
-  // A queue is read from the first event on that its owner was told of: whatever comes after this one is asked of the log.
+  // A queue is read from the log from the first event on that its owner received live. This one is it, so all later
+  // events are read from the log.
   await owner.post("/messages", { type: "direct", to: [member.userId], content: "the beginning" });
   await play({ server, clock, owner, member, other });
-  // News of who is online are held back for a moment.
+  // Presence events are delayed for a moment.
   clock.advance(limits.presence_coalesce_ms + 200);
   const { body } = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
-  const told = new Set<string>();
+  const received = new Set<string>();
   for (const watcher of watchers) {
     const who = watcher.client === owner ? "owner" : "member";
     const title = `${who} ${watcher.variant.isModern ? "rich" : "plain"}`;
-    for (const event of await watcher.check(t, title, body.id)) told.add(event);
+    for (const event of await watcher.check(t, title, body.id)) received.add(event);
   }
-  return told;
+  return received;
 }

@@ -1,4 +1,7 @@
-/** What connections share of memory, with the bounds that the server has; for servers and sessions that a test wires by itself. */
+/**
+ * The memory budget that connections share, with the server's bounds; for servers and sessions that a test wires
+ * itself.
+ */
 import { limits } from "../../schemas/limits.ts";
 import { ByteBudget } from "../../src/runtime/byte-budget.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
@@ -7,7 +10,7 @@ export function wireMemory(monotonic: () => number): { readonly unsent: UnsentBy
   return {
     unsent: new UnsentBytes({
       bytesMax: limits.unsent_bytes_max,
-      shareBytesMax: limits.unsent_bytes_per_person_max,
+      shareBytesMax: limits.unsent_bytes_per_user_max,
       keptMsMin: limits.unsent_kept_ms_min,
       monotonic,
     }),

@@ -1,4 +1,7 @@
-/** The project's own files and what they import, read with TypeScript's parser, so that comments and strings do not deceive. */
+/**
+ * The project's own files and their imports, read with TypeScript's parser, so that comments and strings cannot
+ * mislead.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -7,13 +10,13 @@ import ts from "typescript";
 
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-const folders = ["schemas", "actors", "src", "bench", "test"] as const;
+const folders = ["schemas", "actors", "src", "bench", "test", "scripts"] as const;
 
 export interface Import {
   /** A file of the project, relative to its root, or the name of a package. */
   readonly target: string;
   readonly isPackage: boolean;
-  /** Nothing of it is left at run time. */
+  /** The import is erased at run time. */
   readonly isTypeOnly: boolean;
 }
 
@@ -102,7 +105,7 @@ function resolveImport(from: string, specifier: string): Omit<Import, "isTypeOnl
   return { target: specifier.startsWith("@") ? `${scope}/${name}` : (scope ?? specifier), isPackage: true };
 }
 
-/** Groups of files that import one another in a ring, by what is left at run time. Empty: there are none. */
+/** Groups of files that import each other in a cycle at run time; empty if there are none. */
 export function findCycles(sources: readonly Pick<Source, "path" | "imports">[]): readonly string[][] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const state = new Map<string, "open" | "done">();
@@ -123,4 +126,52 @@ export function findCycles(sources: readonly Pick<Source, "path" | "imports">[])
   };
   for (const { path } of sources) visit(path);
   return cycles;
+}
+
+/** The imports of each file, type imports included; packages are left out. */
+export function importGraph(
+  sources: readonly Pick<Source, "path" | "imports">[],
+): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(sources.map(({ path }) => path));
+  return new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter(({ target, isPackage }) => !isPackage && known.has(target)).map(({ target }) => target),
+    ]),
+  );
+}
+
+/** The same between folders. Files that are directly in a folder count as that folder, without its subfolders. */
+export function folderGraph(graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
+  const folders = new Map<string, string[]>();
+  for (const [path, targets] of graph) {
+    const others = targets.map(dirname).filter((target) => target !== dirname(path));
+    folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), ...others]);
+  }
+  return folders;
+}
+
+/**
+ * Groups of nodes that reach one another (Tarjan's strongly connected components with at least two nodes), each sorted.
+ */
+export function findCircles(graph: ReadonlyMap<string, readonly string[]>): readonly string[][] {
+  const index = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (node: string): number => {
+    index.set(node, index.size);
+    let low = index.get(node) ?? 0;
+    open.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) low = Math.min(low, visit(next));
+      else if (open.includes(next)) low = Math.min(low, index.get(next) ?? low);
+    }
+    if (low === index.get(node)) {
+      const circle = open.splice(open.indexOf(node));
+      if (circle.length > 1) circles.push(circle.toSorted());
+    }
+    return low;
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return circles;
 }

@@ -1,5 +1,5 @@
-// What ejabberd is told: one virtual host with accounts of its own, group chat for members only, its archive and nothing else that costs.
-// Settings that differ from the package's are those that a large, quiet room needs, each with its reason.
+// The configuration of ejabberd: one virtual host with its own accounts, group chat for members only with an archive,
+// and nothing else that costs time. Each setting that differs from the package's default has its reason next to it.
 
 import type { Database } from "../postgres.ts";
 
@@ -11,7 +11,7 @@ export const SCHEMA_FILE = "/usr/share/ejabberd/sql/pg.sql";
 
 const SESSIONS_PER_ACCOUNT_MAX = 1_000;
 const OCCUPANTS_MAX = 60_000;
-/** As many as the pool of the other peers. */
+/** As many as in the other peers' pools. */
 const POOL_SIZE = 20;
 
 /** The configuration, as data. */
@@ -34,7 +34,7 @@ export function configOf(options: {
     ],
     api_permissions: { bench: { from: ["mod_http_api"], who: [{ ip: `${HOST}/8` }], what: ["*"] } },
     auth_method: ["internal"],
-    // Ten by default: here many sockets share an account, as many as with ours.
+    // Ten by default: here many sockets share an account, as many as on this server.
     shaper_rules: { max_user_sessions: SESSIONS_PER_ACCOUNT_MAX },
     sql_type: "pgsql",
     sql_server: HOST,
@@ -46,10 +46,10 @@ export function configOf(options: {
     modules: {
       mod_muc: {
         host: ROOMS_HOST,
-        // The archive alone: rooms themselves change rarely.
+        // SQL is used for the archive only; rooms themselves change rarely.
         db_type: "mnesia",
         max_users: OCCUPANTS_MAX,
-        // Counted for each account, over all of its sockets in all rooms: a hundred by default.
+        // Counted per account, over all of its sockets in all rooms; one hundred by default.
         max_user_conferences: OCCUPANTS_MAX,
         history_size: 0,
         default_room_options: {
@@ -57,14 +57,14 @@ export function configOf(options: {
           persistent: true,
           members_only: true,
           max_users: OCCUPANTS_MAX,
-          // Nobody is told who comes and goes: among a thousand that would be a million stanzas before the first message.
+          // No presence broadcasts: with a thousand occupants they would be a million stanzas before the first message.
           presence_broadcast: [],
         },
       },
       mod_muc_admin: {},
       mod_admin_extra: {},
       mod_http_api: {},
-      // Of rooms; nobody keeps an archive of their own beside it.
+      // For rooms only, without an archive per user.
       mod_mam: { db_type: "sql", default: "never" },
     },
   };

@@ -1,6 +1,7 @@
 /**
- * Peer "fastify": a chat server as one writes it with Fastify, ws and PostgreSQL. `POST /channels/:channelId/messages` checks the key and
- * the membership, stores, answers after the commit, then pushes to the channel's sockets at `/events`; `GET` of the same path reads back.
+ * Peer "fastify": a typical chat server on Fastify, ws and PostgreSQL. `POST /channels/:channelId/messages` checks key
+ * and membership, stores the message, responds after the commit, then pushes to the channel's sockets at `/events`.
+ * `GET` on the same path returns the messages.
  */
 import Fastify from "fastify";
 import pg from "pg";
@@ -30,7 +31,7 @@ const pageSchema = { params, querystring: { type: "object", properties: { limit:
 const database = openDatabase(pg);
 const app = Fastify({ forceCloseConnections: true });
 const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
-/** Who listens, by channel. */
+/** The listening sockets, by channel. */
 const listeners = new Map();
 
 app.post("/channels/:channelId/messages", { schema: postSchema }, async (request, reply) => {
@@ -47,7 +48,7 @@ app.get("/channels/:channelId/messages", { schema: pageSchema }, async (request)
   return { messages: await database.newest(key, request.params.channelId, request.query.limit) };
 });
 
-/** One encoding for all; who does not read is let go. */
+/** Encodes the event once for all sockets. A socket that does not read is closed. */
 function push(pushed) {
   const frame = Buffer.from(JSON.stringify({ type: "event", event: { type: "message", message: pushed } }));
   for (const socket of listeners.get(pushed.channelId) ?? []) {
@@ -68,7 +69,7 @@ app.server.on("upgrade", async (request, stream, head) => {
   });
 });
 
-/** `{"type": "subscribe", "ref", "channelId"}`: members hear of the channel's messages from now on. */
+/** `{"type": "subscribe", "ref", "channelId"}`: from then on the member receives the channel's messages. */
 function subscribe(socket, channels, data) {
   let frame = null;
   try {

@@ -1,7 +1,7 @@
 /**
- * The database of the Node peers, as an ordinary chat application has it: tables with keys and the indices that its questions need, a pool,
- * prepared statements. Everything that posting a message asks of the database is one statement and so one commit, which PostgreSQL answers
- * after it is on disk (synchronous_commit on).
+ * The database of the Node peers, as in an ordinary chat application: tables with keys and the indexes that the queries
+ * need, a pool, prepared statements. A post is one statement and therefore one commit, which PostgreSQL acknowledges
+ * when it is on disk (synchronous_commit on).
  */
 import { createHash, randomBytes } from "node:crypto";
 
@@ -36,7 +36,7 @@ const SCHEMA = `
   CREATE INDEX messages_topic ON messages (channel_id, topic, id);
 `;
 
-/** Who asks, whether they may, and the row, in one round trip. No row: one of the two is not so. */
+/** Authentication, permission and the row in one round trip. No row means that authentication or permission failed. */
 const INSERT = `
   WITH caller AS (SELECT id, name FROM users WHERE key_hash = $1)
   INSERT INTO messages (channel_id, sender_id, topic, content)
@@ -57,7 +57,7 @@ const hashOf = (key) => createHash("sha256").update(key).digest();
 
 /**
  * @param {typeof import("pg")} pg the peer's own
- * @returns what a peer asks of its database; `channelsOf` is null for a key that nobody has
+ * @returns the queries of a peer; `channelsOf` is null for an unknown key
  */
 export function openDatabase(pg) {
   const pool = new pg.Pool({ max: POOL_SIZE });
@@ -68,7 +68,7 @@ export function openDatabase(pg) {
   };
   return {
     channelsOf,
-    /** Stores the message. @returns status 200 with the event that its receivers get, or 401 or 403 */
+    /** Stores the message. @returns status 200 with the event for its receivers, or 401 or 403 */
     async post(key, channelId, topic, content) {
       const [row] = await ask("insert", INSERT, [hashOf(key), channelId, topic, content]);
       if (row === undefined) return { status: (await channelsOf(key)) === null ? 401 : 403 };
@@ -83,11 +83,11 @@ export function openDatabase(pg) {
       };
       return { status: 200, message };
     },
-    /** The newest messages of a channel that the caller is in, the newest first. */
+    /** The newest messages of a channel in which the caller is a member, newest first. */
     newest: (key, channelId, limit) =>
       ask("newest", NEWEST, [hashOf(key), channelId, Math.min(limit, PAGE_MESSAGES_MAX)]),
-    /** Tables, accounts and one channel with all of them. @returns the channel's id and the accounts' keys */
-    async found(accounts) {
+    /** Creates tables, accounts and one channel with all of them. @returns the channel's id and the accounts' keys */
+    async createAccounts(accounts) {
       await pool.query(SCHEMA);
       const { rows } = await pool.query("INSERT INTO channels (name) VALUES ('bench') RETURNING id");
       const channelId = Number(rows[0].id);

@@ -1,20 +1,20 @@
 /**
- * What the Node peers do as programs that a bench starts: accounts and channel at the start, one word over IPC when they listen, an end on
- * SIGTERM, and the metrics file on SIGUSR2 in the same form as ours (bench/floors/floor.ts).
+ * Shared by the Node peers: creates accounts and channel at the start, sends an IPC message when it listens, stops on
+ * SIGTERM, and writes the metrics file on SIGUSR2 in this server's format (bench/baselines/baseline.ts).
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export const HOST = "127.0.0.1";
-/** A reader that does not read loses its socket, as on any server that wants to live. */
+/** A client that does not read loses its socket, as on any robust server. */
 export const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 const NANOSECONDS_PER_MS = 1_000_000;
-/** Sampling interval of the other servers, too; it is part of each sample and is taken off again. */
+/** The other servers' sampling interval. It is part of each sample, so it is subtracted. */
 const DELAY_RESOLUTION_MS = 5;
 
 /**
  * @param database of `openDatabase`
- * @param {() => Promise<number>} listen on a free port, which it gives back
+ * @param {() => Promise<number>} listen listens on a free port and returns it
  * @param {() => Promise<void>} close ends all connections
  */
 export async function serve(database, listen, close) {
@@ -29,11 +29,11 @@ export async function serve(database, listen, close) {
   process.once("SIGTERM", stop);
   process.once("disconnect", stop);
   writeMetricsOnSignal();
-  const founded = await database.found(Number(process.env["PEER_ACCOUNTS"]));
-  process.send?.({ port: await listen(), ...founded });
+  const created = await database.createAccounts(Number(process.env["PEER_ACCOUNTS"]));
+  process.send?.({ port: await listen(), ...created });
 }
 
-/** The key in an Authorization header; empty when there is none. */
+/** The key in an Authorization header; empty if there is none. */
 export function bearerOf(header) {
   return header?.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
 }

@@ -1,7 +1,7 @@
 /**
- * Peer "socketio": a chat server as one writes it with Socket.IO and PostgreSQL. A client connects with its key and is in the rooms of its
- * channels; its event `post` checks the key and the membership, stores, is acknowledged after the commit, and `message` goes to the room.
- * Reading back is a plain `GET /channels/<id>/messages`.
+ * Peer "socketio": a typical chat server on Socket.IO and PostgreSQL. A client connects with its key and joins the
+ * rooms of its channels. Its event `post` checks key and membership, stores the message and is acknowledged after the
+ * commit; `message` is then sent to the room. `GET /channels/<id>/messages` returns the messages.
  */
 import { createServer } from "node:http";
 import pg from "pg";
@@ -23,7 +23,7 @@ io.use(async (socket, next) => {
   const channels = typeof key === "string" ? await database.channelsOf(key).catch(() => null) : null;
   if (channels === null) return next(new Error("who are you?"));
   socket.data.key = key;
-  // Who only posts says so.
+  // Clients that only post set `listen` to "false".
   if (socket.handshake.query.listen !== "false") await socket.join(channels.map(roomOf));
   return next();
 });

@@ -1,9 +1,12 @@
-/** What clients load before they show an emoji picker: all Unicode emoji with their names, as one JSON file (OpenAPI, server_emoji_data_url). */
+/**
+ * The data that clients load for an emoji picker: all Unicode emoji with their names, as one JSON file (OpenAPI,
+ * server_emoji_data_url).
+ */
 import { createHash } from "node:crypto";
 import { emojiByCode, emojiCodes } from "./emoji-table.ts";
 
 export interface EmojiData {
-  /** Where the file is served. It holds a hash of the content, so a client may keep the file for as long as it likes. */
+  /** Path of the file. It contains a hash of the content, so clients may cache the file forever. */
   readonly path: string;
   readonly body: Buffer;
 }

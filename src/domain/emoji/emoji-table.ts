@@ -1,8 +1,7 @@
-// Built-in emoji: name -> code and code -> names. The clients' list says what its emoji are called, and nothing else is a name
-// of theirs; emojibase-data adds the emoji that the list does not have, under names that it leaves free.
-// A code is the code points in lower-case hex of at least four digits, joined by "-", without the variation selector
-// fe0f ("1f642", "2764", "0031-20e3"): the form that clients of this API store. Emoji with skin tones are no emoji of
-// their own here. The tables are built on first use (once, some ten milliseconds when cold) and never change.
+// Built-in emoji by name and by code. The clients' list defines the names of its emoji; emojibase-data adds the others
+// under names that the list does not use. A code is the code points in lower-case hex with at least four digits, joined
+// by "-", without the variation selector fe0f ("1f642", "2764", "0031-20e3"). Emoji with skin tones are not separate
+// emoji. The tables are built once on first use, which takes some ten milliseconds.
 import github from "emojibase-data/en/shortcodes/github.json" with { type: "json" };
 import iamcal from "emojibase-data/en/shortcodes/iamcal.json" with { type: "json" };
 import { clientEmojiNames } from "./emoji-names.ts";
@@ -16,7 +15,7 @@ export const EXTRA_EMOJI = {
 
 export interface EmojiName {
   readonly code: string;
-  /** The canonical name of the code, whatever alias was asked for. */
+  /** The canonical name of the code, whichever alias was requested. */
   readonly name: string;
 }
 
@@ -36,12 +35,12 @@ interface Tables {
 const SKIN_TONE = /(?:^|-)1f3f[b-f]/;
 const SOURCES: readonly Record<string, string | string[]>[] = [iamcal, github];
 const EMOJI_STYLE = "\ufe0f";
-/** What `:name:` can hold. Some names are spelt with their accents, and have a second name without them. */
+/** Characters allowed in `:name:`. Some names have accents, and a second name without them. */
 const NAME_FORM = /^[\p{L}\p{N}_+-]+$/u;
 
 let tables: Tables | null = null;
 
-/** The Unicode emoji that is called so (canonical name or alias), or null. Case matters. */
+/** The Unicode emoji with this canonical name or alias, or null. Case-sensitive. */
 export function emojiByName(name: string): EmojiName | null {
   return getTables().byName.get(name) ?? null;
 }
@@ -56,12 +55,12 @@ export function isEmojiName(name: string): boolean {
   return name === EXTRA_EMOJI.name || getTables().byName.has(name);
 }
 
-/** The Unicode emoji that is written with these characters (with or without variation selectors), or null. */
+/** The Unicode emoji with these characters (with or without variation selectors), or null. */
 export function emojiByCharacters(characters: string): EmojiCode | null {
   return getTables().byCharacters.get(characters.replaceAll(EMOJI_STYLE, "")) ?? null;
 }
 
-/** True if some emoji begins with this code point. */
+/** True if an emoji starts with this code point. */
 export function beginsEmoji(codePoint: number): boolean {
   return getTables().firstCodePoints.has(codePoint);
 }
@@ -97,7 +96,7 @@ function buildTables(): Tables {
   for (const hexcode of new Set(SOURCES.flatMap((source) => Object.keys(source)))) {
     const code = codeOfHexcode(hexcode);
     if (isListed.has(code) || SKIN_TONE.test(code)) continue;
-    // Sequences have spelled-out names with underscores in the second source ("woman_shrugging", not "woman-shrugging").
+    // For sequences the second source has names with underscores ("woman_shrugging", not "woman-shrugging").
     const sources = code.includes("-") ? [...SOURCES].reverse() : SOURCES;
     for (const name of sources.flatMap((source) => source[hexcode] ?? [])) give(code, name);
   }

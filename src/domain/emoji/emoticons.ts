@@ -1,7 +1,7 @@
-// Emoticons that become emoji when the sender has translate_emoticons on: ":)" is ":smile:". Only where a space,
-// punctuation or the edge of the text stands on both sides, so that "http://" and "a:)" stay what they are.
+// Emoticons that become emoji if the sender enabled translate_emoticons: ":)" is ":smile:". Only between spaces,
+// punctuation or the ends of the text, so that "http://" and "a:)" stay unchanged.
 
-/** What is typed -> the name of the emoji it means. */
+/** Maps an emoticon to the name of its emoji. */
 export const EMOTICONS: ReadonlyMap<string, string> = new Map([
   [":)", "smile"],
   ["(:", "smile"],
@@ -20,7 +20,7 @@ export const EMOTICONS: ReadonlyMap<string, string> = new Map([
 const EMOTICON_LENGTH = 2;
 const DELIMITERS = new Set(",.;?!()[] \"'\n\t");
 
-/** The emoji name of the emoticon that stands at `position`, or null; an emoticon is two characters long. */
+/** The emoji name of the emoticon at `position`, or null; an emoticon has two characters. */
 export function emoticonAt(text: string, position: number): string | null {
   const name = EMOTICONS.get(text.slice(position, position + EMOTICON_LENGTH));
   if (name === undefined) return null;

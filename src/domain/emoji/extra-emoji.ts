@@ -1,7 +1,7 @@
-/** The picture of the one emoji that is neither Unicode nor the realm's: a speech bubble, drawn here. */
-import { type Color, palettePng } from "../palette-png.ts";
+/** Draws the picture of the one emoji that is neither Unicode nor the realm's: a speech bubble. */
+import { type Color, palettePng } from "./palette-png.ts";
 
-/** Each character is a square of `squarePx`: the bubble, the dots in it, or nothing. */
+/** Each character is a square of `squarePx`: bubble, dot or background. */
 const drawing = [
   "................",
   "...##########...",
@@ -28,7 +28,7 @@ const palette: readonly Color[] = [
   [0xff, 0xff, 0xff],
 ];
 
-/** A PNG, 64 pixels square, the same each time. */
+/** A PNG of 64 by 64 pixels, always the same. */
 export function extraEmojiPicture(): Buffer {
   return palettePng(palette, drawing.length * squarePx, (x, y) => {
     const row = drawing[Math.floor(y / squarePx)] ?? "";

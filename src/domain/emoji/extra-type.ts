@@ -2,23 +2,22 @@
  * The type of the one emoji that is neither Unicode nor the realm's has two names (D22): the specification's, which is stored, and
  * the public API's. Clients of the public API know only the latter; the mobile app throws on any other.
  */
-import { reactionTypes } from "../../../schemas/status.ts";
-
-const publicExtraType = "zulip_extra_emoji";
+import { publicExtraType, type ReactionType, reactionTypes } from "../../../schemas/event-values.ts";
 
 export type ExtraType = typeof reactionTypes.extra | typeof publicExtraType;
 
-/** @param client its name (D35) */
+/** @param client the client's name (D35) */
 export function extraTypeFor(client: string): ExtraType {
   return client.startsWith("Zulip") || client === "website" ? publicExtraType : reactionTypes.extra;
 }
 
-/** The type as it is stored, whichever name was given. */
-export function storedType(given: string): string {
-  return given === publicExtraType ? reactionTypes.extra : given;
+/** The stored type, for either name of the extra one; undefined: there is no such type. */
+export function storedType(given: string): ReactionType | undefined {
+  if (given === publicExtraType) return reactionTypes.extra;
+  return Object.values(reactionTypes).find((type) => type === given);
 }
 
-/** The type as a client knows it. */
-export function shownType(stored: string, extraType: ExtraType): string {
+/** The type that a client knows. */
+export function shownType(stored: ReactionType | ExtraType, extraType: ExtraType): ReactionType | ExtraType {
   return stored === reactionTypes.extra ? extraType : stored;
 }

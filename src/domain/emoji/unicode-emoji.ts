@@ -1,11 +1,11 @@
-// Finds emoji characters in text. A run of characters that belong together (joined by zero-width joiners, keycaps,
-// flags, skin tones) is looked up as a whole: a sequence that the table does not know stays text, all of it, because
-// half a family is not what was typed. Linear: every character is looked at once or twice.
+// Finds emoji characters in text. A run of characters that belong together (zero-width joiners, keycaps, flags, skin
+// tones) is looked up as a whole: an unknown sequence stays text, because half a family is not what was typed. Linear:
+// every character is visited once or twice.
 import { beginsEmoji, type EmojiCode, emojiByCharacters } from "./emoji-table.ts";
 
 export interface EmojiRun {
   readonly end: number;
-  /** Null: the run is an emoji sequence that the table does not know. */
+  /** null if the run is an unknown emoji sequence. */
   readonly emoji: EmojiCode | null;
 }
 
@@ -14,10 +14,10 @@ const EMOJI_STYLE = 0xfe0f;
 const TEXT_STYLE = 0xfe0e;
 const KEYCAP = 0x20e3;
 const ASCII_MAX = 0x7f;
-// Signs that prose uses as letters: they are emoji only when the writer asks for it with a variation selector.
+// Signs that are common in prose: they are emoji only with a variation selector.
 const PROSE_SIGNS = new Set([0xa9, 0xae, 0x2122]);
 
-/** The emoji run that starts at `position`, or null when no emoji starts there. */
+/** The emoji run that starts at `position`, or null. */
 export function emojiRunAt(text: string, position: number): EmojiRun | null {
   const first = text.codePointAt(position);
   if (first === undefined || !beginsEmoji(first)) return null;
@@ -29,7 +29,7 @@ export function emojiRunAt(text: string, position: number): EmojiRun | null {
   return { end, emoji: emojiByCharacters(run) };
 }
 
-/** One past the last character of the element at `position` and of everything that is joined to it. */
+/** The end of the element at `position` and of everything joined to it. */
 function endOfRun(text: string, position: number, first: number): number {
   let end = endOfElement(text, position, first);
   for (let next = text.codePointAt(end); next === JOINER; next = text.codePointAt(end)) {

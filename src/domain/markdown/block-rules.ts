@@ -1,5 +1,5 @@
-// Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. Whatever
-// contains blocks is cut out as text and parsed on its own, up to a bounded depth; beyond it, it is text.
+// Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. The
+// content of a container is cut out as text and parsed separately, up to a bounded depth; beyond it, it is plain text.
 import MarkdownIt, { type StateBlock } from "markdown-it";
 import { BLOCK_DEPTH_MAX, BLOCKS_PER_TABLE } from "./bounds.ts";
 import { contextOf } from "./context.ts";
@@ -15,8 +15,8 @@ const TABLE_DELIMITERS = /^[ \t]*[|:-][ \t|:-]*$/;
 const OUTER_BORDERS = /^\||\|$/g;
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(?=\S)/;
 
-// Up to which line a block was found to hold nothing but `>`, and where the block ends that was last asked about: else
-// every line of a long block would look through the whole of it again. And what the table rule is shown of the source.
+// Caches: the line up to which a block has only `>`, the end of the block that was last looked up, and the source
+// prepared for the table rule. Without them every line of a long block would scan the whole block again.
 const emptyQuoteEnds = new WeakMap<StateBlock, number>();
 const blockEnds = new WeakMap<StateBlock, number>();
 const tableSources = new WeakMap<StateBlock, string>();
@@ -29,12 +29,12 @@ export function canNest(state: StateBlock): boolean {
   return contextOf(state.env).blockDepth < BLOCK_DEPTH_MAX;
 }
 
-/** Notes what a block costs of the message's bound. */
+/** Charges blocks to the message's bound. */
 export function spendBlocks(state: StateBlock, count: number): void {
   contextOf(state.env).blocksLeft -= count;
 }
 
-/** Before all other rules: counts every block, and makes one paragraph of what lies beyond the bound. */
+/** Runs before all other rules: counts every block, and turns what exceeds the bound into one paragraph. */
 export const boundRule: BlockRule = (state, startLine, endLine) => {
   const isBeyond = contextOf(state.env).blocksLeft <= 0;
   spendBlocks(state, 1);
@@ -44,7 +44,7 @@ export const boundRule: BlockRule = (state, startLine, endLine) => {
   return true;
 };
 
-/** Parses the text of a container in place. The caller has asked {@link canNest}. */
+/** Parses the text of a container in place. The caller must check {@link canNest} first. */
 export function parseNested(state: StateBlock, text: string): void {
   const context = contextOf(state.env);
   if (context.usesShortcuts && !text.includes("\n") && isPlain(text, context)) {
@@ -70,7 +70,7 @@ export const fenceRule: BlockRule = (state, startLine, endLine, silent) => {
   return true;
 };
 
-/** `>` at the start of a line, up to the next empty line. A block of nothing but `>` is text. */
+/** `>` at the start of a line, up to the next empty line. A block with only `>` is text. */
 export const quoteRule: BlockRule = (state, startLine, endLine, silent) => {
   if (!QUOTE_LINE.test(lineOf(state, startLine)) || !canNest(state)) return false;
   if (startLine < (emptyQuoteEnds.get(state) ?? 0)) return false;
@@ -94,7 +94,7 @@ export const quoteRule: BlockRule = (state, startLine, endLine, silent) => {
   return true;
 };
 
-/** `# heading`, one to six signs, then a space. */
+/** `# heading`: one to six signs, then a space. */
 export const headingRule: BlockRule = (state, startLine, _endLine, silent) => {
   const text = lineOf(state, startLine);
   const match = HEADING.exec(text);
@@ -108,7 +108,7 @@ export const headingRule: BlockRule = (state, startLine, _endLine, silent) => {
   return true;
 };
 
-/** markdown-it's own table rule, for as many cells as a message may have. */
+/** markdown-it's own table rule, limited to the number of cells that a message may have. */
 export function boundedTableRule(): BlockRule {
   const tables = new MarkdownIt("zero");
   tables.block.ruler.enableOnly("table");
@@ -127,7 +127,7 @@ export function boundedTableRule(): BlockRule {
   };
 }
 
-/** The table rule, to which `|` in inline code is no border. */
+/** The table rule, except that `|` in inline code is not a cell border. */
 function withCodeInCells(rule: BlockRule, ...[state, startLine, endLine, silent]: Parameters<BlockRule>): boolean {
   const { src } = state;
   const hidden = tableSources.get(state) ?? hideCodeBorders(src);
@@ -152,7 +152,7 @@ function endOfBlock(state: StateBlock, line: number, endLine: number): number {
   return end;
 }
 
-/** The line that closes the fence, or `endLine`. Inside quotes and spoilers, fences nest. */
+/** The line that closes the fence, or `endLine`. Fences nest inside quotes and spoilers. */
 function endOfFence(state: StateBlock, outer: Fence, startLine: number, endLine: number): number {
   const open: Fence[] = [outer];
   for (let line = startLine; line < endLine; line++) {

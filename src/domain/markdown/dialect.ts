@@ -1,6 +1,6 @@
-// The parser: markdown-it with nothing on but what the dialect has. Raw HTML, reference links, images, backslash
-// escapes, underscores as emphasis and underlined headings do not exist in it. Built once, on first use; a parse keeps
-// its state in its own context, so the parser is shared.
+// The parser: markdown-it with only the features of the dialect. It has no raw HTML, reference links, images, backslash
+// escapes, emphasis by underscores, or underlined headings. It is built once on first use and shared, because each
+// parse keeps its state in its own context.
 import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
 import { boundRule as boundBlockRule, boundedTableRule, fenceRule, headingRule, quoteRule } from "./block-rules.ts";
 import { contextOf, envOf, type ParseContext } from "./context.ts";
@@ -20,7 +20,7 @@ import { channelRule, emojiRule, mathRule, mentionRule, timeRule } from "./refer
 
 let parser: Parser | null = null;
 
-/** The message as markdown-it tokens, with the dialect's own among them. */
+/** The message as markdown-it tokens, including the dialect's own. */
 export function tokenize(content: string, context: ParseContext): Token[] {
   parser ??= buildParser();
   return parser.parse(content, envOf(context));
@@ -61,7 +61,7 @@ function buildParser(): Parser {
   return md;
 }
 
-/** The inline step for every paragraph, heading and cell; a plain one is a single text. */
+/** The inline step for every paragraph, heading and cell; a plain one becomes a single text token. */
 function inlineTokensRule(state: StateCore): void {
   const context = contextOf(state.env);
   for (const token of state.tokens) {
@@ -73,7 +73,7 @@ function inlineTokensRule(state: StateCore): void {
       children.push(text);
     } else state.md.inline.parse(token.content, state.md, state.env, children);
     token.children = children;
-    // To begin costs something, too: many cells of a table hold little each.
+    // Each paragraph costs something by itself: a table may have many small cells.
     context.inlineTokensLeft -= children.length + 1;
   }
 }

@@ -1,5 +1,5 @@
-// The only two ways in which text becomes HTML. Output is safe by construction: every other string that reaches the
-// output is a constant of this folder, or KaTeX's own markup.
+// The only two functions that turn text into HTML. Output is safe by construction: every other string in the output is
+// a constant of this folder or KaTeX's own markup.
 
 const TEXT_SPECIAL = /[&<>]/g;
 const ATTRIBUTE_SPECIAL = /[&<>"']/g;
@@ -11,12 +11,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text between tags; quotes stay as they are. */
+/** Text between tags; quotes are not escaped. */
 export function escapeText(text: string): string {
   return text.replace(TEXT_SPECIAL, (character) => ENTITIES[character] ?? "");
 }
 
-/** Text inside a double-quoted attribute value, and code, where quotes are escaped as well. */
+/** Text in a double-quoted attribute value, and code, where quotes are escaped too. */
 export function escapeAttribute(text: string): string {
   return text.replace(ATTRIBUTE_SPECIAL, (character) => ENTITIES[character] ?? "");
 }

@@ -1,13 +1,13 @@
-// The lines that open and close a fence: three or more backticks or tildes, a language (or quote, spoiler, math), for
-// spoilers a header. A line that has backticks or tildes after the language is inline code, not a fence.
+// The lines that open and close a fence: three or more backticks or tildes, a language (or quote, spoiler, math), and
+// for spoilers a header. A line with further backticks or tildes is inline code and not a fence.
 
 export interface Fence {
-  /** The run of backticks or tildes; the closing line is exactly this. */
+  /** The run of backticks or tildes; the closing line must equal it. */
   readonly marks: string;
   readonly indent: number;
   readonly language: string;
   readonly header: string;
-  /** Quotes and spoilers hold blocks, so fences nest in them; code does not. */
+  /** Quotes and spoilers contain blocks, so fences nest in them; code does not. */
   readonly isContainer: boolean;
 }
 

@@ -1,8 +1,8 @@
-// What a tokenizer calls a piece of code -> the short class that clients have a color for (Pygments' token types). Some pieces say
-// themselves which of several classes is theirs: a number its kind, a string its quotes.
+// Maps a tokenizer's style to the short class that clients have a color for (Pygments' token types). For numbers and
+// strings the text decides which of several classes applies.
 import type { Highlighter } from "./highlighters.ts";
 
-/** By the first word of a style that is listed. */
+/** By the first listed word of a style. */
 const CLASSES: Readonly<Record<string, string>> = {
   keyword: "k",
   controlKeyword: "k",
@@ -55,7 +55,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   deleted: "gd",
 };
 
-/** Where a family means something else by a style. */
+/** Exceptions for families where a style means something else. */
 const BY_FAMILY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   stex: { tag: "k", keyword: "", bracket: "nb", number: "", atom: "", builtin: "nb" },
   css: { property: "k", propertyName: "k", tag: "nt", "variableName.special": "nv", variable: "nv" },
@@ -70,7 +70,7 @@ const CONSTANTS = new Set(["true", "false", "null", "nil", "none", "undefined", 
 const PYTHON_OPERATORS = new Set(["and", "in", "is", "not", "or"]);
 const PYTHON_IMPORTS = new Set(["from", "import"]);
 
-/** "": no class. null: the tokenizer says nothing of it. */
+/** "" for no class; null if the tokenizer gives no style. */
 export function classOf(style: string | null, text: string, { family }: Highlighter, isFirst: boolean): string | null {
   if (style === null || style === "") return null;
   const words = style.split(" ");
@@ -110,7 +110,7 @@ function keywordClass(text: string, family: string): string {
   return PYTHON_IMPORTS.has(text) ? "kn" : "k";
 }
 
-/** Of code that the tokenizer says nothing of: names, punctuation and operators tell themselves apart. */
+/** For code without a style: names, punctuation and operators are distinguished by their characters. */
 const PARTS =
   /([\p{L}_$][\p{L}\p{N}_$]*)|([()[\]{},;:.]+)|([-+*/%=<>!&|^~?@]+)|([^\p{L}_$()[\]{},;:.\-+*/%=<>!&|^~?@]+)/gu;
 

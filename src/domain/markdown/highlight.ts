@@ -1,7 +1,7 @@
-// Code -> HTML with a class for each piece, as clients color it. The text inside is exactly the code. What it costs is bounded by
-// characters, by the length of a line and by the number of pieces (bounds.ts). That is not enough for every tokenizer: some look
-// through their line in cubic time, so they run in a thread of their own, for a bounded time (code-highlighter.ts). Code beyond the
-// bounds is shown without colors, and so is code that its tokenizer stumbles over.
+// Turns code into HTML with a class for each token, as clients color it. The text inside is exactly the code. The cost
+// is bounded by characters, line length and number of tokens (bounds.ts). Some tokenizers still take cubic time per
+// line, so they run in a separate thread with a time limit (code-highlighter.ts). Code beyond the bounds, or code that
+// makes its tokenizer throw, is shown without highlighting.
 import { StringStream } from "@codemirror/streamparser";
 import { CODE_CHARS_PER_MESSAGE_MAX, CODE_LINE_CHARS_MAX, CODE_SPANS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { escapeAttribute } from "./escape.ts";
@@ -9,16 +9,16 @@ import { classOf, partsOf } from "./highlight-classes.ts";
 import { type Highlighter, highlighterOf } from "./highlighters.ts";
 
 const TAB_SIZE = 4;
-/** A tokenizer may take nothing while it changes its state, but not for ever. */
+/** A tokenizer may consume nothing while it changes its state, but only this many times in a row. */
 const EMPTY_TOKENS_MAX = 8;
 
-/** One message's allowance, for all its blocks together. */
+/** The allowance of one message, for all its code blocks together. */
 export class CodeAllowance {
   characters = CODE_CHARS_PER_MESSAGE_MAX;
   spans = CODE_SPANS_PER_MESSAGE_MAX;
 }
 
-/** @returns the code as HTML, escaped; without classes where the language is not known or the allowance is spent */
+/** @returns the code as escaped HTML; without classes if the language is unknown or the allowance is used up */
 export function highlightCode(code: string, language: string | null, allowance: CodeAllowance): string {
   const plain = escapeAttribute(code);
   const isSmall = code.length <= allowance.characters && !hasLongLine(code);
@@ -29,7 +29,7 @@ export function highlightCode(code: string, language: string | null, allowance: 
   try {
     tokenize(code, highlighter, writer);
   } catch {
-    // The tokenizers are made for an editor, in which a fault in one line is gone with the next key.
+    // The tokenizers are written for editors, where an error in one line is gone with the next key press.
     return plain;
   }
   const html = writer.finish();
@@ -63,9 +63,9 @@ function tokenizeLine(
   const stream = new StringStream(line, TAB_SIZE, TAB_SIZE);
   for (let empty = 0; stream.pos < line.length && !writer.isOver; ) {
     stream.start = stream.pos;
-    // Whatever its type says, a tokenizer may give `undefined` for what it has no style for.
+    // Despite its type, a tokenizer may return `undefined` for a token without a style.
     const style: string | null | undefined = highlighter.parser.token(stream, state);
-    // Nothing is lost or said twice, whatever the tokenizer did to its stream.
+    // No text is lost or repeated, whatever the tokenizer did to its stream.
     if (stream.pos <= stream.start && ++empty <= EMPTY_TOKENS_MAX) continue;
     empty = 0;
     const start = stream.start;
@@ -87,7 +87,7 @@ function writeToken(
   else for (const [part, own] of partsOf(text)) writer.write(part, own);
 }
 
-/** Neighbors of one class are one span. */
+/** Adjacent tokens of one class share a span. */
 class SpanWriter {
   readonly #max: number;
   #html = "";

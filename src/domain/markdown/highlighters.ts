@@ -1,22 +1,22 @@
-// Which tokenizer reads which language. They are loaded when a language is first used: all together would cost a start a quarter of
-// a second. A tokenizer knows a language by itself or as one of a family (PostgreSQL and MySQL are both kinds of SQL).
+// Maps languages to tokenizers. They are loaded on first use: loading all of them would add a quarter of a second to a
+// start. A tokenizer handles one language or a family (PostgreSQL and MySQL are both kinds of SQL).
 import { createRequire } from "node:module";
 import type { python } from "@codemirror/legacy-modes/mode/python";
 
-/** They all have one form. */
+/** All tokenizers have this type. */
 type Tokenizer = typeof python;
 
-/** Names without a style are identifiers in code, and words in text. */
+/** Whether words without a style are identifiers (code) or plain words (text). */
 export type Flavor = "code" | "text";
 
 export interface Highlighter {
   readonly parser: Tokenizer;
   readonly flavor: Flavor;
-  /** The tokenizer's family: what its styles mean differs (highlight-classes.ts). */
+  /** The tokenizer's family, on which the meaning of its styles depends (highlight-classes.ts). */
   readonly family: string;
 }
 
-// `file export = language, language, ...`; a language of "text" is one whose plain words are no identifiers.
+// `file export = language, language, ...`; in the table TEXT plain words are not identifiers.
 const CODE = `
 clike c = C | clike cpp = C++, Arduino, CUDA | clike csharp = C#, aspx-cs | clike dart = Dart | clike java = Java
 clike kotlin = Kotlin | clike objectiveC = Objective-C | clike objectiveCpp = Objective-C++ | clike scala = Scala
@@ -55,12 +55,15 @@ const load = createRequire(import.meta.url);
 const loaded = new Map<Entry, Highlighter | null>();
 let entries: ReadonlyMap<string, Entry> | null = null;
 
-/** Whether there is a tokenizer for the language; none is loaded. @param language its own name (code-languages.ts) */
+/**
+ * Whether there is a tokenizer for the language; does not load it.
+ * @param language its canonical name (code-languages.ts)
+ */
 export function hasHighlighter(language: string): boolean {
   return getEntries().has(language);
 }
 
-/** null: nothing here reads the language. */
+/** Returns null if there is no tokenizer for the language. */
 export function highlighterOf(language: string): Highlighter | null {
   const entry = getEntries().get(language);
   if (entry === undefined) return null;

@@ -1,13 +1,15 @@
-// Tokens -> pieces. Every tag is written here or in a table below, every text goes through escape.ts; a token that is
-// not known shows its text. Mentions inside quotes are made silent here, because only here is it known what is quoted.
+// Turns tokens into pieces. Every tag is written here or in a table below, and every text goes through escape.ts; an
+// unknown token shows its text. Mentions inside quotes are made silent here, because only here it is known what is
+// quoted.
 import type { Token } from "markdown-it";
+import type { ParsedContent, Reference } from "../../../schemas/parsed-content.ts";
 import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { knownLanguage, languageInCode, languageName } from "./code-languages.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
 import { hasHighlighter } from "./highlighters.ts";
 import { costOfFormula, renderMath } from "./math.ts";
-import { type ParsedContent, PieceWriter, type Reference } from "./pieces.ts";
+import { PieceWriter } from "./pieces.ts";
 import {
   elementOf,
   type InlineMeta,
@@ -19,7 +21,7 @@ import {
   SPOILER_HEADER,
 } from "./tokens.ts";
 
-// Markup of the containers that are not just a tag.
+// Markup of containers that need more than a tag.
 const FIXED: ReadonlyMap<string, string> = new Map([
   [`${SPOILER_BLOCK}_open`, '<div class="spoiler-block">'],
   [`${SPOILER_HEADER}_open`, '<div class="spoiler-header">\n'],
@@ -29,7 +31,7 @@ const FIXED: ReadonlyMap<string, string> = new Map([
   [`${SPOILER_BLOCK}_close`, "</div>\n"],
   ["hr", "<hr>\n"],
 ]);
-// Inline tags that nest; how deep is bounded.
+// Inline tags that nest, with bounded depth.
 const INLINE_TAGS: ReadonlySet<string> = new Set(["em", "strong", "del"]);
 const BLOCK_TAGS: ReadonlySet<string> = new Set(
   "p h1 h2 h3 h4 h5 h6 blockquote ul ol li table thead tbody tr th td".split(" "),
@@ -37,12 +39,12 @@ const BLOCK_TAGS: ReadonlySet<string> = new Set(
 const ALIGNMENT = /^text-align:(left|right|center)$/;
 const UPLOAD_PREFIX = "/user_uploads/";
 const IMAGE_FILE = /\.(?:avif|bmp|gif|heic|jpe|jpe?g|png|webp)$/i;
-/** Videos that the server sends as such (file-pages.ts). */
+/** Videos that the server sends with a video type (file-pages.ts). */
 const VIDEO_FILE = /\.(?:mp4|webm)$/i;
 
 export type RenderedPieces = Omit<ParsedContent, "startsWithMe">;
 
-/** The pieces of a token list, and what was noticed on the way. */
+/** The pieces of a token list, and what was found in it. */
 export function renderTokens(tokens: readonly Token[]): RenderedPieces {
   return new HtmlRenderer().render(tokens);
 }
@@ -92,7 +94,9 @@ class HtmlRenderer {
     if (token.tag === "p") this.#writePreviews(token.hidden);
   }
 
-  /** The images and videos that a paragraph links to, below it; not for quoted ones, which were shown before. */
+  /**
+   * The images and videos that a paragraph links to, shown below it; not for quotes, because they were shown before.
+   */
   #writePreviews(isInline: boolean): void {
     for (const preview of this.#previews) this.#out.reference(preview);
     if (this.#previews.length > 0 && !isInline) this.#out.html("\n");
@@ -136,7 +140,7 @@ class HtmlRenderer {
       else if (token.type === "code_inline") this.#out.html(`<code>${escapeText(token.content)}</code>`);
       else if (token.type === "hardbreak") this.#out.html("<br>\n");
       else if (token.type === "text") this.#out.html(escapeText(token.content).replaceAll("\n", "<br>\n"));
-      // What stands for a character, like `&#10;`, is that character and breaks no line.
+      // A character written as an entity, like `&#10;`, does not break the line.
       else this.#out.html(escapeText(token.content));
     }
   }
@@ -221,7 +225,7 @@ function timeElement(instant: string | null, source: string): string {
   return `<time datetime="${instant}">${text}</time>`;
 }
 
-/** Code without empty lines around it and without spaces at the ends of its lines. */
+/** Code without surrounding empty lines and without trailing spaces. */
 function trimCode(code: string): string {
   const lines = code.split("\n").map((line) => line.trimEnd());
   let start = 0;

@@ -1,6 +1,6 @@
-// What is known about a paragraph's text before its inline rules run, found in one linear pass each: where code spans
-// end, which `]` belongs to which `[`, and where addresses, linkifiers, emoji and emoticons stand. The rules then only
-// look things up, so that 10,000 brackets cost no more than 10,000 letters.
+// An index of a paragraph's text, built before its inline rules run, in one linear pass per kind: ends of code spans,
+// matching brackets, and the positions of URLs, linkifiers, emoji and emoticons. The rules only look things up, so that
+// 10,000 brackets cost no more than 10,000 letters.
 import type { StateInline } from "markdown-it";
 import type { EmojiCode } from "../emoji/emoji-table.ts";
 import { emoticonAt } from "../emoji/emoticons.ts";
@@ -8,7 +8,7 @@ import { emojiRunAt } from "../emoji/unicode-emoji.ts";
 import { contextOf, type ParseContext } from "./context.ts";
 import { findLinks, type LinkSpan } from "./links.ts";
 
-/** A stretch of text that becomes a link (`href`), an emoji by its characters, or an emoji by its name. */
+/** A range of text that becomes a link (`href`), an emoji by its characters, or an emoji by its name. */
 export interface TextSpan {
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ interface InlineIndex {
   readonly codeSpans: ReadonlyMap<number, CodeSpan>;
   readonly labelEnds: ReadonlyMap<number, number>;
   readonly spans: readonly TextSpan[];
-  /** The first span that does not begin before the parser's position, which only ever moves forward. */
+  /** The first span at or after the parser's position, which only moves forward. */
   next: number;
 }
 
@@ -37,17 +37,17 @@ const EMOTICON_START = /[:;(<]/g;
 
 const indexes = new WeakMap<StateInline, InlineIndex>();
 
-/** The code span that opens at `position`, if one does. */
+/** The code span that starts at `position`, if any. */
 export function codeSpanAt(state: StateInline, position: number): CodeSpan | undefined {
   return indexOf(state).codeSpans.get(position);
 }
 
-/** The position of the `]` that closes the `[` at `position`, if one does. */
+/** The position of the `]` that closes the `[` at `position`, if any. */
 export function labelEndAt(state: StateInline, position: number): number | undefined {
   return indexOf(state).labelEnds.get(position);
 }
 
-/** The next span that begins at or after `position`. Positions asked for must not decrease. */
+/** The next span at or after `position`. Positions must not decrease between calls. */
 export function nextSpan(state: StateInline, position: number): TextSpan | undefined {
   const index = indexOf(state);
   while (index.next < index.spans.length && (index.spans[index.next]?.start ?? 0) < position) index.next++;
@@ -68,12 +68,14 @@ function indexOf(state: StateInline): InlineIndex {
   return index;
 }
 
-/** A run of backticks opens a code span if a run of the same length follows and it is not inside another one. */
+/**
+ * A run of backticks opens a code span if another run of the same length follows, and it is not inside another span.
+ */
 export function findCodeSpans(text: string): ReadonlyMap<number, CodeSpan> {
   const spans = new Map<number, CodeSpan>();
   if (!text.includes("`")) return spans;
   const runs = Array.from(text.matchAll(BACKTICKS), (match) => ({ start: match.index, length: match[0].length }));
-  // From the back: for every run, which later run of the same length comes next.
+  // Walks backwards to find the next run of the same length for every run.
   const nextOfLength = new Map<number, number>();
   const closers = new Array<number | undefined>(runs.length);
   for (let run = runs.length - 1; run >= 0; run--) {
@@ -108,7 +110,7 @@ function findLabelEnds(text: string, codeSpans: ReadonlyMap<number, CodeSpan>): 
   return ends;
 }
 
-/** Addresses go before linkifiers, both before emoji; what overlaps something found earlier is dropped. */
+/** URLs take precedence over linkifiers, and both over emoji; overlapping later finds are dropped. */
 function findSpans(text: string, context: ParseContext): TextSpan[] {
   const links = merge(findLinks(text, context.realmUrl), context.linkifiers.find(text));
   const emoticons = context.translateEmoticons ? findEmoticons(text) : [];

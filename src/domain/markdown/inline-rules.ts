@@ -1,6 +1,6 @@
-// Inline rules of the dialect that are general markup: text, line breaks, code, links, strike-through. They stand in
-// for markdown-it's own because the dialect differs (no backslash escapes, no reference links, no images, emphasis ends
-// with its line, code keeps its spaces) and because these never search: they look up (see inline-index.ts).
+// Inline rules for general markup: text, line breaks, code, links, strike-through. They replace markdown-it's own,
+// because the dialect differs (no backslash escapes, reference links or images; emphasis ends at a line break; code
+// keeps its spaces), and because they look things up instead of searching (inline-index.ts).
 import type { Delimiter, StateInline, Token } from "markdown-it";
 import { LINK_ADDRESS_CHARS_MAX, LINK_PARENTHESES_MAX, LINK_TITLE_CHARS_MAX } from "./bounds.ts";
 import { contextOf } from "./context.ts";
@@ -12,7 +12,7 @@ const TERMINATORS = new Set(Array.from("\n`*~[@#:<$&", (character) => character.
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
-/** Beyond the bound of a message, the rest of a line is text. Before all other rules. */
+/** Runs before all other rules: beyond the message's bound the rest of a line is text. */
 export function boundRule(state: StateInline): boolean {
   if (state.tokens.length < contextOf(state.env).inlineTokensLeft) return false;
   const newline = state.src.indexOf("\n", state.pos);
@@ -23,7 +23,7 @@ export function boundRule(state: StateInline): boolean {
   return true;
 }
 
-/** Plain characters up to the next one that a rule might care for. */
+/** Plain characters up to the next one that starts a rule. */
 export function textRule(state: StateInline): boolean {
   const stop = Math.min(state.posMax, nextSpan(state, state.pos)?.start ?? state.posMax);
   let end = state.pos;
@@ -35,12 +35,12 @@ export function textRule(state: StateInline): boolean {
 }
 
 /**
- * A line break is `<br>`, and no emphasis reaches over it: each line has its own list of delimiters. After a line that
- * has none it stays in the text, which the renderer breaks there: many short lines need not be many tokens.
+ * A line break is `<br>`, and emphasis does not cross it: each line has its own list of delimiters. After a line
+ * without delimiters the break stays in the text and the renderer writes it, so that many short lines need few tokens.
  */
 export function newlineRule(state: StateInline): boolean {
   if (state.src.charCodeAt(state.pos) !== NEWLINE) return false;
-  // Looked for in the source: reading the end of a text that still grows would copy all of it, for every line.
+  // Counted in the source: reading the end of a growing string would copy all of it for every line.
   let spaces = 0;
   while (spaces < state.pending.length && state.src.charCodeAt(state.pos - 1 - spaces) === SPACE) spaces++;
   if (spaces > 0) state.pending = state.pending.slice(0, -spaces);
@@ -55,8 +55,8 @@ function breakWithDelimiters(state: StateInline): void {
   const finished = state.delimiters;
   const fresh: Delimiter[] = [];
   state.delimiters = fresh;
-  // markdown-it pairs the delimiters of `state.delimiters` and of every token's meta: inside an element the finished
-  // list already belongs to the element's opening token, at the top it has to be left here.
+  // markdown-it pairs the delimiters of `state.delimiters` and of every token's meta. Inside an element the finished
+  // list already belongs to the opening token; at the top level it must be stored here.
   state.tokens_meta[state.tokens_meta.length - 1] = { delimiters: state.level === 0 ? finished : fresh };
 }
 
@@ -64,7 +64,7 @@ export function codeRule(state: StateInline): boolean {
   if (state.src.charAt(state.pos) !== "`") return false;
   const span = codeSpanAt(state, state.pos);
   if (span === undefined || span.end > state.posMax) {
-    // The whole run is text: its tail must not open a span of its own.
+    // The whole run is text, so that its tail does not open a code span.
     while (state.pos < state.posMax && state.src.charAt(state.pos) === "`") {
       state.pending += "`";
       state.pos++;
@@ -76,7 +76,7 @@ export function codeRule(state: StateInline): boolean {
   return true;
 }
 
-/** Bare addresses, linkifiers, emoji characters and emoticons, found beforehand. */
+/** Bare URLs, linkifiers, emoji characters and emoticons, found beforehand. */
 export function spanRule(state: StateInline): boolean {
   const span = nextSpan(state, state.pos);
   if (span === undefined || span.start !== state.pos || span.end > state.posMax) return false;
@@ -93,7 +93,7 @@ export function spanRule(state: StateInline): boolean {
   return true;
 }
 
-/** `[label](address "title")`. An empty label shows the address; a refused address leaves everything as typed. */
+/** `[label](address "title")`. An empty label shows the URL; an unsafe URL leaves the source text unchanged. */
 export function linkRule(state: StateInline): boolean {
   if (state.src.charAt(state.pos) !== "[" || state.linkLevel > 0) return false;
   const labelEnd = labelEndAt(state, state.pos);
@@ -111,7 +111,7 @@ export function linkRule(state: StateInline): boolean {
   return true;
 }
 
-/** `~~text~~` on one line, without a tilde in it. */
+/** `~~text~~` on one line, without tildes inside. */
 export function strikeRule(state: StateInline): boolean {
   const { src, pos } = state;
   if (src.charAt(pos) !== "~") return false;
@@ -130,7 +130,7 @@ export function strikeRule(state: StateInline): boolean {
   return true;
 }
 
-/** `***x***` is strong outside and emphasis inside; markdown-it has it the other way round. Runs after its pairing. */
+/** `***x***` is strong outside and emphasis inside; markdown-it does it the other way round. Runs after its pairing. */
 export function strongOutsideRule(state: StateInline): void {
   const tokens = state.tokens.filter((token) => token.type !== "text" || token.content !== "");
   const open: number[] = [];
@@ -141,7 +141,8 @@ export function strongOutsideRule(state: StateInline): void {
     const start = open.pop() ?? position;
     const [outer, inner, innerClose] = [tokens[start], tokens[start + 1], tokens[position - 1]];
     const isPair = outer?.type === "em_open" && inner?.type === "strong_open" && innerClose?.type === "strong_close";
-    // The strong part fills the whole only if what closed just before was opened just after.
+    // The strong element must fill the whole emphasis: it opens right after the emphasis opens and closes right before
+    // it closes.
     if (isPair && lastClosed === start + 1) {
       swapTypes(outer, inner);
       swapTypes(token, innerClose);
@@ -178,7 +179,7 @@ interface LinkTarget {
   readonly end: number;
 }
 
-/** The part between the parentheses of a link; `end` is one past the closing one. */
+/** The part between the parentheses of a link; `end` is the position after the closing one. */
 function parseTarget(source: string, start: number, end: number): LinkTarget | null {
   const addressStart = skipBlanks(source, start, end);
   const limit = Math.min(end, addressStart + LINK_ADDRESS_CHARS_MAX);
@@ -194,7 +195,7 @@ function parseTarget(source: string, start: number, end: number): LinkTarget | n
   return close < end && source.charAt(close) === ")" ? { address, title, end: close + 1 } : null;
 }
 
-/** A quoted title, without its quotes; it must be set off from the address. */
+/** A quoted title without its quotes; a space must separate it from the URL. */
 function titleAt(source: string, start: number, end: number): string | null {
   const quote = source.charAt(start);
   if ((quote !== '"' && quote !== "'") || source.charAt(start - 1) !== " ") return null;

@@ -1,33 +1,33 @@
-// A linkifier's pattern, compiled by an engine whose time is linear in the text (RE2's syntax, as on the public server). Linear in the
-// text still means: times the size of the program. So a pattern is measured before it is compiled, because counted repetitions
-// multiply ("(?:x{1,30}){1,30}" has 900 copies of "x"), and its program is bounded.
+// Compiles a linkifier's pattern with an engine that runs in linear time (RE2 syntax, as in Zulip). Linear time is
+// still multiplied by the program size, so a pattern is measured before it is compiled (nested repetitions multiply:
+// "(?:x{1,30}){1,30}" has 900 copies of "x"), and its program is bounded.
 import { RE2JS, RE2JSException } from "re2js";
 import { LINKIFIER_PATTERN_CHARS_MAX, LINKIFIER_PROGRAM_STEPS_MAX } from "./bounds.ts";
 
 export interface LinkifierPattern {
-  /** Group 1 is what the pattern matches; around it is what must stand before and after. */
+  /** Group 1 is the match; the rest is the required context before and after it. */
   readonly regexp: RE2JS;
-  /** Instructions of its program. */
+  /** Number of instructions of the program. */
   readonly size: number;
 }
 
 export interface MeasuredPattern {
-  /** Copies of single characters and classes, all repetitions written out. */
+  /** Number of single characters and classes with all repetitions expanded. */
   readonly size: number;
-  /** Characters that every match has. A text without one of them need not be looked at. */
+  /** Characters in every match. A text without one of them need not be searched. */
   readonly required: readonly string[];
 }
 
-// A match begins after white space or an opening character and ends where the word ends.
+// A match starts after white space or an opening character, and ends at the end of a word.
 const BEFORE = "(?:^|[\\s\\v\\pZ\\x{85}\\x{feff}'\"(\\[,:<])";
 const AFTER = "(?:$|[^\\pL\\pN_])";
 
-/** null: the engine cannot express it, or its program would be too large. */
+/** Returns null if the engine cannot express it, or its program would be too large. */
 export function compileLinkifierPattern(pattern: string): LinkifierPattern | null {
   if (pattern === "" || pattern.length > LINKIFIER_PATTERN_CHARS_MAX) return null;
   if (measurePattern(pattern).size > LINKIFIER_PROGRAM_STEPS_MAX) return null;
   try {
-    // On its own first, so that an open bracket in it cannot swallow what is put around it.
+    // Compiled alone first, so that an open bracket cannot swallow the surrounding context.
     RE2JS.compile(pattern);
     const regexp = RE2JS.compile(`${BEFORE}(${pattern})${AFTER}`);
     const size = regexp.programSize();
@@ -53,7 +53,7 @@ const GROUP_START = /\(\?(?:P?<\w+>|:)/y;
 const FLAGS = /\(\?[a-zA-Z-]+[:)]/;
 const PUNCTUATION = /^[!-/:-@[-`{-~]$/;
 
-/** Never too small for a pattern that the engine accepts; the program is measured again. */
+/** Never too small for a pattern that the engine accepts; the compiled program is measured again. */
 export function measurePattern(pattern: string): MeasuredPattern {
   const groups: Group[] = [newGroup()];
   let position = 0;
@@ -95,7 +95,7 @@ export function measurePattern(pattern: string): MeasuredPattern {
     group.required.push(...part.required);
   }
   const whole = groups.map(partOf).reduce(joined);
-  // With flags a letter may stand for its other case, and a quoted part is not read here.
+  // With flags a letter may match its other case, and quoted parts are not parsed here.
   const isLiteral = !FLAGS.test(pattern) && !pattern.includes("\\Q");
   return { size: whole.size, required: isLiteral ? [...new Set(whole.required)] : [] };
 }
@@ -118,7 +118,7 @@ function repeated({ size, required }: Part, [whole, least, , most]: RegExpExecAr
   return { size: size * copies + 1, required: isOptional ? [] : required };
 }
 
-/** After the bracket that closes the class at `start`. */
+/** The position after the bracket that closes the class at `start`. */
 function endOfClass(pattern: string, start: number): number {
   const first = pattern.charAt(start + 1) === "^" ? start + 2 : start + 1;
   for (let position = first; position < pattern.length; position++) {

@@ -1,6 +1,6 @@
-// Linkifiers: patterns of the realm's administrators that turn "#123" into a link. Patterns come in the syntax that
-// clients send (named groups as `(?P<name>...)`), templates are RFC 6570 URI templates. Patterns run in linear time
-// (linkifier-pattern.ts), a match stays on one line, and the work of one message is bounded in sum.
+// Linkifiers: patterns of administrators that turn "#123" into a link. Patterns use the syntax that clients send (named
+// groups as `(?P<name>...)`), templates are RFC 6570 URI templates. Patterns run in linear time (linkifier-pattern.ts),
+// a match stays on one line, and the total work per message is bounded.
 import { LRUCache } from "lru-cache";
 import {
   LINKIFIER_CACHE_COUNT_MAX,
@@ -23,7 +23,7 @@ export interface TopicLink {
   readonly url: string;
 }
 
-/** A pattern that cannot be used is kept as such: it was accepted by a former version, or never. */
+/** An unusable pattern is cached as such; an older version may have accepted it. */
 type Compiled = LinkifierPattern | "unusable";
 
 const compiledPatterns = new LRUCache<string, Compiled>({ max: LINKIFIER_CACHE_COUNT_MAX });
@@ -36,13 +36,13 @@ function compiled(pattern: string): Compiled {
   return made;
 }
 
-/** Why a linkifier cannot be accepted, or null when it can. */
+/** Why a linkifier is rejected, or null. */
 export function linkifierProblem(linkifier: Linkifier): "pattern" | "template" | null {
   if (compiled(linkifier.pattern) === "unusable") return "pattern";
   return isTemplate(linkifier.urlTemplate) ? null : "template";
 }
 
-/** Names of the groups of a pattern, each once. */
+/** Names of a pattern's groups, without duplicates. */
 export function groupNames(pattern: string): string[] {
   return [...new Set(Array.from(pattern.matchAll(/\(\?P?<(\w+)>/g), ([, name = ""]) => name))];
 }
@@ -54,7 +54,7 @@ interface Candidate {
   readonly required: readonly string[];
 }
 
-/** By the list of linkifiers, which is another one as soon as one of them changes. */
+/** Keyed by the list of linkifiers, which is replaced whenever one of them changes. */
 const candidateLists = new WeakMap<readonly Linkifier[], readonly Candidate[]>();
 
 function candidatesOf(linkifiers: readonly Linkifier[]): readonly Candidate[] {
@@ -72,22 +72,22 @@ function candidatesOf(linkifiers: readonly Linkifier[]): readonly Candidate[] {
   return candidates;
 }
 
-/** To see that a line lacks a character costs as much as so many steps of a program. */
+/** Cost, in steps, of checking that a line lacks a character. */
 const STEPS_PER_LOOK = 10;
 
-/** Looks for linkifiers in one message, line by line, until its bounds are reached; what lies beyond stays text. */
+/** Finds linkifiers in one message, line by line, until its bounds are reached; the rest stays text. */
 export class LinkifierFinder {
   readonly #candidates: readonly Candidate[];
   readonly #run = new Set<Candidate>();
   #stepsLeft = LINKIFIER_STEPS_PER_MESSAGE_MAX;
-  /** Lines are asked for more than once: whether a text is plain, and where its links are. */
+  /** Lines are searched more than once: to decide whether a text is plain, and to find its links. */
   readonly #byLine = new Map<string, readonly LinkSpan[]>();
 
   constructor(linkifiers: readonly Linkifier[]) {
     this.#candidates = linkifiers.length === 0 ? [] : candidatesOf(linkifiers);
   }
 
-  /** Matches in text, in order, none overlapping; earlier linkifiers win. The caller escapes `href`. */
+  /** Ordered matches in a text, without overlaps; earlier linkifiers win. The caller escapes `href`. */
   find(text: string): LinkSpan[] {
     if (this.#candidates.length === 0) return [];
     const spans = linesOf(text).flatMap(({ start, line }) =>
@@ -96,7 +96,7 @@ export class LinkifierFinder {
     return spans.slice(0, LINKIFIER_MATCHES_MAX);
   }
 
-  /** True if any of them matches somewhere. */
+  /** True if any linkifier matches somewhere. */
   matchesAny(text: string): boolean {
     if (this.#candidates.length === 0) return false;
     return linesOf(text).some(({ line }) => this.#findInLine(line).length > 0);
@@ -117,7 +117,7 @@ export class LinkifierFinder {
   }
 
   #findOne(candidate: Candidate, line: string, spans: LinkSpan[]): void {
-    // Compiling is dear, too: a message is not the first for more patterns than these.
+    // Compiling is expensive, so one message compiles only a limited number of new patterns.
     if (!this.#run.has(candidate) && this.#run.size >= LINKIFIERS_PER_MESSAGE_MAX) return;
     this.#run.add(candidate);
     const usable = compiled(candidate.pattern);
@@ -128,27 +128,27 @@ export class LinkifierFinder {
     let at = 0;
     while (at <= line.length && this.#stepsLeft > 0 && spans.length < LINKIFIER_MATCHES_MAX) {
       const isFound = matcher.find(at);
-      // What is looked at behind the end of a match is not known: the rest of the line at worst.
+      // How far the engine looked behind the match is unknown: assume the rest of the line.
       this.#stepsLeft -= usable.size * (line.length - at);
       if (!isFound) break;
       const [start, end] = [matcher.start(1), matcher.end(1)];
-      // The last character of a match may be what stands before the next one.
+      // The last character of a match may be the required context before the next one.
       at = Math.max(startOfLast(line, end), at + 1);
       if (start === end || taken.subarray(start, end).includes(1)) continue;
       const values = Object.fromEntries(candidate.names.map((name) => [name, matcher.group(name) ?? undefined]));
-      // The template may begin with what was matched, so only the whole address shows where it leads.
+      // The template may start with the matched text, so only the complete URL can be checked.
       const href = safeHref(expandTemplate(candidate.urlTemplate, values), null);
       if (href !== null) spans.push({ start, end, href });
     }
   }
 }
 
-/** Where the character begins that ends before `end`. */
+/** Start of the character that ends before `end`. */
 function startOfLast(line: string, end: number): number {
   return /[\udc00-\udfff]/.test(line.charAt(end - 1)) ? end - 2 : end - 1;
 }
 
-/** The links in a topic's name: addresses and what linkifiers match, in order of appearance. */
+/** The links in a topic name: URLs and linkifier matches, in order of appearance. */
 export function renderTopicLinks(topic: string, linkifiers: readonly Linkifier[]): TopicLink[] {
   const links = findLinks(topic, null);
   const matches = new LinkifierFinder(linkifiers)

@@ -1,6 +1,6 @@
-// Where a link may lead, and where bare addresses stand in text. Schemes are an allow-list; text that looks like an
-// address but is a file name ("readme.md", "views.py") is left alone. The scanner is hand-written and linear: it looks
-// only behind white space or an opening character, and never twice at the same place.
+// Where links may lead, and where bare URLs are in a text. Schemes are an allowlist; file names that look like host
+// names ("readme.md", "views.py") are ignored. The scanner is hand-written and linear: it starts only after white space
+// or an opening character, and visits each position once.
 import { BARE_LINK_PARENTHESES_MAX } from "./bounds.ts";
 
 export interface LinkSpan {
@@ -16,10 +16,10 @@ const SAFE_SCHEMES = new Set(
   ).split(" "),
 );
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
-// Of these, an address without a host leads nowhere.
+// With these schemes a URL without a host is invalid.
 const WEB_WITHOUT_HOST = /^(?:https?|ftps?|sftp):(?!\/\/[^/?#])/i;
 const PORT_AT = /:\d{1,5}(?!\d)/y;
-// Controls, spaces of all kinds, and the invisible characters with which an address could hide its true form.
+// Control characters, all kinds of spaces, and invisible characters that could disguise a URL.
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u;
 
 const GENERIC_DOMAINS =
@@ -38,7 +38,7 @@ const COUNTRY_DOMAINS =
   "ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw qa re ro rs ru rw sa sb sc sd se sg sh si sk " +
   "sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi " +
   "vn vu wf ws ye yt za zm zw рф";
-// Without md and py: in chat they are file endings.
+// Without md and py, which are file extensions in chat.
 const TOP_LEVEL_DOMAINS = new Set(`${GENERIC_DOMAINS} ${COUNTRY_DOMAINS}`.split(" "));
 
 const WORD = /\S+/g;
@@ -49,7 +49,7 @@ const SCHEME_AT = /https?:\/\/(?=[\p{L}\p{N}[_])/iuy;
 const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_/-])/iy;
 const DOMAIN_AT = /(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,10}(\p{L}{2,18})(?![\p{L}\p{N}@_-])/uy;
 
-/** The address to put into `href`, or null when a link must not lead there. The caller escapes it. */
+/** The URL for `href`, or null if a link must not lead there. The caller escapes it. */
 export function safeHref(address: string, realmUrl: string | null): string | null {
   const url = address.trim();
   if (url === "" || UNSAFE_CHARACTERS.test(url)) return null;
@@ -67,7 +67,7 @@ function hrefOf(url: string, realmUrl: string | null): string | null {
   return SAFE_SCHEMES.has(scheme) ? withinRealm(url, realmUrl) : null;
 }
 
-/** Bare web and mail addresses in text, in order, none overlapping. */
+/** Bare URLs and email addresses in a text, in order and without overlaps. */
 export function findLinks(text: string, realmUrl: string | null): LinkSpan[] {
   const spans: LinkSpan[] = [];
   for (const match of text.matchAll(WORD)) {
@@ -113,8 +113,8 @@ function linkAt(text: string, start: number, wordEnd: number): LinkSpan | null {
 }
 
 /**
- * An address ends before unbalanced brackets, markup and closing punctuation.
- * @returns `start`: it is none, because its brackets nest too deep or a quotation mark right behind it ends no word
+ * A URL ends before unbalanced brackets, markup and closing punctuation.
+ * @returns `start` if it is no URL: its brackets nest too deep, or a quotation mark right after it does not end a word
  */
 function endOfAddress(text: string, start: number, wordEnd: number): number {
   let end = start;
@@ -139,7 +139,7 @@ function matchEnd(pattern: RegExp, text: string, position: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-/** Links into the own realm become relative, so that they work under whatever name the client reaches it. */
+/** Links into the own realm become relative, so that they work under whatever name the client uses. */
 function withinRealm(href: string, realmUrl: string | null): string {
   if (realmUrl === null || !href.startsWith(`${realmUrl}/`)) return href;
   const path = href.slice(realmUrl.length);

@@ -1,6 +1,6 @@
-// Lists. Unlike CommonMark: two spaces are enough to nest under any marker, bullets may be mixed, a list may follow a
-// line of text without an empty line between. A list's lines are shared out to its items in one pass, and every item
-// is then parsed on its own (bounded depth).
+// Lists. Unlike CommonMark: two spaces nest under any marker, bullets may be mixed, and a list may follow a line of
+// text without an empty line. One pass distributes a list's lines to its items, and each item is parsed separately
+// (bounded depth).
 import type { StateBlock } from "markdown-it";
 import { type BlockRule, canNest, lineOf, parseNested, spendBlocks } from "./block-rules.ts";
 import { contextOf } from "./context.ts";
@@ -11,7 +11,7 @@ interface Marker {
   readonly isOrdered: boolean;
   readonly number: number;
   readonly text: string;
-  /** Where the item's text begins, relative to the marker's own indent. */
+  /** Offset of the item's text from the marker's indent. */
   readonly textOffset: number;
   readonly digits: number;
 }
@@ -19,7 +19,7 @@ interface Marker {
 interface Item {
   readonly marker: Marker;
   readonly lines: string[];
-  /** How much indent its further lines lose; the first of them decides. */
+  /** Indent that is removed from the item's further lines; the first of them decides. */
   strip: number | null;
   fence: Fence | null;
   hasNestedMarker: boolean;
@@ -50,7 +50,7 @@ export const listRule: BlockRule = (state, startLine, endLine, silent) => {
 
 function collectItems(state: StateBlock, first: Marker, startLine: number, endLine: number): List {
   const items: Item[] = [newItem(first)];
-  // An item holds a block at least, which is counted when it is parsed.
+  // An item contains at least one block, which is counted when it is parsed.
   const itemsMax = contextOf(state.env).blocksLeft / 2;
   let isLoose = false;
   let afterBlank = false;
@@ -113,7 +113,7 @@ function pushList(state: StateBlock, first: Marker, list: List): void {
   state.push(`${type}_close`, tag, -1);
 }
 
-/** In a tight list the items' own paragraphs lose their tags; those of what the items contain keep them. */
+/** In a tight list the items' own paragraphs lose their tags; nested ones keep them. */
 function hideParagraphs(state: StateBlock, from: number): void {
   let depth = 0;
   for (const token of state.tokens.slice(from)) {
@@ -137,7 +137,7 @@ function markerOf(line: string): Marker | null {
   const match = MARKER.exec(line);
   if (match === null) return null;
   const [whole, indent = "", digits, gap = ""] = match;
-  // Five spaces or more after the marker are one space and an indented code block.
+  // Five or more spaces after the marker count as one space and an indented code block.
   const textStart = gap.length > CODE_INDENT ? whole.length - gap.length + 1 : whole.length;
   return {
     indent: indent.length,
@@ -166,7 +166,7 @@ function indentOf(line: string): number {
   return indent;
 }
 
-/** The line with `columns` columns of white space less; a tab counts as four. */
+/** The line with `columns` columns of leading white space removed; a tab counts as four. */
 function withoutIndent(line: string, columns: number): string {
   const text = line.trimStart();
   return " ".repeat(Math.max(0, indentOf(line) - columns)) + text;

@@ -1,17 +1,18 @@
-// TeX formulas through KaTeX, which escapes what it is given and, without `trust`, makes no links, images or attributes
-// of its own. Everything it throws (parse errors, too much expansion) means "show the source instead". Bounded by source
-// length and nesting, because KaTeX's own bounds are on expansion and sizes only.
+// TeX formulas with KaTeX, which escapes its input and, without `trust`, creates no links, images or attributes. If it
+// throws (parse errors, too much expansion), the source is shown instead. Source length and nesting are bounded here,
+// because KaTeX bounds only expansion and sizes.
 import katex from "katex";
 import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_SIGN, TEX_DEPTH_MAX } from "./bounds.ts";
 
-// KaTeX 0.18 put "katex-" before its short class names; clients of this dialect know (and some parse) the short ones.
+// KaTeX 0.18 prefixed its short class names with "katex-"; clients of this dialect know (and some parse) the short
+// ones.
 const RENAMED_CLASS =
   /\bkatex-(?=(?:newline|base|strut|vbox|overline|underline|thinbox|rule|smash|fix|inner|root|hline|hdashline|sizing|accent|overlay|stretchy|sout|tag)[ "])/g;
 const CLASS_ATTRIBUTE = /class="([^"]*)"/g;
 const EXPANSIONS_MAX = 200;
 const SIZE_EMS_MAX = 20;
 
-/** KaTeX's HTML with MathML, or null when the formula cannot be shown. */
+/** KaTeX's HTML with MathML, or null if the formula cannot be shown. */
 export function renderMath(source: string, options: { readonly display: boolean }): string | null {
   if (depthOf(source) > TEX_DEPTH_MAX) return null;
   try {
@@ -23,16 +24,17 @@ export function renderMath(source: string, options: { readonly display: boolean 
       maxExpand: EXPANSIONS_MAX,
       maxSize: SIZE_EMS_MAX,
     });
-    // KaTeX escapes quotes in text, so `class="` stands only where an attribute begins.
+    // KaTeX escapes quotes in text, so `class="` occurs only where an attribute starts.
     return html.replace(CLASS_ATTRIBUTE, (attribute) => attribute.replace(RENAMED_CLASS, ""));
   } catch (error) {
-    // KaTeX throws ParseError for bad input; a RangeError would be a formula too deep for the stack. Neither is ours.
+    // KaTeX throws ParseError for bad input; a RangeError means that the formula is too deep for the stack. Neither is
+    // a bug of ours.
     if (error instanceof Error) return null;
     throw error;
   }
 }
 
-/** What a formula takes of a message's bound, in characters; of one that is too long anyway, its length. */
+/** Cost of a formula in characters of the message's bound; for one that is too long anyway, its length. */
 export function costOfFormula(source: string, max: number): number {
   let chars = source.length + TEX_CHARS_PER_FORMULA;
   if (chars > max) return chars;
@@ -40,7 +42,7 @@ export function costOfFormula(source: string, max: number): number {
   return chars;
 }
 
-/** How deep braces and environments nest, at most; a backslash escapes the next character. */
+/** Maximum nesting of braces and environments; a backslash escapes the next character. */
 function depthOf(source: string): number {
   let depth = 0;
   let deepest = 0;

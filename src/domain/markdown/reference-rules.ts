@@ -1,5 +1,5 @@
-// Inline rules for what refers to something of the realm or the world: mentions, channels, topics, messages, emoji by
-// name, times, formulas. They only recognise the syntax; who or what is meant is resolved in the turn (see resolve.ts).
+// Inline rules for references: mentions, channels, topics, messages, emoji by name, times, formulas. They only
+// recognize the syntax; names are resolved in the turn (resolve.ts).
 import type { StateInline } from "markdown-it";
 import { EMOJI_NAME_CHARS_MAX, REFERENCE_CHARS_MAX, TIMESTAMP_CHARS_MAX } from "./bounds.ts";
 import { parseTimestamp } from "./timestamps.ts";
@@ -7,7 +7,7 @@ import { type InlineMeta, pushElement } from "./tokens.ts";
 
 const CHANNEL_WILDCARDS: ReadonlySet<string> = new Set(["all", "everyone", "channel", "stream"]);
 const TOPIC_WILDCARD = "topic";
-// What may stand right before a mention or a channel link. "a@**b**" is neither.
+// Characters that may precede a mention or a channel link. "a@**b**" is neither.
 const BEFORE_REFERENCE = new Set(" \n\t'\"({[/<>,:*~");
 const NAME_AND_ID = /^(.*)\|(\d{1,15})$/s;
 const TOPIC_AND_MESSAGE = /^(.*)@(\d{1,15})$/s;
@@ -15,7 +15,7 @@ const EMOJI_NAME = new RegExp(`:([\\p{L}\\p{N}_+-]{1,${EMOJI_NAME_CHARS_MAX}}):`
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 const TIME_PREFIX = "<time:";
 
-/** `@**name**`, `@**name|id**`, `@*group*`, each with `_` after the at sign when silent. */
+/** `@**name**`, `@**name|id**`, `@*group*`; with `_` after the at sign if silent. */
 export function mentionRule(state: StateInline): boolean {
   if (state.src.charAt(state.pos) !== "@" || !maySucceed(state)) return false;
   const silent = state.src.charAt(state.pos + 1) === "_";
@@ -26,14 +26,14 @@ export function mentionRule(state: StateInline): boolean {
   return group !== null && finish(state, { kind: "group", name: group.text, silent }, group.end);
 }
 
-/** `#**channel**`, `#**channel>topic**`, `#**channel>topic@message**`. No links inside links. */
+/** `#**channel**`, `#**channel>topic**`, `#**channel>topic@message**`. Links do not nest. */
 export function channelRule(state: StateInline): boolean {
   if (state.src.charAt(state.pos) !== "#" || state.linkLevel > 0 || !maySucceed(state)) return false;
   const found = delimited(state, state.pos + 1, "**");
   return found !== null && finish(state, channelReference(found.text), found.end);
 }
 
-/** `:name:`; whether the realm or the world has such an emoji is not known here. */
+/** `:name:`; whether such an emoji exists is not known here. */
 export function emojiRule(state: StateInline): boolean {
   if (state.src.charAt(state.pos) !== ":") return false;
   EMOJI_NAME.lastIndex = state.pos;
@@ -53,7 +53,7 @@ export function timeRule(state: StateInline): boolean {
   return finish(state, { kind: "time", instant: parseTimestamp(source), source }, end + 1);
 }
 
-/** `$$formula$$` on one line, with no letter, digit or further dollar right outside. */
+/** `$$formula$$` on one line, without a letter, digit or another dollar sign right outside. */
 export function mathRule(state: StateInline): boolean {
   const { src, pos } = state;
   if (src.charAt(pos) !== "$") return false;
@@ -89,7 +89,7 @@ function maySucceed(state: StateInline): boolean {
   return state.pos === 0 || BEFORE_REFERENCE.has(state.src.charAt(state.pos - 1));
 }
 
-/** Text between two marks on one line, free of `*`, not empty. */
+/** Non-empty text between two marks on one line, without `*`. */
 function delimited(state: StateInline, start: number, mark: "*" | "**"): { text: string; end: number } | null {
   const { src } = state;
   const textStart = start + mark.length;

@@ -1,12 +1,13 @@
-// The second half of rendering, inside the turn: names become people, groups, channels and images of the realm as they
-// are at this moment. No parsing happens here, only look-ups and joining of strings; the parser is not even imported.
+// The second half of rendering, inside the turn: resolves names to the realm's users, groups, channels and images as
+// they are now. It does no parsing, only lookups and string joins, and does not even import the parser.
+
+import type { ParsedContent, PreviewReference, Reference } from "../../../schemas/parsed-content.ts";
 import { TOPIC_LOOKUPS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { emojiImage } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
-import type { ParsedContent, PreviewReference, Reference } from "./pieces.ts";
 
 export interface UploadedImage {
-  /** Of its thumbnail, or of the image itself. */
+  /** URL of its thumbnail, or of the image itself. */
   readonly shownUrl: string;
   readonly widthPx: number;
   readonly heightPx: number;
@@ -14,7 +15,7 @@ export interface UploadedImage {
   readonly isAnimated: boolean;
 }
 
-/** The realm as the author sees it (S1): what the author may not know resolves to null. */
+/** The realm as the author sees it (S1): names that the author may not know resolve to null. */
 export interface Resolver {
   /** By name (any case), by id, or by both, which must then agree. */
   user(name: string | null, id: number | null): { readonly id: number; readonly fullName: string } | null;
@@ -26,17 +27,20 @@ export interface Resolver {
   realmEmoji(name: string): { readonly url: string; readonly name: string } | null;
   /** An uploaded image that can be shown below the message; absent where there are no uploads. */
   uploadedImage?(path: string): UploadedImage | null;
-  /** The address of an uploaded video that can be shown below the message; absent where there are no uploads. */
+  /** URL of an uploaded video that can be shown below the message; absent where there are no uploads. */
   uploadedVideo?(path: string): string | null;
   readonly emptyTopicDisplayName: string;
 }
 
 export interface RenderedContent {
   readonly html: string;
-  /** Whom the message mentions, silent mentions left out; each once, in order. */
+  /** Users whom the message mentions, except silently, in order and without duplicates. */
   readonly mentionedUserIds: readonly number[];
   readonly mentionedGroupIds: readonly number[];
-  /** Groups that the author tried to mention and may not: shown silently; sending may be refused because of them. */
+  /**
+   * Groups that the author tried to mention without permission: they are shown silently, and the message may be
+   * rejected because of them.
+   */
   readonly unmentionableGroupIds: readonly number[];
   readonly hasChannelWildcard: boolean;
   readonly hasTopicWildcard: boolean;
@@ -49,7 +53,7 @@ export interface RenderedContent {
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
-/** The message's HTML and what it means for others. Cost: one look-up per reference. */
+/** The message's HTML and its meaning for others. Costs one lookup per reference. */
 export function resolveContent(parsed: ParsedContent, resolver: Resolver): RenderedContent {
   const resolution = new Resolution(resolver);
   const html = parsed.pieces.map((piece) => (typeof piece === "string" ? piece : resolution.render(piece))).join("");
@@ -196,13 +200,16 @@ function mention({ names, attribute, id, text, silent }: Mention): string {
   return `<span class="${classes}" ${attribute}="${id}">${silent ? "" : "@"}${escapeText(text)}</span>`;
 }
 
-/** Where clients find a channel, or with a topic, what its addresses begin with; below the organization's own address. */
+/**
+ * The client-side URL of a channel, or with a topic the beginning of the topic's URLs, relative to the organization's
+ * address.
+ */
 export function channelPath(channel: { readonly id: number; readonly name: string }, topic?: string): string {
   const path = `#narrow/channel/${channel.id}-${encodeHash(channel.name.replaceAll(" ", "-"))}`;
   return topic === undefined ? path : `${path}/topic/${encodeHash(topic)}${topic === "" ? "" : "/"}`;
 }
 
-/** Where clients find a message: the part of the topic stands there for the empty one, too. */
+/** The client-side URL of a message; the topic part is present even for the empty topic. */
 export function messagePath(
   channel: { readonly id: number; readonly name: string },
   topic: string,
@@ -211,15 +218,18 @@ export function messagePath(
   return `${channelPath(channel)}/topic/${encodeHash(topic)}/near/${messageId}`;
 }
 
-/** Where clients find a direct conversation. @param otherIds its participants, but for the reader */
+/**
+ * The client-side URL of a direct conversation.
+ * @param otherIds its participants, except the reader
+ */
 export function directPath(otherIds: readonly number[]): string {
   return `#narrow/dm/${otherIds.join(",")}-${otherIds.length > 1 ? "group" : "dm"}`;
 }
 
-// What `encodeURIComponent` leaves alone and the public server does not; a parenthesis would end a link's address, too.
+// Characters that `encodeURIComponent` keeps and Zulip encodes; a parenthesis would also end a link's URL.
 const LEFT_ALONE = /[.!'()*]/g;
 
-/** A part of a `#narrow` address: percent-encoding with a full stop for the percent sign. */
+/** Encodes a part of a `#narrow` URL: percent-encoding with a full stop instead of the percent sign. */
 export function encodeHash(text: string): string {
   const encoded = encodeURIComponent(text.replace(LONE_SURROGATE, "\ufffd")).replace(LEFT_ALONE, percentEncoded);
   return encoded.replaceAll("%", ".");

@@ -1,18 +1,18 @@
-// Borders of table cells that are none: inside inline code of a row, `|` is a character of the code (the public server's rule;
-// markdown-it would end the cell there and drop what is left over). Hidden for the time of its table rule behind a character
-// of the same length that no message holds. `\|` stays a border that is escaped, as everywhere in tables.
+// Hides `|` inside inline code of a table row, which belongs to the code (as in Zulip; markdown-it would end the cell
+// there and drop the rest). While its table rule runs, they are replaced by a character of the same length that no
+// message contains. `\|` stays an escaped border, as everywhere in tables.
 import { findCodeSpans } from "./inline-index.ts";
 
 const CODE_BORDER = "\0";
 const UNESCAPED_BORDER = /(?<!\\)\|/g;
 
-/** Lines of a message with the borders in code hidden. Linear; lengths and positions stay what they are. */
+/** The lines of a message with borders in code hidden. Linear; lengths and positions do not change. */
 export function hideCodeBorders(source: string): string {
   if (!source.includes("`") || !source.includes("|")) return source;
   return source.split("\n").map(hideInLine).join("\n");
 }
 
-/** A cell as it was typed. */
+/** Restores a cell as it was typed. */
 export function showCodeBorders(cell: string): string {
   return cell.replaceAll(CODE_BORDER, "|");
 }

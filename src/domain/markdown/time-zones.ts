@@ -1,5 +1,5 @@
-// Offsets from UTC as people write them: in figures, or by an abbreviation. Several zones share some abbreviations; the one that is
-// meant here is what clients of this API are used to (`IST` is India's).
+// Offsets from UTC as users write them: in digits, or by abbreviation. Some abbreviations are ambiguous; they have the
+// meaning that clients of this API expect (`IST` is India's).
 
 const HOURS_BY_NAME = `
 SST -11 | HST -10 | AKST -9 | HDT -9 | AKDT -8 | PST -8 | MST -7 | PDT -7 | CST -6 | MDT -6 | CDT -5 | EST -5 | AST -4 |
@@ -18,10 +18,10 @@ const MINUTES: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** What an offset looks like, for patterns that ignore case. */
+/** Pattern of an offset, for case-insensitive use. */
 export const OFFSET_FORM = `${[...MINUTES.keys()].join("|")}|[+-]\\d{1,2}(?::?\\d\\d)?`;
 
-/** What a local time is ahead of UTC; NaN: a day or more, which no zone is. */
+/** How far local time is ahead of UTC; NaN for a day or more, which no zone has. */
 export function offsetMs(offset: string): number {
   const named = MINUTES.get(offset.toUpperCase());
   if (named !== undefined) return named * MINUTE_MS;

@@ -1,6 +1,6 @@
-// `<time:...>`: the forms of a date that people and clients write, as one instant in UTC. No clock and no zone of the
-// machine is asked (M4): a time without an offset is UTC, and years have four digits. Unknown forms give null and are shown as an
-// error.
+// `<time:...>`: parses dates as users and clients write them to an instant in UTC. It uses neither the clock nor the
+// machine's time zone (M4): a time without an offset is UTC, and years have four digits. Unknown formats give null and
+// are shown as an error.
 import { OFFSET_FORM, offsetMs } from "./time-zones.ts";
 
 const ISO_FORM = new RegExp(
@@ -9,7 +9,7 @@ const ISO_FORM = new RegExp(
 );
 const DAY_FIRST = /^(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})(?:,? (.{1,40}))?$/i;
 const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?:,? (.{1,40}))?$/i;
-// A day in figures with a clock as people write it ("3:04 pm"); the other forms of it are ISO's. With slashes, the year may be last.
+// A numeric date with a time such as "3:04 pm"; other numeric formats are ISO. With slashes, the year may be last.
 const DAY_AND_CLOCK = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:,? (.{1,40}))?$/;
 const MONTH_AND_CLOCK = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (.{1,40}))?$/;
 const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?=.)/i;
@@ -29,7 +29,7 @@ interface Fields {
   offset: string;
 }
 
-/** The instant as `YYYY-MM-DDTHH:MM:SSZ`, or null when the text is not a time. */
+/** The instant as `YYYY-MM-DDTHH:MM:SSZ`, or null if the text is not a time. */
 export function parseTimestamp(text: string): string | null {
   const trimmed = text.trim();
   if (UNIX_FORM.test(trimmed)) return format(Number(trimmed) * 1000);
@@ -64,7 +64,7 @@ function namedFields(text: string): Fields | null {
   return month === 0 ? null : clockFields({ year, month: String(month), day }, time);
 }
 
-/** A day and the time on it; without one, its beginning. */
+/** A date and a time; without a time, the start of the day. */
 function clockFields(
   { year, month, day }: Readonly<Record<"year" | "month" | "day", string | undefined>>,
   time: string | undefined,
@@ -72,7 +72,7 @@ function clockFields(
   const clock = time === undefined ? ["", "0", "00", "00"] : TIME_FORM.exec(time.trim());
   if (clock === null) return null;
   const [, hour = "0", minute, second = "0", half, offset = "Z"] = clock;
-  // A lone figure is an hour only with its half of the day.
+  // A single number is an hour only with am or pm.
   if (minute === undefined && half === undefined) return null;
   if (half !== undefined && (Number(hour) < 1 || Number(hour) > 12)) return null;
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
@@ -102,12 +102,12 @@ function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefine
   return valid ? fields : null;
 }
 
-/** NaN where the offset is none. */
+/** NaN for an invalid offset. */
 function instantOf({ year, month, day, hour, minute, second, offset }: Fields): number {
   return dayMs(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000 - offsetMs(offset);
 }
 
-/** `Date.UTC` takes a year below 100 for one of the twentieth century. */
+/** `Date.UTC` maps years below 100 to the twentieth century. */
 function dayMs(year: number, monthIndex: number, day: number): number {
   return new Date(0).setUTCFullYear(year, monthIndex, day);
 }

@@ -1,5 +1,5 @@
-// The token types that the dialect adds to markdown-it's, with what they carry. Rules make them, the renderer reads
-// them; `meta` is untyped in markdown-it, so both go through here.
+// The token types that the dialect adds to markdown-it, with their data. Rules create them and the renderer reads them,
+// both through this file, because `meta` is untyped in markdown-it.
 import type { StateBlock, StateInline, Token } from "markdown-it";
 import type { EmojiCode } from "../emoji/emoji-table.ts";
 
@@ -16,7 +16,7 @@ export type InlineMeta =
   | { readonly kind: "time"; readonly instant: string | null; readonly source: string }
   | { readonly kind: "math"; readonly source: string };
 
-/** `label` is the link's text as typed: the title of an image preview. */
+/** `label` is the link's text as typed; it becomes the title of an image preview. */
 export interface LinkMeta {
   readonly href: string;
   readonly title: string | null;
@@ -29,7 +29,7 @@ export const SPOILER_BLOCK = "spoiler_block";
 export const SPOILER_HEADER = "spoiler_header";
 export const SPOILER_CONTENT = "spoiler_content";
 
-/** Adds an inline element of the dialect; `typed` is the source that it stands for. */
+/** Adds an inline element of the dialect; `typed` is its source text. */
 export function pushElement(state: StateInline, meta: InlineMeta, typed: string): void {
   const token = state.push(DIALECT, "", 0);
   token.content = typed;

@@ -1,11 +1,11 @@
-// RFC 6570 URI templates, as linkifiers and playgrounds use them: string variables, all operators, prefix and explode
-// modifiers (explode means nothing for strings). A variable without a value disappears. Linear, never throws.
+// RFC 6570 URI templates for linkifiers and playgrounds: string variables, all operators, prefix and explode modifiers
+// (explode has no effect on strings). A variable without a value is left out. Linear, never throws.
 
 interface Operator {
   readonly first: string;
   readonly separator: string;
   readonly named: boolean;
-  /** What follows a name whose value is empty. */
+  /** Text after a name whose value is empty. */
   readonly ifEmpty: string;
   readonly keepReserved: boolean;
 }
@@ -33,14 +33,14 @@ export function isTemplate(template: string): boolean {
   return Array.from(template.matchAll(EXPRESSION)).every((match) => EXPRESSION_FORM.test(match[1] ?? ""));
 }
 
-/** Names of the variables of a template, each once. */
+/** Names of a template's variables, without duplicates. */
 export function variableNames(template: string): string[] {
   const expressions = Array.from(template.matchAll(EXPRESSION), ([, expression = ""]) => expression);
   const specifications = expressions.flatMap((expression) => expression.replace(/^[+#./;?&]/, "").split(","));
   return [...new Set(specifications.map((specification) => VARIABLE.exec(specification)?.[1] ?? ""))];
 }
 
-/** The address that the template gives for these values. */
+/** Expands the template with these values. */
 export function expandTemplate(template: string, values: Readonly<Record<string, string | undefined>>): string {
   return template.replace(EXPRESSION, (_, expression: string) => {
     const operator = OPERATORS[expression.charAt(0)];

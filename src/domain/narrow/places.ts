@@ -1,17 +1,21 @@
-/** Narrow terms that say where a message stands: channels, topics, direct conversations (behaviour 5.3). */
+/** Narrow terms about a message's location: channels, topics, direct conversations (behaviour 5.3). */
+
+import type { ChannelRecord } from "../../../schemas/channels.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
-import type { ChannelRecord, ConversationRecord, UserRecord } from "../../../schemas/records.ts";
-import { lookUp } from "../look-up.ts";
+import type { ConversationRecord } from "../../../schemas/messages.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import { ownProperty } from "../own-property.ts";
 import { hasContentAccess } from "../permissions.ts";
-import { meantTopic } from "../topics.ts";
+import { topicFor } from "../topics.ts";
 import { isTopicMuted } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { findPerson, never, type OperatorReader, type Reading, type Term } from "./reading.ts";
 
 /**
- * By id, then by name: a channel may be called like a number. Unknown ones and those that the reader may not read are alike, also
- * when they were read once: whoever has left must not learn what a private channel is called now (S1, D24).
+ * By id, then by name, because a channel's name may be a number. Unknown channels and those that the reader may not
+ * read are treated alike, even if they were readable once: a user who left must not learn a private channel's new name
+ * (S1, D24).
  */
 function findChannel({ view, reader }: Reading, operand: Term["operand"]): ChannelRecord | undefined {
   const byId = /^\d{1,15}$/.test(String(operand)) ? view.channels.get(Number(operand)) : undefined;
@@ -37,10 +41,10 @@ const channelKinds: Readonly<Record<string, (channel: ChannelRecord) => boolean>
 };
 
 const channels: OperatorReader = (reading, term) => {
-  const isOfKind = lookUp(channelKinds, String(term.operand));
+  const isOfKind = ownProperty(channelKinds, String(term.operand));
   if (isOfKind === undefined) return refuse.badNarrow(`unknown channels operand ${term.operand}`);
   if (!term.negated && (term.operand === "public" || term.operand === "web-public")) {
-    // Both kinds at once: web-public channels are public ones.
+    // Both kinds together: web-public channels are also public.
     reading.openChannels = reading.openChannels === "web-public" ? "web-public" : term.operand;
   }
   return ({ conversation }) => {
@@ -50,7 +54,7 @@ const channels: OperatorReader = (reading, term) => {
 };
 
 const topic: OperatorReader = (reading, term) => {
-  const meant = meantTopic(reading.view, String(term.operand));
+  const meant = topicFor(reading.view, String(term.operand));
   const wanted = fold(meant);
   if (!term.negated) {
     if (reading.topic !== null && fold(reading.topic) !== wanted) reading.isImpossible = true;
@@ -62,7 +66,7 @@ const topic: OperatorReader = (reading, term) => {
 
 const foldedTopics = new WeakMap<ConversationRecord, string>();
 
-/** Many queues compare the topic of one post. */
+/** Many queues compare the topic of the same post. */
 function foldedTopic(conversation: ConversationRecord): string {
   const known = foldedTopics.get(conversation);
   if (known !== undefined) return known;
@@ -101,14 +105,14 @@ const directIncluding: OperatorReader = (reading, term) => {
   return ({ conversation }) => conversation.userIds?.includes(person.id) === true;
 };
 
-/** The older form: only conversations of more than two. */
+/** The legacy form: only conversations of more than two users. */
 const groupIncluding: OperatorReader = (reading, term) => {
   const predicate = directIncluding(reading, term);
   if (typeof predicate !== "function") return predicate;
   return (candidate) => (candidate.conversation.userIds?.length ?? 0) > 2 && predicate(candidate);
 };
 
-/** Direct messages never are. */
+/** Direct messages are never muted. */
 export function isMutedFor(view: View, reader: UserRecord, { channelId, topic }: ConversationRecord): boolean {
   return channelId !== null && isTopicMuted(view, reader.id, channelId, topic);
 }
@@ -130,7 +134,8 @@ export const placeOperators: Readonly<Record<string, OperatorReader>> = {
   "pm-with": direct,
   "dm-including": directIncluding,
   "group-pm-with": groupIncluding,
-  // Clients from when servers read an underscore as a dash still write so (zulip-term 0.7.0 opens direct conversations with it).
+  // Clients from when servers treated an underscore like a dash still send these (zulip-term 0.7.0 opens direct
+  // conversations with it).
   pm_with: direct,
   group_pm_with: groupIncluding,
   in: inOperator,

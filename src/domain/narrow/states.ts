@@ -1,16 +1,20 @@
-/** Narrow terms about a message itself and what it is to the reader: sender, is, has, id, near, search (behaviour 5.3). */
+/**
+ * Narrow terms about a message itself and its state for the reader: sender, is, has, id, near, search (behaviour 5.3).
+ */
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
-import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
-import { lookUp } from "../look-up.ts";
+import type { ConversationRecord, MessageRecord } from "../../../schemas/messages.ts";
+import { topicPolicies } from "../../../schemas/user-topics.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { isAlerted, isMentioned, isStarred, isWildcardMentioned } from "../message-flags.ts";
+import { ownProperty } from "../own-property.ts";
 import { isMember } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
 import { readSearch, sizeOf } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
 import { codePoints } from "../text.ts";
-import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
+import { visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { isMutedFor } from "./places.ts";
 import { findPerson, integerOf, type OperatorReader, type Predicate, type Reading } from "./reading.ts";
@@ -22,7 +26,7 @@ const sender: OperatorReader = (reading, { operand, negated }) => {
   return ({ message }) => message.senderId === person.id;
 };
 
-/** Whether the reader has read a message; floors are looked up once for as long as nothing happens. */
+/** Whether the reader has read a message; watermarks are looked up again only after an event. */
 function readTest({ view, reader }: Reading): Predicate {
   let position = -1;
   let state: ReadState | null = null;
@@ -39,12 +43,12 @@ function isMention(view: View, reader: UserRecord, message: MessageRecord): bool
   return isMentioned(view, reader, message) || isWildcardMentioned(view, reader, message);
 }
 
-/** @returns null: too many groups to be asked, or to be merged; every message has to be looked at */
+/** @returns null if there are too many groups to check or to merge: then every message must be examined */
 function mentionTerms({ view, reader }: Reading): string[] | null {
   const own: string[] = [];
   let looks = 0;
   for (const group of view.groups.all()) {
-    // What asking for one membership costs grows with the groups that one is in.
+    // The cost of a membership check grows with the user's number of groups.
     looks += 1 + view.groups.ofMember(reader.id).length;
     if (looks > limits.mention_group_looks_max) return null;
     if (group.name !== null && isMember(view, reader, group.id)) own.push(terms.groupMention(group.id));
@@ -58,7 +62,7 @@ function isFollowed(view: View, reader: UserRecord, { channelId, topic }: Conver
 
 interface State {
   readonly predicate: (reading: Reading) => Predicate;
-  /** What a positive term says about the place of every match. */
+  /** What a positive term says about the location of every match. */
   readonly note?: (reading: Reading) => void;
 }
 
@@ -130,12 +134,12 @@ const states: Readonly<Record<string, State>> = {
       ({ view, reader }) =>
       ({ message }) =>
         isAlerted(view, reader.id, message) && isReceived(view, reader, message),
-    note: (reading) => reading.filed.push([terms.callsAttention]),
+    note: (reading) => reading.filed.push([terms.hasAlerts]),
   },
 };
 
 const is: OperatorReader = (reading, { operand, negated }) => {
-  const state = lookUp(states, String(operand));
+  const state = ownProperty(states, String(operand));
   if (state === undefined) return refuse.badNarrow(`unknown 'is' operand ${operand}`);
   if (!negated) state.note?.(reading);
   return state.predicate(reading);
@@ -177,7 +181,7 @@ const contents: Readonly<Record<string, Content>> = {
 };
 
 const has: OperatorReader = (reading, { operand, negated }) => {
-  const content = lookUp(contents, String(operand));
+  const content = ownProperty(contents, String(operand));
   if (content === undefined) return refuse.badNarrow(`unknown 'has' operand ${operand}`);
   if (!negated && content.term !== undefined) reading.filed.push([content.term]);
   return content.predicate(reading);
@@ -193,11 +197,11 @@ const id: OperatorReader = (reading, { operand, negated }) => {
   return ({ message }) => message.id === wanted;
 };
 
-/** Says where to begin, and filters nothing. */
+/** `near` only says where to start: it filters nothing. */
 const near: OperatorReader = (_reading, { operand }) =>
   integerOf(operand) === null ? refuse.badNarrow("Invalid message ID") : null;
 
-/** Only collected: one text is folded once for all terms (search/text-search.ts). */
+/** Only collected here: a text is folded once for all terms (search/text-search.ts). */
 const search: OperatorReader = (reading, { operand, negated }) => {
   const text = String(operand);
   if (text.trim() === "") return refuse.badNarrow("search operand cannot be blank");

@@ -1,6 +1,6 @@
 /**
- * Marks what a search found in rendered HTML (behaviour 2.9): `<span class="highlight">` around words and phrases in text, never
- * inside a tag or an entity. A message has at most `search_marks_per_message_max` marks, the first ones.
+ * Marks search matches in rendered HTML (behaviour 2.9): `<span class="highlight">` around words and phrases in text,
+ * never inside a tag or an entity. Only the first `search_marks_per_message_max` matches of a message are marked.
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { SearchQuery } from "./query.ts";
@@ -22,7 +22,7 @@ export function highlight(query: SearchQuery, html: string): string {
   for (const [start, end] of spans.flatMap((span) => outsideFixed(span, traced))) {
     const from = traced.start(start);
     const to = traced.end(end - 1);
-    // One source character may fold to several: it is marked once, whole.
+    // One source character may fold to several; it is marked once, as a whole.
     if (from < done) continue;
     marked += html.slice(done, from) + opening + html.slice(from, to) + closing;
     done = to;
@@ -44,7 +44,7 @@ function wordSpans({ words, characters }: SearchQuery, folded: string): Span[] {
   return spans;
 }
 
-/** Neighbors are joined to one mark, so more are looked at than are made. */
+/** Adjacent matches are joined into one mark, so more matches than marks are collected. */
 const marksLooked_max = 10 * limits.search_marks_per_message_max;
 
 function phraseSpans({ phrases }: SearchQuery, folded: string): Span[] {
@@ -63,7 +63,7 @@ function phraseSpans({ phrases }: SearchQuery, folded: string): Span[] {
 
 const blank = /\s/;
 
-/** Blanks of any kind and number as one, and where each unit was before. */
+/** White space collapsed to single spaces, with the original position of each unit. */
 function evened(folded: string): { readonly text: string; readonly places: Int32Array } {
   const places = new Int32Array(folded.length);
   let text = "";
@@ -83,7 +83,7 @@ function evened(folded: string): { readonly text: string; readonly places: Int32
   return { text: text + folded.slice(copied), places };
 }
 
-/** In their order, those that touch joined. */
+/** Ordered, with touching spans joined. */
 function merged(spans: readonly Span[]): Span[] {
   const joined: [number, number][] = [];
   for (const [start, end] of spans.toSorted((a, b) => a[0] - b[0])) {

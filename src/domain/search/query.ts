@@ -1,21 +1,22 @@
 /**
- * A full-text search (behaviour 5.3): every word must stand in the content or in the topic, a quoted phrase as it is written, too.
- * Whoever finds candidates in the index looks at them again (text-search.ts), because an index entry may be older than its message.
+ * A full-text search (behaviour 5.3): every word must occur in the content or the topic, and every quoted phrase
+ * literally. Candidates from the index are checked again (text-search.ts), because an index entry may be older than its
+ * message.
  */
 import { evenBlanks, foldText, isUnspaced, wordsOf } from "./words.ts";
 
 export interface SearchQuery {
-  /** Folded, each once, without those of scripts that set no blanks. */
+  /** Folded, without duplicates and without characters of scripts that do not use spaces. */
   readonly words: readonly string[];
-  /** Folded, each once: single characters of scripts that set no blanks, which are words wherever they appear. */
+  /** Folded, without duplicates: single characters of scripts that do not use spaces; each is a word. */
   readonly characters: readonly string[];
-  /** Folded, with single blanks: what was quoted, and runs of scripts that set no blanks. */
+  /** Folded, with single spaces: quoted text, and runs of scripts that do not use spaces. */
   readonly phrases: readonly string[];
 }
 
 const quoted = /"([^"]*)"/g;
 
-/** @returns a query that has nothing when nothing can be searched for */
+/** @returns an empty query if there is nothing to search for */
 export function readSearch(operand: string): SearchQuery {
   const phrases = new Set<string>();
   const rest = operand.replace(quoted, (_whole, phrase: string) => {
@@ -27,7 +28,7 @@ export function readSearch(operand: string): SearchQuery {
   for (const part of foldText(rest).split(/\s+/)) {
     const found = wordsOf(part);
     for (const word of found) words.add(word);
-    // Neighbors were cut apart although no blank or mark stood between them.
+    // The parts were split although no space or punctuation was between them.
     if (found.length > 1 && found.some(isUnspaced)) phrases.add(part);
   }
   const all = [...words];
@@ -38,12 +39,12 @@ export function readSearch(operand: string): SearchQuery {
   };
 }
 
-/** How much a query asks for: each word, character and phrase is compared with every text. */
+/** The size of a query: each word, character and phrase is compared with every text. */
 export function sizeOf({ words, characters, phrases }: SearchQuery): number {
   return words.length + characters.length + phrases.length;
 }
 
-/** Both searches at once: several terms are one (behaviour 5.3). */
+/** Combines several search terms into one query (behaviour 5.3). */
 export function joinSearches(queries: readonly SearchQuery[]): SearchQuery {
   return {
     words: [...new Set(queries.flatMap(({ words }) => words))],

@@ -1,12 +1,13 @@
 /**
- * What a message is filed under in the search index: the words of its content, who sent it, whom it mentions, what it contains.
- * Only what its own row says: a topic's name is filed apart, once for the topic, so that a rename stays one row.
+ * The search index terms of a message: the words of its content, its sender, whom it mentions, what it contains. They
+ * depend only on the message's row: topic names are indexed separately, once per topic, so that a rename changes one
+ * row.
  */
 import { hasTrait } from "../../../schemas/message-traits.ts";
-import type { MessageRecord } from "../../../schemas/records.ts";
+import type { MessageRecord } from "../../../schemas/messages.ts";
 import { foldText, indexed, textOf, wordsOf } from "./words.ts";
 
-/** Terms that are no words begin with a character that no word holds. */
+/** Terms that are not words start with a character that no word contains. */
 export const terms = {
   sender: (userId: number) => `:f${userId}`,
   mention: (userId: number) => `:m${userId}`,
@@ -15,11 +16,11 @@ export const terms = {
   hasLink: ":l",
   hasImage: ":i",
   hasAttachment: ":a",
-  /** Of somebody for whom an alert word stands in it, or who had written in its topic. */
-  callsAttention: ":c",
+  /** Contains an alert word of a user, or mentions the participants of its topic. */
+  hasAlerts: ":c",
 } as const;
 
-/** Every message stands under its sender, and so under one term in this range. */
+/** Every message is indexed by its sender, so it has exactly one term in this range. */
 export const senderTerms: readonly [from: string, to: string] = [":f", ":g"];
 
 export function messageTerms(message: MessageRecord): Set<string> {
@@ -32,7 +33,7 @@ export function messageTerms(message: MessageRecord): Set<string> {
   if (hasTrait(message.traits, "hasLink")) found.add(terms.hasLink);
   if (hasTrait(message.traits, "hasImage")) found.add(terms.hasImage);
   if (hasTrait(message.traits, "hasAttachment")) found.add(terms.hasAttachment);
-  if (hasTrait(message.traits, "callsAttention")) found.add(terms.callsAttention);
+  if (hasTrait(message.traits, "hasAlerts")) found.add(terms.hasAlerts);
   return found;
 }
 

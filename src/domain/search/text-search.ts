@@ -1,21 +1,21 @@
 /**
- * What all `search` terms of one narrow ask of a message. The message's text is folded once for all of them, and the caller is told
- * what that costs, because a pass of a walk is bounded in characters (S3).
+ * Matches all `search` terms of one narrow against messages. A message's text is folded once for all terms, and the
+ * cost is reported to the caller, because one pass of a walk is bounded in characters (S3).
  */
 import { joinSearches, type SearchQuery, sizeOf } from "./query.ts";
 import { evenBlanks, foldText, textOf, wordsOf } from "./words.ts";
 
-/** Told the cost of looking at a text. One unit is what folding one character costs. */
+/** Receives the cost of examining a text. One unit is the cost of folding one character. */
 export type SpendCharacters = (characters: number) => void;
 
 /** Finding a short string in a text costs this fraction of folding the text. */
 const findsPerFold = 16;
-/** A longer one costs as much for each so many characters: there are texts that make it that dear. */
+/** Finding a longer one costs that much per this many characters, for worst-case texts. */
 const charactersPerFind = 4;
-/** Cutting a text into words costs so many times as much as folding it. */
+/** Splitting a text into words costs this many times as much as folding it. */
 const foldsPerCut = 2;
 
-/** A term that must match, or one that must not. */
+/** A term that must match, or must not match if negated. */
 export interface SearchTerm {
   readonly query: SearchQuery;
   readonly operand: string;
@@ -28,11 +28,11 @@ interface Matched {
 }
 
 export class TextSearch {
-  /** All terms that must match, as one; null: there are none. */
+  /** All terms that must match, combined; null if there are none. */
   readonly required: SearchQuery | null;
   readonly #excluded: readonly SearchQuery[];
   readonly #isImpossible: boolean;
-  /** Texts that matched, by message: an answer is looked at again before it is given. */
+  /** Texts that matched, by message, because an answer is checked again before it is sent. */
   readonly #matched = new Map<number, Matched>();
 
   constructor(terms: readonly SearchTerm[]) {
@@ -42,7 +42,10 @@ export class TextSearch {
     this.#isImpossible = required.some((query) => sizeOf(query) === 0);
   }
 
-  /** @param html rendered content; @param topic "" in direct messages */
+  /**
+   * @param html rendered content
+   * @param topic "" in direct messages
+   */
   matches(id: number, html: string, topic: string, spend: SpendCharacters): boolean {
     if (this.#isImpossible) return false;
     const known = this.#matched.get(id);
@@ -56,13 +59,13 @@ export class TextSearch {
   }
 }
 
-/** One message, folded; what is derived from it is made once, when it is needed. */
+/** One folded message; derived data is computed once, on first use. */
 class SearchedText {
   readonly #content: string;
   readonly #topic: string;
   #words: ReadonlySet<string> | null = null;
   #even: readonly [content: string, topic: string] | null = null;
-  /** In characters that are folded. */
+  /** In folded characters. */
   cost: number;
 
   constructor(html: string, topic: string) {
@@ -74,7 +77,7 @@ class SearchedText {
   matches(query: SearchQuery): boolean {
     const { words, characters, phrases } = query;
     if (sizeOf(query) === 0) return false;
-    // Most texts do not even have the letters; cutting them into words costs more.
+    // Searching for the letters is cheaper than splitting the text into words, and most texts do not contain them.
     return (
       words.every((word) => this.#has(word)) &&
       characters.every((character) => this.#has(character)) &&

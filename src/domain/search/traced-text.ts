@@ -1,12 +1,15 @@
-/** The folded text of rendered HTML with a note of where each unit came from, so that a match in folded text is known in HTML. */
+/**
+ * The folded text of rendered HTML with the origin of each unit, so that a match in the folded text can be located in
+ * the HTML.
+ */
 import { limits } from "../../../schemas/limits.ts";
 import { decodeEntity, foldText } from "./words.ts";
 
-/** A tag, an entity, a run of ordinary characters, or one character that looked like the beginning of either. */
+/** A tag, an entity, a run of ordinary characters, or one character that looked like the start of a tag or entity. */
 const pieces = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|[^<&]+|[<&]/g;
 const ascii = /^[\0-\x7f]*$/;
 
-/** Folded characters that were looked up before; many texts share them. */
+/** Cache of folded characters, because many texts share them. */
 const foldedCharacters = new Map<string, string>();
 const foldedCharacters_max = 16_384;
 
@@ -19,12 +22,15 @@ function foldCharacter(character: string): string {
   return folded;
 }
 
-/** Only the beginning of a very long text is traced (`search_marked_characters_max`). Unit i of `folded` came from `html.slice(start(i), end(i))`. A tag is one blank. */
+/**
+ * Traces only the beginning of a very long text (`search_marked_characters_max`). Unit i of `folded` comes from
+ * `html.slice(start(i), end(i))`. A tag becomes one space.
+ */
 export class TracedText {
   readonly folded: string;
   #starts = new Int32Array(256);
   #ends = new Int32Array(256);
-  /** 1: nothing is marked here, in tags and in MathML, whose parser would take an HTML element for the end of the formula. */
+  /** 1 where nothing may be marked: in tags, and in MathML, whose parser would end the formula at an HTML element. */
   #fixed = new Uint8Array(256);
   #length = 0;
 
@@ -61,7 +67,7 @@ export class TracedText {
     return folded;
   }
 
-  /** What comes from one place in the HTML. */
+  /** Adds text that comes from one place in the HTML. */
   #add(text: string, start: number, end: number, isFixed: boolean): string {
     this.#reserve(text.length);
     for (let unit = 0; unit < text.length; unit++) {
@@ -75,7 +81,7 @@ export class TracedText {
 
   #addRun(run: string, index: number, isFixed: boolean): string {
     const whole = ascii.test(run) ? run.toLowerCase() : foldText(run);
-    // Nothing changed its place.
+    // Folding did not change any positions.
     if (whole === run || ascii.test(run)) {
       this.#reserve(run.length);
       for (let unit = 0; unit < run.length; unit++) {
@@ -92,7 +98,7 @@ export class TracedText {
       if (this.#length >= limits.search_marked_characters_max) break;
       const end = at + character.length;
       const own = foldCharacter(character);
-      // A combining mark folds to nothing: it belongs to the character before it.
+      // A combining mark folds to nothing and belongs to the preceding character.
       const last = this.#length - 1;
       if (own === "" && last >= 0 && this.#fixed[last] === 0) this.#ends[last] = end;
       folded += this.#add(own, at, end, isFixed);

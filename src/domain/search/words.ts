@@ -1,7 +1,7 @@
 /**
- * What a text is searched by: its words without case and diacritics. Scripts that set no blanks between words are cut into single
- * characters; a query demands that its characters stand together (query.ts). Content and query are cut by the same rules, so
- * whatever stands in a text is found by writing it again.
+ * Splits text into searchable words, without case and diacritics. Scripts that do not use spaces are split into single
+ * characters; a query requires its characters to be adjacent (query.ts). Content and queries are split by the same
+ * rules, so searching for a text as it is written finds it.
  */
 import { limits } from "../../../schemas/limits.ts";
 
@@ -10,32 +10,32 @@ const asciiWords = /[a-z0-9_]+/g;
 const marks = /\p{M}+/gu;
 const unspaced = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmr}\\p{sc=Mymr}";
 const unspacedCharacter = new RegExp(`^[${unspaced}]$`, "u");
-/** One character of a script without blanks, or a run of letters and digits of any other. */
+/** One character of a script without spaces, or a run of letters and digits of any other. */
 const words = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}_])+`, "gu");
 
-/** Case and diacritics do not count: `Ärger` is found by `arger`, full-width letters by plain ones. */
+/** Ignores case and diacritics: `arger` finds `Ärger`, and plain letters find full-width ones. */
 export function foldText(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
-  // The one letter whose small form depends on its place in the word.
+  // The only letter whose lower-case form depends on its position in the word.
   return text.normalize("NFKD").replace(marks, "").toLowerCase().replaceAll("ς", "σ");
 }
 
-/** The words of a folded text in their order, repeated ones too. */
+/** The words of a folded text in order, with repetitions. */
 export function wordsOf(folded: string): string[] {
   return folded.match(wordPattern(folded)) ?? [];
 }
 
-/** True for a word that is one character of a script without blanks: it is a word wherever it appears. */
+/** True for a word that is one character of a script without spaces. */
 export function isUnspaced(word: string): boolean {
   return unspacedCharacter.test(word);
 }
 
-/** The regular expression that finds the words of a folded text, in their order. */
+/** The regular expression for the words of a folded text. */
 export function wordPattern(folded: string): RegExp {
   return ascii.test(folded) ? asciiWords : words;
 }
 
-/** Under which a word stands in the index: a very long one under its beginning (what is found is looked at again). */
+/** The index term of a word: a very long one is truncated (matches are checked again). */
 export function indexed(word: string): string {
   return word.length <= limits.search_word_characters_max ? word : word.slice(0, limits.search_word_characters_max);
 }
@@ -58,14 +58,14 @@ export function decodeEntity(entity: string): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity;
 }
 
-/** What a reader of rendered HTML sees as text; a tag ends a word. */
+/** The text that a reader of rendered HTML sees; a tag ends a word. */
 export function textOf(html: string): string {
   return html.replace(tagOrEntity, (found) => (found.startsWith("<") ? " " : decodeEntity(found)));
 }
 
 const blanks = /\s+/g;
 
-/** A folded text as phrases are looked for in it: blanks of any kind and number are one. */
+/** A folded text prepared for phrase search: white space collapsed to single spaces. */
 export function evenBlanks(folded: string): string {
   return folded.replace(blanks, " ");
 }

@@ -1,21 +1,21 @@
-/** POST /fetch_api_key (behaviour 11): each call makes a key of its own, shown this once (S2). */
-import { command } from "../../../actors/commands.ts";
+/** POST /fetch_api_key (behaviour 11): each call creates a new key, which is shown only once (S2). */
+import { command } from "../../../actors/protocol/commands.ts";
 import { fetchApiKey, fetchApiKeyInDevelopment, regenerateApiKey } from "../../../schemas/authentication.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { hashApiKey } from "../authentication.ts";
 import { loginFrom } from "../logins.ts";
 import type { Passwords } from "../passwords.ts";
 import type { RateLimits } from "../rate-limits.ts";
 import { newApiKey } from "../secrets.ts";
 
-/** @param isDevelopment keys without passwords, for everybody who can reach the server */
+/** @param isDevelopment gives out keys without a password to anyone who can reach the server */
 export function authenticationRoutes(passwords: Passwords, rates: RateLimits, isDevelopment: boolean) {
   return [
     bind(fetchApiKey, async ({ realm, params, client, address: addressOf }) => {
       const address = addressOf();
-      // Taken before the slow comparison, or many attempts at a time would all pass.
+      // Counted before the slow comparison, or many concurrent attempts would all pass.
       const state = rates.take("login", address);
       if (state !== null && state.retryAfterS > 0) return refuse.rateLimitHit(state.retryAfterS);
       const user = realm.view.users.byEmail(params.username.trim());
@@ -46,7 +46,7 @@ export function authenticationRoutes(passwords: Passwords, rates: RateLimits, is
     }),
 
     bind(regenerateApiKey, async (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const key = newApiKey();
       const made = await call.realm.dispatcher.ask(
         command({ actor: "user", id: caller.id }, "user.api-key.regenerate", { hash: hashApiKey(key) }, caller.id),

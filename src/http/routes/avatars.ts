@@ -1,25 +1,28 @@
-/** One's own picture (public API: upload and removal of an avatar). */
-import { command } from "../../../actors/commands.ts";
+/** The caller's own avatar (public API: upload and removal). */
+import { command } from "../../../actors/protocol/commands.ts";
 import { deleteAvatar, uploadAvatar } from "../../../schemas/avatars.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { avatarFiles } from "../../../schemas/files.ts";
 import { refuseAvatarChange } from "../../domain/own-account.ts";
-import { type Binding, bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { type Binding, bind, type Call, requireCaller } from "../../runtime/calls.ts";
 import type { Pictures } from "../pictures.ts";
-import { claimFiles, newFileId, onlyFile } from "../uploads.ts";
+import { newFileId, onlyFile, storeFiles } from "../uploads.ts";
 
 function setAvatar(call: Call, file: string | null) {
-  const { id } = callerOf(call);
-  return call.realm.dispatcher.ask(command({ actor: "user", id }, "user.avatar.set", { file }, id), call.claim);
+  const { id } = requireCaller(call);
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id }, "user.avatar.set", { file }, id),
+    call.idempotencyKey,
+  );
 }
 
 export function avatarRoutes(pictures: Pictures): readonly Binding[] {
   return [
     bind(uploadAvatar, async (call) => {
       const { realm } = call;
-      const { id } = callerOf(call);
-      // Before the work on the picture; the actor decides again in the turn.
-      const refused = refuseAvatarChange(realm.view, callerOf(call));
+      const { id } = requireCaller(call);
+      // Checked before the work on the picture; the actor checks again in the turn.
+      const refused = refuseAvatarChange(realm.view, requireCaller(call));
       if (refused !== null) return refused;
       const file = onlyFile(call.files, "You must upload exactly one avatar.");
       if ("kind" in file) return file;
@@ -29,13 +32,13 @@ export function avatarRoutes(pictures: Pictures): readonly Binding[] {
       const name = `${newFileId()}.png`;
       const path = `${realm.view.realm.id}/${name}`;
       const [small = "", medium = ""] = avatarFiles(path);
-      return claimFiles(realm, {
+      return storeFiles(realm, {
         files: [
           { name: small, bytes: picture.small },
           { name: medium, bytes: picture.medium },
         ],
         ask: () => setAvatar(call, name),
-        isClaimed: () => realm.view.users.get(id)?.avatarFile === path,
+        isReferenced: () => realm.view.users.get(id)?.avatarFile === path,
       });
     }),
 

@@ -1,5 +1,8 @@
-/** Bots (public API: /bots): shape is checked here, keys and tokens are made here, the realm decides the rest. */
-import { command } from "../../../actors/commands.ts";
+/**
+ * Bots (public API: /bots). Parameters are checked and keys and tokens generated here; the realm actor decides the
+ * rest.
+ */
+import { command } from "../../../actors/protocol/commands.ts";
 import {
   botTypes,
   createBot,
@@ -19,8 +22,8 @@ import { avatarUrl } from "../../domain/people.ts";
 import { checkFullName } from "../../domain/text.ts";
 import { isWebAddress } from "../../domain/urls.ts";
 import { ownBots } from "../../queries/bots.ts";
-import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { hashApiKey } from "../authentication.ts";
 import { newApiKey } from "../secrets.ts";
 
@@ -32,33 +35,35 @@ const realmActor = { actor: "realm" } as const;
 export const botRoutes = [
   bind(createBot, (call) => create(call)),
 
-  bind(getBots, (call) => ok({ bots: ownBots(call.realm.view, callerOf(call)) })),
+  bind(getBots, (call) => ok({ bots: ownBots(call.realm.view, requireCaller(call)) })),
 
   bind(updateBot, (call) => update(call)),
 
   bind(deactivateBot, (call) => {
-    const asked = command(realmActor, "bot.deactivate", { botId: call.params.bot_id }, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "bot.deactivate", { botId: call.params.bot_id }, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(regenerateBotKey, async (call) => {
     const key = newApiKey();
     const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
-    const made = await call.realm.dispatcher.ask(command(realmActor, "bot.regenerate-key", params, callerOf(call).id));
+    const made = await call.realm.dispatcher.ask(
+      command(realmActor, "bot.regenerate-key", params, requireCaller(call).id),
+    );
     return made.kind === "ok" ? ok({ api_key: key }) : made;
   }),
 
   bind(getBotKey, async (call) => {
     const key = newApiKey();
     const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
-    const made = await call.realm.dispatcher.ask(command(realmActor, "bot.add-key", params, callerOf(call).id));
+    const made = await call.realm.dispatcher.ask(command(realmActor, "bot.add-key", params, requireCaller(call).id));
     return made.kind === "ok" ? ok({ api_key: key }) : made;
   }),
 ];
 
-async function create(call: Call<CreateParams>): Promise<Handled> {
+async function create(call: Call<CreateParams>) {
   const { params, realm } = call;
-  const caller = callerOf(call);
+  const caller = requireCaller(call);
   const fullName = params.full_name.trim();
   const shortName = params.short_name.trim();
   const email = botAddress(shortName, botDomain(call.siteUrl));
@@ -97,8 +102,8 @@ async function create(call: Call<CreateParams>): Promise<Handled> {
     ),
   );
   if (made.kind === "refused") return made;
-  const bot = realm.view.users.get(Number(made.answer["user_id"]));
-  if (bot === undefined) throw new Error("a bot that was just made is not there");
+  const bot = realm.view.users.get(made.answer.user_id);
+  if (bot === undefined) throw new Error("a bot that was just created is missing");
   return ok({
     user_id: bot.id,
     email,
@@ -108,7 +113,7 @@ async function create(call: Call<CreateParams>): Promise<Handled> {
   });
 }
 
-/** Integrations and embedded bots are programs that come with a server; this one brings none. */
+/** Integrations and embedded bots are programs shipped with a server; Colloquy ships none. */
 function refuseType(params: CreateParams): Refusal | null {
   const { bot_type: type, service_name: service } = params;
   if (type === botTypes.embedded) return refuse.badRequest("Embedded bots are not enabled.");
@@ -135,9 +140,9 @@ function isOneOf(table: Readonly<Record<string, number>>, value: number): boolea
   return Object.values(table).includes(value);
 }
 
-function update(call: Call<UpdateParams>): Handled | Promise<Handled> {
+function update(call: Call<UpdateParams>) {
   const { params, realm } = call;
-  const caller = callerOf(call);
+  const caller = requireCaller(call);
   const fullName = params.full_name?.trim() ?? null;
   const refused =
     (fullName === null ? null : checkFullName(fullName, limits.full_name_code_points_max)) ??
@@ -162,6 +167,6 @@ function update(call: Call<UpdateParams>): Handled | Promise<Handled> {
       },
       caller.id,
     ),
-    call.claim,
+    call.idempotencyKey,
   );
 }

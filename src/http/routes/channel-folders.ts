@@ -1,5 +1,5 @@
-/** Channel folders (spec 4.5; public API). Markdown is parsed here; what it refers to is the realm's to say. */
-import { command } from "../../../actors/commands.ts";
+/** Channel folders (spec 4.5; public API). Markdown is parsed here; the realm actor resolves its references. */
+import { command } from "../../../actors/protocol/commands.ts";
 import {
   createChannelFolder,
   getChannelFolders,
@@ -9,8 +9,8 @@ import {
 import { checkFolderTexts } from "../../domain/channel-folders.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { listChannelFolders } from "../../queries/channel-folders.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 const realmActor = { actor: "realm" } as const;
 
@@ -25,8 +25,8 @@ export const channelFolderRoutes = [
     const refused = checkFolderTexts(name, call.params.description.trim());
     if (refused !== null) return refused;
     const folder = { name, description: describe(call.params.description) };
-    const asked = command(realmActor, "channel-folder.create", folder, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "channel-folder.create", folder, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(getChannelFolders, (call) =>
@@ -34,8 +34,8 @@ export const channelFolderRoutes = [
   ),
 
   bind(reorderChannelFolders, (call) => {
-    const asked = command(realmActor, "channel-folder.reorder", { order: call.params.order }, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "channel-folder.reorder", { order: call.params.order }, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(updateChannelFolder, (call) => {
@@ -49,7 +49,7 @@ export const channelFolderRoutes = [
       description: params.description === undefined ? null : describe(params.description),
       isArchived: params.is_archived ?? null,
     };
-    const asked = command(realmActor, "channel-folder.update", update, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "channel-folder.update", update, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 ];

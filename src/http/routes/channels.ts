@@ -1,8 +1,9 @@
 /** Channels and topics (spec 4.3, 4.13; public API: get-streams). */
-import type { ChannelCreate, ChannelUpdate } from "../../../actors/commands.ts";
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import {
   archiveChannel,
+  type ChannelCreate,
+  type ChannelUpdate,
   createBigBlueButtonCall,
   createChannel,
   deleteTopic,
@@ -15,22 +16,22 @@ import {
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { channelGroupSettingNames, type GroupSettingName } from "../../../schemas/group-settings.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import { type GroupSettingChange, type GroupSettingValue, topicsPolicies } from "../../../schemas/types.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { canAdministerBot } from "../../domain/bots.ts";
 import { renderDescription } from "../../domain/markdown/render.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
-import { meantTopic } from "../../domain/topics.ts";
+import { topicFor } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { channelBody, chosenChannels } from "../../queries/channels.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export interface ChannelRouteOptions {
-  /** Server switch of spec 4.3 (D6). */
+  /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
-  /** How long a deletion's request may work (spec 4.13). */
+  /** Time limit of a deletion request (spec 4.13). */
   readonly topicDeletionTimeoutMs: number;
 }
 
@@ -40,7 +41,7 @@ type CreationParams = Omit<
 >;
 type Template = Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 
-/** What create-channel and subscribe share: the settings of channels that come to be. */
+/** Settings of new channels, shared by create-channel and subscribe. */
 export function channelTemplate(params: CreationParams, options: ChannelRouteOptions): Template {
   const groups: Partial<Record<GroupSettingName, GroupSettingValue>> = {};
   for (const name of channelGroupSettingNames) {
@@ -61,7 +62,7 @@ export function channelTemplate(params: CreationParams, options: ChannelRouteOpt
   };
 }
 
-/** Line breaks in a description become blanks (behaviour 2.3). */
+/** Line breaks in a description become spaces (behaviour 2.3). */
 export function describe(view: View, caller: UserRecord, text: string) {
   const description = text.replaceAll(/\r\n|\r|\n/g, " ");
   const rendered =
@@ -80,7 +81,7 @@ function channelUpdate(
   const groups: Partial<Record<GroupSettingName, GroupSettingChange>> = {};
   for (const name of channelGroupSettingNames) {
     const change = params[name];
-    // The schema is the type: one is declared for both.
+    // The schema guarantees the type; both are declared together.
     if (change !== undefined) groups[name] = change as GroupSettingChange;
   }
   return {
@@ -103,7 +104,7 @@ function channelUpdate(
 export function channelRoutes(options: ChannelRouteOptions) {
   return [
     bind(createChannel, (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const { name, subscribers, description, send_new_subscription_messages: _tells, ...settings } = call.params;
       if (name.trim() === "") return refuse.badRequest("name cannot be blank");
       const params: ChannelCreate = {
@@ -112,13 +113,16 @@ export function channelRoutes(options: ChannelRouteOptions) {
         name: name.trim(),
         subscriberIds: subscribers,
       };
-      return call.realm.dispatcher.ask(command({ actor: "realm" }, "channel.create", params, caller.id), call.claim);
+      return call.realm.dispatcher.ask(
+        command({ actor: "realm" }, "channel.create", params, caller.id),
+        call.idempotencyKey,
+      );
     }),
 
     bind(getStreams, (call) => {
       const { params } = call;
       const { view } = call.realm;
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       if (params.include_all_active && !isAdministrator(caller)) {
         return refuse.badRequest("User not authorized for this query");
       }
@@ -132,7 +136,7 @@ export function channelRoutes(options: ChannelRouteOptions) {
     bind(getChannel, (call) => {
       const { view } = call.realm;
       const channel = view.channels.get(call.params.stream_id);
-      const isKnown = channel !== undefined && hasMetadataAccess(view, callerOf(call), channel);
+      const isKnown = channel !== undefined && hasMetadataAccess(view, requireCaller(call), channel);
       return isKnown ? ok({ stream: channelBody(view, channel) }) : refuse.invalidChannelId();
     }),
 
@@ -140,46 +144,49 @@ export function channelRoutes(options: ChannelRouteOptions) {
       const { view } = call.realm;
       const { stream: name } = call.params;
       const channel = view.channels.byName(name.trim());
-      const isKnown = channel !== undefined && hasMetadataAccess(view, callerOf(call), channel);
+      const isKnown = channel !== undefined && hasMetadataAccess(view, requireCaller(call), channel);
       return isKnown ? ok({ stream_id: channel.id }) : refuse.channelNameInvalid(name);
     }),
 
     bind(getChannelEmail, (call) => {
       const { view } = call.realm;
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const { stream_id: id, sender_id: senderId } = call.params;
       const channel = view.channels.get(id);
       if (channel === undefined || !hasMetadataAccess(view, caller, channel)) return refuse.invalidChannelId();
       const sender = senderId === undefined ? caller : view.users.get(senderId);
       const isOwn = sender !== undefined && (sender.id === caller.id || canAdministerBot(caller, sender));
-      // As a public server does that takes no mail.
+      // As a public server without incoming mail answers.
       return isOwn ? ok({ email: "" }) : refuse.badRequest("No such bot");
     }),
 
     bind(createBigBlueButtonCall, () => refuse.badRequest("BigBlueButton is not configured.")),
 
     bind(updateChannel, (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const update = channelUpdate(call.realm.view, caller, call.params, options.webPublicStreamsEnabled);
-      return call.realm.dispatcher.ask(command({ actor: "realm" }, "channel.update", update, caller.id), call.claim);
+      return call.realm.dispatcher.ask(
+        command({ actor: "realm" }, "channel.update", update, caller.id),
+        call.idempotencyKey,
+      );
     }),
 
     bind(archiveChannel, (call) => {
       const { stream_id: channelId } = call.params;
-      const asked = command({ actor: "realm" }, "channel.archive", { channelId }, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command({ actor: "realm" }, "channel.archive", { channelId }, requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(deleteTopic, (call) => {
       const { stream_id: channelId, topic_name: name } = call.params;
       const { view, dispatcher } = call.realm;
       const asked = command(
-        { actor: "topic-deletion", channelId, topic: meantTopic(view, name) },
+        { actor: "topic-deletion", channelId, topic: topicFor(view, name) },
         "topic-deletion.request",
         { deadline: view.now + options.topicDeletionTimeoutMs },
-        callerOf(call).id,
+        requireCaller(call).id,
       );
-      // A repeated request goes on where the last one stopped: its answer is not kept under a key (architecture).
+      // A repeated request continues where the last one stopped, so its answer is not stored under an Idempotency-Key.
       return dispatcher.ask(asked);
     }),
   ];

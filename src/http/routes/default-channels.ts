@@ -1,7 +1,7 @@
-/** Channels that new people join (public API: add-default-stream, remove-default-stream). */
-import { command } from "../../../actors/commands.ts";
+/** Channels that new users join (public API: add-default-stream, remove-default-stream). */
+import { command } from "../../../actors/protocol/commands.ts";
 import { addDefaultChannel, removeDefaultChannel } from "../../../schemas/default-channels.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 
 export const defaultChannelRoutes = [
   bind(addDefaultChannel, (call) => ask(call, true)),
@@ -10,6 +10,6 @@ export const defaultChannelRoutes = [
 
 function ask(call: Call<{ readonly stream_id: number }>, isDefault: boolean) {
   const params = { channelId: call.params.stream_id, isDefault };
-  const asked = command({ actor: "realm" }, "default-channels.set", params, callerOf(call).id);
-  return call.realm.dispatcher.ask(asked, call.claim);
+  const asked = command({ actor: "realm" }, "default-channels.set", params, requireCaller(call).id);
+  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
 }

@@ -1,18 +1,25 @@
-/** Drafts (public API: get, create, edit and delete): the texts are brought into their bounds before the command. */
+/** Drafts (public API: get, create, edit and delete). Texts are truncated to their limits before the command. */
 import type { Static } from "typebox";
-import { command, type DraftContent } from "../../../actors/commands.ts";
-import { createDrafts, deleteDraft, editDraft, getDrafts, type NewDraft } from "../../../schemas/drafts.ts";
+import { command } from "../../../actors/protocol/commands.ts";
+import {
+  createDrafts,
+  type DraftContent,
+  deleteDraft,
+  editDraft,
+  getDrafts,
+  type NewDraft,
+} from "../../../schemas/drafts.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { keepsDrafts } from "../../domain/drafts.ts";
 import { cutContent } from "../../domain/message-content.ts";
 import { cutTopic } from "../../domain/topics.ts";
 import { listDrafts } from "../../queries/drafts.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const draftRoutes = [
   bind(getDrafts, (call) => {
-    const caller = callerOf(call);
+    const caller = requireCaller(call);
     if (!keepsDrafts(caller)) return refuse.draftsNotKept();
     const drafts = listDrafts(call.realm.view, caller);
     return ok({ count: drafts.length, drafts });
@@ -25,27 +32,36 @@ export const draftRoutes = [
       if ("kind" in draft) return draft;
       drafts.push(draft);
     }
-    return call.realm.dispatcher.ask(command(self(call), "drafts.add", { drafts }, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(self(call), "drafts.add", { drafts }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(editDraft, (call) => {
     const draft = readDraft(call.params.draft, "draft");
     if ("kind" in draft) return draft;
     const params = { id: call.params.draft_id, draft };
-    return call.realm.dispatcher.ask(command(self(call), "drafts.update", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(self(call), "drafts.update", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(deleteDraft, (call) => {
     const params = { id: call.params.draft_id };
-    return call.realm.dispatcher.ask(command(self(call), "drafts.remove", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(self(call), "drafts.remove", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];
 
 function self(call: Call) {
-  return { actor: "user", id: callerOf(call).id } as const;
+  return { actor: "user", id: requireCaller(call).id } as const;
 }
 
-/** @param path where the draft stands among the parameters, for messages */
+/** @param path path of the draft in the parameters, for error messages */
 function readDraft(given: Static<typeof NewDraft>, path: string): DraftContent | Refusal {
   const { type, timestamp = null } = given;
   if (given.content.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
@@ -59,7 +75,7 @@ function readDraft(given: Static<typeof NewDraft>, path: string): DraftContent |
     if (given.to.length !== 1) return refuse.badRequest("Must specify exactly 1 channel ID for channel messages");
     return { type: "channel", to: given.to, topic, content, changedAt };
   }
-  // Without recipients there is no address, whatever the type says; a topic is a channel's.
+  // Without recipients there is no destination, whatever the type says; only channel drafts have a topic.
   const to = type === "private" ? [...new Set(given.to)] : [];
   return { type: to.length === 0 ? "" : "direct", to, topic: "", content, changedAt };
 }

@@ -1,14 +1,14 @@
 /** Custom emoji (public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "../../../schemas/emoji.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { emojiFiles } from "../../../schemas/files.ts";
-import { emojiName, objectionToName } from "../../domain/emoji/custom-emoji.ts";
+import { emojiName, objectionToName } from "../../domain/custom-emoji.ts";
 import { customEmoji } from "../../queries/emoji.ts";
-import { type Binding, bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { type Binding, bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import type { Pictures } from "../pictures.ts";
-import { claimFiles, newFileId, onlyFile } from "../uploads.ts";
+import { newFileId, onlyFile, storeFiles } from "../uploads.ts";
 
 const realmActor = { actor: "realm" } as const;
 
@@ -16,10 +16,11 @@ export function emojiRoutes(pictures: Pictures): readonly Binding[] {
   return [
     bind(uploadEmoji, async (call) => {
       const { realm } = call;
-      const author = callerOf(call);
+      const author = requireCaller(call);
       const name = emojiName(call.params.emoji_name);
-      // Under a key, a repetition is answered as the first time, when the name was free: that is the turn's to say.
-      const objection = call.claim === null ? objectionToName(realm.view, author, name) : null;
+      // With an Idempotency-Key a repeated request must get the first answer, when the name was still free, so the turn
+      // checks the name.
+      const objection = call.idempotencyKey === null ? objectionToName(realm.view, author, name) : null;
       if (objection !== null) return objection;
       const file = onlyFile(call.files, "You must upload exactly one file.");
       if ("kind" in file) return file;
@@ -33,10 +34,10 @@ export function emojiRoutes(pictures: Pictures): readonly Binding[] {
         stillFile: picture.still === null ? null : `${id}-still.png`,
       };
       const images = [picture.image, ...(picture.still === null ? [] : [picture.still])];
-      return claimFiles(realm, {
+      return storeFiles(realm, {
         files: emojiFiles(made).map((fileName, index) => ({ name: fileName, bytes: images[index] ?? picture.image })),
-        ask: () => realm.dispatcher.ask(command(realmActor, "emoji.add", made, author.id), call.claim),
-        isClaimed: () => [...realm.view.realmEmoji.all()].some((emoji) => emoji.file === made.file),
+        ask: () => realm.dispatcher.ask(command(realmActor, "emoji.add", made, author.id), call.idempotencyKey),
+        isReferenced: () => [...realm.view.realmEmoji.all()].some((emoji) => emoji.file === made.file),
       });
     }),
 
@@ -45,8 +46,8 @@ export function emojiRoutes(pictures: Pictures): readonly Binding[] {
     bind(deactivateEmoji, (call) => {
       const name = emojiName(call.params.emoji_name);
       return call.realm.dispatcher.ask(
-        command(realmActor, "emoji.deactivate", { name }, callerOf(call).id),
-        call.claim,
+        command(realmActor, "emoji.deactivate", { name }, requireCaller(call).id),
+        call.idempotencyKey,
       );
     }),
   ];

@@ -1,5 +1,5 @@
-/** Invitations (spec 4.14; public API: /invites). What their links lead to is in src/http/join.ts. */
-import { type Command, command } from "../../../actors/commands.ts";
+/** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/http/join.ts. */
+import { type Command, command, type ReplyOf } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
@@ -14,9 +14,9 @@ import {
 } from "../../../schemas/invites.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { managedInvites } from "../../queries/invites.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, bindProjected, type Call, requireCaller } from "../../runtime/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import { ok, type Result } from "../../runtime/results.ts";
 import { hashApiKey } from "../authentication.ts";
 import { joinLink } from "../join.ts";
 import { newApiKey } from "../secrets.ts";
@@ -25,20 +25,20 @@ import { originOf } from "../site.ts";
 export interface InviteRouteTools {
   /** INVITATION_LINK_VALIDITY_MINUTES (spec 4.14, D6). */
   readonly validityMinutes: number;
-  /** Where links in mails lead: never the Host header of whoever causes a mail to somebody else. */
+  /** The site of links in emails. It is never the Host header of the user who causes the email to another user. */
   readonly siteOf: (realm: Realm) => string;
 }
 
 export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
   return [
-    bind(
+    bindProjected(
       createInviteLink,
       (call) => {
         if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
         const key = newApiKey();
         const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
-        const asked = command({ actor: "realm" }, "invitation.create", params, callerOf(call).id);
-        return call.realm.dispatcher.ask(asked, call.claim);
+        const asked = command({ actor: "realm" }, "invitation.create", params, requireCaller(call).id);
+        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
       },
       linkOf,
     ),
@@ -52,13 +52,13 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
       const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
       const notifiesInviter = call.params.notify_referrer_on_join;
       const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
-      const asked = command({ actor: "realm" }, "invitations.send", params, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command({ actor: "realm" }, "invitations.send", params, requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(getInvites, (call) => {
       const site = originOf(call.siteUrl) ?? "";
-      return ok({ invites: managedInvites(call.realm.view, callerOf(call), (key) => joinLink(site, key)) });
+      return ok({ invites: managedInvites(call.realm.view, requireCaller(call), (key) => joinLink(site, key)) });
     }),
 
     bind(revokeInvite, (call) => revoke(call, false)),
@@ -68,24 +68,24 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
     bind(editInviteLink, (call) => {
       const to = { actor: "invitation", id: call.params.invite_id } as const;
       return call.realm.dispatcher.ask(
-        command(to, "invitation.edit", changeOf(call.params), callerOf(call).id),
-        call.claim,
+        command(to, "invitation.edit", changeOf(call.params), requireCaller(call).id),
+        call.idempotencyKey,
       );
     }),
 
     bind(resendInvite, (call) => {
       if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
       const to = { actor: "invitation", id: call.params.invite_id } as const;
-      const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
   ];
 }
 
-/** What is kept under an Idempotency-Key is the id: a repeat gets the link that the first request made, as long as there is one. */
-function linkOf({ realm, siteUrl }: Call, made: Handled): Handled {
+/** The Idempotency-Key stores only the id: a repeated request gets the link of the first one, as long as it exists. */
+function linkOf({ realm, siteUrl }: Call, made: Result<ReplyOf<"invitation.create">>) {
   if (made.kind !== "ok") return made;
-  const link = realm.view.row("invitationLinks", Number(made.answer["id"]));
+  const link = realm.view.row("invitationLinks", made.answer.id);
   return link === undefined
     ? refuse.badRequest("No such invitation")
     : ok({ invite_link: joinLink(originOf(siteUrl) ?? "", link.key) });
@@ -93,7 +93,10 @@ function linkOf({ realm, siteUrl }: Call, made: Handled): Handled {
 
 function revoke(call: Call<{ readonly invite_id: number }>, isLink: boolean) {
   const to = { actor: "invitation", id: call.params.invite_id } as const;
-  return call.realm.dispatcher.ask(command(to, "invitation.revoke", { isLink }, callerOf(call).id), call.claim);
+  return call.realm.dispatcher.ask(
+    command(to, "invitation.revoke", { isLink }, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }
 
 function newLink(site: string) {
@@ -125,7 +128,7 @@ function changeOf(params: ParamsOf<typeof editInviteLink>): Command<"invitation.
   };
 }
 
-/** Separated by commas and line breaks; of `Name <address>`, the address; each once. */
+/** Addresses separated by commas and line breaks, without duplicates; `Name <address>` counts as its address. */
 function addressesIn(text: string): string[] {
   const addresses = new Map<string, string>();
   for (const part of text.split(/[,\r\n]/)) {

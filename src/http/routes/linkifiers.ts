@@ -1,5 +1,5 @@
 /** Linkifiers (public API: /realm/linkifiers, /realm/filters). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import {
   addLinkifier,
   getLinkifiers,
@@ -8,12 +8,12 @@ import {
   updateLinkifier,
 } from "../../../schemas/linkifiers.ts";
 import { linkifierBodies } from "../../queries/linkifiers.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 const realmActor = { actor: "realm" } as const;
 
-function draftOf(params: { readonly pattern: string; readonly url_template: string }) {
+function inputOf(params: { readonly pattern: string; readonly url_template: string }) {
   return { pattern: params.pattern.trim(), urlTemplate: params.url_template.trim() };
 }
 
@@ -21,23 +21,26 @@ export const linkifierRoutes = [
   bind(getLinkifiers, ({ realm }) => ok({ linkifiers: linkifierBodies(realm.view) })),
 
   bind(addLinkifier, (call) => {
-    const asked = command(realmActor, "linkifier.add", draftOf(call.params), callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "linkifier.add", inputOf(call.params), requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(updateLinkifier, (call) => {
-    const update = { id: call.params.filter_id, ...draftOf(call.params) };
-    return call.realm.dispatcher.ask(command(realmActor, "linkifier.update", update, callerOf(call).id), call.claim);
+    const update = { id: call.params.filter_id, ...inputOf(call.params) };
+    return call.realm.dispatcher.ask(
+      command(realmActor, "linkifier.update", update, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(removeLinkifier, (call) => {
-    const asked = command(realmActor, "linkifier.remove", { id: call.params.filter_id }, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "linkifier.remove", { id: call.params.filter_id }, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(reorderLinkifiers, (call) => {
     const order = call.params.ordered_linkifier_ids;
-    const asked = command(realmActor, "linkifier.reorder", { order }, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(realmActor, "linkifier.reorder", { order }, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 ];

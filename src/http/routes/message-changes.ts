@@ -1,21 +1,21 @@
 /** Changing messages (public API: update-message, delete-message, get-message-history). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { contentDiff } from "../../domain/content-diff.ts";
 import { cutContent, parseMessage } from "../../domain/message-content.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
 import { hiddenOrigins, type MessageSnapshot, messageHistory } from "../../queries/message-history.ts";
-import { bind, type Call, callerNow, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
 export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
-    const caller = callerOf(call);
+    const caller = requireCaller(call);
     const { params } = call;
     const content = params.content === undefined ? null : readEdit(call, params.content);
     if (content !== null && "kind" in content) return content;
@@ -29,21 +29,24 @@ export const messageChangeRoutes = [
     } as const;
     const to = { actor: "message", id: params.message_id } as const;
     const ask = (shown: typeof content) =>
-      call.realm.dispatcher.ask(command(to, "message.edit", { ...edit, content: shown }, caller.id), call.claim);
+      call.realm.dispatcher.ask(
+        command(to, "message.edit", { ...edit, content: shown }, caller.id),
+        call.idempotencyKey,
+      );
     if (content === null) return ask(null);
     return codeHighlighter.whenShown(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
   }),
 
   bind(deleteMessage, (call) => {
     const to = { actor: "message", id: call.params.message_id } as const;
-    return call.realm.dispatcher.ask(command(to, "message.delete", {}, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(command(to, "message.delete", {}, requireCaller(call).id), call.idempotencyKey);
   }),
 
   bind(getMessageHistory, async (call) => {
-    const history = historyOf(call, callerOf(call));
+    const history = historyOf(call, requireCaller(call));
     if ("kind" in history) return history;
     const compared = await withDiffs(history);
-    // Others had their turn meanwhile: what may not be read any more is not told (S1).
+    // Other turns ran meanwhile: messages that the caller may no longer read are not returned (S1).
     const now = historyOf(call, callerNow(call));
     return "kind" in now ? now : ok({ message_history: compared });
   }),
@@ -63,7 +66,7 @@ function historyOf(call: Call<ParamsOf<typeof getMessageHistory>>, reader: UserR
   return messageHistory(view, message, conversation, call.params.allow_empty_topic_name, hidden);
 }
 
-/** One comparison holds the loop for some milliseconds, so each has a pass of its own. */
+/** One comparison blocks the event loop for some milliseconds, so each runs in its own iteration. */
 async function withDiffs(history: readonly MessageSnapshot[]): Promise<MessageSnapshot[]> {
   const compared: MessageSnapshot[] = [];
   for (const snapshot of history) {
@@ -75,9 +78,9 @@ async function withDiffs(history: readonly MessageSnapshot[]): Promise<MessageSn
   return compared;
 }
 
-/** What is blank says that there was something (public API: "(deleted)"). */
+/** Blank content becomes "(deleted)" (public API). */
 function readEdit(call: Call, raw: string) {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes") satisfies Refusal;
   const text = raw.trim() === "" ? "(deleted)" : cutContent(raw);
-  return { text, parsed: parseMessage(call.realm.view, callerOf(call), text, call.siteUrl) };
+  return { text, parsed: parseMessage(call.realm.view, requireCaller(call), text, call.siteUrl) };
 }

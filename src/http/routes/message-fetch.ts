@@ -2,28 +2,33 @@
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
-import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
+import {
+  checkMessagesMatchNarrow,
+  getMessage,
+  getMessages,
+  getStreamTopics,
+  type MessageRecord,
+} from "../../../schemas/messages.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { extraTypeFor } from "../../domain/emoji/extra-type.ts";
-import { lookUp } from "../../domain/look-up.ts";
-import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
+import { isForSpectators, type Narrowed, readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
+import { ownProperty } from "../../domain/own-property.ts";
 import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
 import { ReadState } from "../../domain/read-state.ts";
-import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
-import { ShownTexts } from "../../domain/unknown-people.ts";
+import { ShownTexts } from "../../domain/redaction.ts";
+import { isSpectator, spectator } from "../../domain/spectator.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
 import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
-import { firstMessageSince } from "../../queries/message-anchors.ts";
 import { type Begin, type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
-import { messageForReader } from "../../queries/message-views.ts";
+import { messageForReader, messagePlan } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
-import { SearchMarks } from "../../queries/search-marks.ts";
+import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
-import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
 import { encodedList } from "../../runtime/encoded-list.ts";
-import { ok } from "../../runtime/entry.ts";
+import { type EncodedAnswer, ok } from "../../runtime/results.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
 
@@ -61,7 +66,7 @@ export const messageFetchRoutes = [
     const { view } = call.realm;
     const message = view.row("messages", call.params.message_id);
     const isReadable = message !== undefined && canReadMessage(view, reader, message);
-    // Who may see it is for the public to know, what there is besides is not (S1).
+    // Spectators may learn that they must log in; other callers must not learn that the message exists (S1).
     if (!isReadable) return isSpectator(reader) ? refuse.notLoggedIn() : refuse.invalidMessage();
     const options = {
       applyMarkdown: call.params.apply_markdown,
@@ -80,12 +85,12 @@ export const messageFetchRoutes = [
 
   bind(checkMessagesMatchNarrow, async (call) => {
     const { view } = call.realm;
-    const reader = callerOf(call);
+    const reader = requireCaller(call);
     const narrowed = readNarrow(view, reader, termsOf(call.params.narrow));
     if ("kind" in narrowed) return narrowed;
     const ids = call.params.msg_ids;
     if (ids.length > limits.messages_per_fetch_max) return tooMany();
-    // Only what was received, whatever the narrow says of history (behaviour 2.9).
+    // Only received messages, whatever the narrow says about history (behaviour 2.9).
     const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, watchOf(call));
     const matching = await walk.these([...new Set(ids)]);
     if (matching === null) return tooLong();
@@ -93,7 +98,7 @@ export const messageFetchRoutes = [
     const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
     const texts = new ShownTexts(view, reader);
     const parts = await walk.shown(matching, () => (message) => {
-      const part = `"${message.id}":${JSON.stringify(texts.conceal(marks.of(message)))}`;
+      const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
       return { value: part, characters: part.length + marks.costOf(message) };
     });
     return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
@@ -115,12 +120,12 @@ export const messageFetchRoutes = [
   }),
 ];
 
-/** The caller as they are now, or a spectator where the organization lets them in. */
+/** The caller's current record, or a spectator if the organization allows them. */
 function readerOf(call: Call): UserRecord | Refusal {
   return call.caller === null ? (checkSpectator(call.realm.view, null) ?? spectator) : callerNow(call);
 }
 
-/** Whether the caller has hung up. */
+/** Whether the caller has disconnected. */
 function watchOf(call: Call): () => boolean {
   let isAbandoned = false;
   call.onAbort(() => {
@@ -129,14 +134,17 @@ function watchOf(call: Call): () => boolean {
   return () => isAbandoned;
 }
 
-/** The answer with these messages and the other fields. */
+/** Builds the answer from these messages and the other fields. */
 type Show = (
   walk: MessageWalk,
   messages: readonly MessageRecord[],
   others: Readonly<Record<string, unknown>>,
-) => Promise<Handled>;
+) => Promise<Refusal | EncodedAnswer>;
 
-/** Where something is searched for, each message says where it was found. Shown to the reader as they are when the answer is given. */
+/**
+ * In a search, each message includes its match positions. Messages are built for the reader as they are when the answer
+ * is sent.
+ */
 function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show {
   const { view } = call.realm;
   const allowsEmptyTopic = options.allowEmptyTopicName;
@@ -148,7 +156,8 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
     return (message) => {
       let body = json(message);
       if (body === undefined) return undefined;
-      if (marks !== null) body = `${body.slice(0, -1)},${JSON.stringify(texts.conceal(marks.of(message))).slice(1)}`;
+      if (marks !== null)
+        body = `${body.slice(0, -1)},${JSON.stringify(texts.follow(marks.of(message), marksPlan)).slice(1)}`;
       const characters = body.length + (marks?.costOf(message) ?? 0);
       return { value: isLong ? Buffer.from(body) : body, characters };
     };
@@ -172,25 +181,25 @@ function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf
 function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: ShownTexts): JsonOf {
   return (message) => {
     const body = messageForReader(view, reader, message, options);
-    return body === undefined ? undefined : JSON.stringify(texts.conceal(body));
+    return body === undefined ? undefined : JSON.stringify(texts.follow(body, messagePlan));
   };
 }
 
-/** What is shown to others is looked through (domain/unknown-people.ts), and for that must not be encoded yet. */
+/** Answers for other readers are redacted (domain/redaction.ts), so they must not be encoded yet. */
 function mayKnowEverybody(view: View, reader: UserRecord): boolean {
   return !isSpectator(reader) && canAccessAllUsers(view, reader);
 }
 
-function encoded(fields: string): Handled {
+function encoded(fields: string): EncodedAnswer {
   return { kind: "encoded", fields };
 }
 
-/** Nobody hears it. */
+/** The client is gone and does not see this answer. */
 function abandoned(): Refusal {
   return refuse.badRequest("The client closed the connection");
 }
 
-/** Larger than any id; what `newest` stands for (behaviour 5.4). */
+/** Larger than any id; the value of the anchor `newest` (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
 async function fetchRange(
@@ -198,7 +207,7 @@ async function fetchRange(
   params: FetchParams,
   show: Show,
   idOf: (anchor: Anchor) => Promise<number>,
-): Promise<Handled> {
+) {
   const asked = readRange(params);
   if ("kind" in asked) return asked;
   const anchor = await idOf(asked.anchor);
@@ -214,7 +223,7 @@ async function fetchRange(
 
 const notWithIds = ["anchor", "include_anchor", "num_after", "num_before", "use_first_unread_anchor"] as const;
 
-async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show): Promise<Handled> {
+async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show) {
   const others = notWithIds.filter((name) => params[name] !== undefined);
   if (others.length > 0) return refuse.parameterCombination([...others, "message_ids"].sort());
   const ids = [...new Set(params.message_ids)].sort((a, b) => a - b);
@@ -233,12 +242,12 @@ function tooMany(): Refusal {
   return refuse.badRequest(`Too many messages requested (maximum ${limits.messages_per_fetch_max}).`);
 }
 
-/** Who names messages is told of no part of them: what is missing would look as if it were gone. */
+/** A caller that lists message ids never gets only part of them: the missing ones would look deleted. */
 function tooLong(): Refusal {
   return refuse.badRequest(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
 }
 
-/** An id, or what says which. */
+/** A message id, or a description of the anchor. */
 type Anchor = number | "first-unread" | { readonly since: number };
 
 function readRange(params: FetchParams): Refusal | (Omit<FetchRange, "anchor"> & { readonly anchor: Anchor }) {
@@ -262,12 +271,12 @@ const namedAnchors: Readonly<Record<string, Anchor>> = {
 };
 
 function readAnchor(params: FetchParams): Anchor | Refusal {
-  // The older way to say it wins over an anchor beside it (public API).
+  // The legacy parameter wins over `anchor` (public API).
   if (params.use_first_unread_anchor === true) return "first-unread";
   if (params.anchor === undefined) return refuse.badRequest("Missing 'anchor' argument.");
   const text = params.anchor.replaceAll('"', "");
   if (text === "date") return readDate(params.anchor_date);
-  const named = lookUp(namedAnchors, text);
+  const named = ownProperty(namedAnchors, text);
   if (named !== undefined) return named;
   if (!/^-?\d{1,20}$/.test(text)) return refuse.badRequest("Invalid anchor");
   return Math.min(Math.max(0, Number(text)), newestAnchor);
@@ -276,7 +285,7 @@ function readAnchor(params: FetchParams): Anchor | Refusal {
 function readDate(text: string | undefined): Anchor | Refusal {
   if (text === undefined) return refuse.missing("anchor_date");
   const isIso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.test(text);
-  // A date without a time is midnight, and a time without a zone is UTC.
+  // A date without a time means midnight; a time without a zone is UTC.
   const isZoned = /Z|\d\d:\d\d.*[+-]\d\d:?\d\d$/.test(text) || !/[T ]/.test(text);
   const since = isIso ? Date.parse(isZoned ? text : `${text}Z`) : Number.NaN;
   return Number.isNaN(since) ? refuse.badRequest("Invalid anchor_date") : { since };
@@ -289,7 +298,7 @@ interface Anchoring {
   readonly walk: MessageWalk;
 }
 
-/** The first match that is meant; where there is none, the newest (public API). */
+/** The first matching message, or the newest if there is none (public API). */
 async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Promise<number> {
   if (typeof anchor === "number") return anchor;
   if (anchor === "first-unread") {
@@ -297,4 +306,21 @@ async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchor
   }
   const { messages } = await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
   return messages[0]?.id ?? newestAnchor;
+}
+
+/**
+ * The first message sent at or after a time, by binary search, because times never decrease with ids (M4).
+ * @returns one more than the newest id if there is none
+ */
+function firstMessageSince(view: View, milliseconds: number): number {
+  let low = 1;
+  let high = view.counter("message") + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [found] = view.rows("messages", { start: middle, end: high, limit: 1 });
+    if (found === undefined) high = middle;
+    else if (found.row.sentAt < milliseconds) low = found.key + 1;
+    else high = middle;
+  }
+  return low;
 }

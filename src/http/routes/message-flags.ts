@@ -1,5 +1,5 @@
-/** Flags, marks and receipts of messages (spec 4.16; behaviour 2.16, 5.2, 8). */
-import { type CommandParams, command } from "../../../actors/commands.ts";
+/** Flags, read state and read receipts of messages (spec 4.16; behaviour 2.16, 5.2, 8). */
+import { type CommandParams, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
@@ -8,21 +8,22 @@ import {
   markAllAsRead,
   markStreamAsRead,
   markTopicAsRead,
+  type PersonalFlag,
+  personalFlags,
   updateMessageFlags,
   updateMessageFlagsForNarrow,
 } from "../../../schemas/message-flags.ts";
-import { type PersonalFlag, personalFlags } from "../../../schemas/records/read-state.ts";
-import { lookUp } from "../../domain/look-up.ts";
-import { readNarrow, termsOf } from "../../domain/narrow.ts";
+import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
+import { ownProperty } from "../../domain/own-property.ts";
 import { canAccessUser } from "../../domain/people.ts";
 import { canAccessAllUsers, canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
-import { meantTopic } from "../../domain/topics.ts";
+import { topicFor } from "../../domain/topics.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { readReceipts } from "../../queries/read-receipts.ts";
-import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
+import { ok, type Reply } from "../../runtime/results.ts";
 
 type NarrowParams = ParamsOf<typeof updateMessageFlagsForNarrow>;
 type FlagUpdate = CommandParams["message-flags.update"];
@@ -44,27 +45,36 @@ export const messageFlagRoutes = [
   bind(updateMessageFlagsForNarrow, updateInNarrow),
 
   bind(markAllAsRead, (call) => {
-    const { id } = callerOf(call);
-    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-all", {}, id), call.claim);
+    const { id } = requireCaller(call);
+    return call.realm.dispatcher.ask(
+      command({ actor: "user", id }, "read-state.mark-all", {}, id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(markStreamAsRead, (call) => {
-    const { id } = callerOf(call);
+    const { id } = requireCaller(call);
     const params = { channelId: call.params.stream_id };
-    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-channel", params, id), call.claim);
+    return call.realm.dispatcher.ask(
+      command({ actor: "user", id }, "read-state.mark-channel", params, id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(markTopicAsRead, (call) => {
-    const { id } = callerOf(call);
+    const { id } = requireCaller(call);
     const { stream_id: channelId, topic_name: name } = call.params;
-    // An empty name is the empty topic, whether there is one or not (behaviour 2.16).
-    const params = { channelId, topic: meantTopic(call.realm.view, name), mustHaveReceived: name !== "" };
-    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-topic", params, id), call.claim);
+    // An empty name means the empty topic, whether it exists or not (behaviour 2.16).
+    const params = { channelId, topic: topicFor(call.realm.view, name), mustHaveReceived: name !== "" };
+    return call.realm.dispatcher.ask(
+      command({ actor: "user", id }, "read-state.mark-topic", params, id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(getReadReceipts, async (call) => {
     const { view } = call.realm;
-    const caller = callerOf(call);
+    const caller = requireCaller(call);
     const message = view.row("messages", call.params.message_id);
     const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
     if (message === undefined || conversation === undefined || !canReadMessage(view, caller, message)) {
@@ -82,12 +92,21 @@ export const messageFlagRoutes = [
   }),
 ];
 
-function update(call: Call, change: FlagUpdate) {
-  const { id } = callerOf(call);
-  return call.realm.dispatcher.ask(command({ actor: "user", id }, "message-flags.update", change, id), call.claim);
+/** The fields of `answer`, and those that the turn adds. */
+type FlagReply<A, C> = A & ReplyOf<"message-flags.update"> & (C extends true ? { updated_count: number } : NoFields);
+
+function update<A extends object, const C extends boolean>(
+  call: Call,
+  change: FlagUpdate & { readonly answer: A; readonly countsUpdated: C },
+) {
+  const { id } = requireCaller(call);
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id }, "message-flags.update", change, id),
+    call.idempotencyKey,
+  ) as Promise<Reply<FlagReply<A, C>>>; // which fields it has depends on the parameters
 }
 
-/** Flags that follow from what a message says, or from who received it. */
+/** Flags derived from a message's content or its recipients. */
 const derivedFlags: ReadonlySet<string> = new Set([
   "mentioned",
   "stream_wildcard_mentioned",
@@ -108,13 +127,13 @@ function readChange({ flag, op }: { flag: string; op: string }): Pick<FlagUpdate
   return { flag, op };
 }
 
-/** The range is looked up before the turn; what is deleted in between is left out. */
-async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
+/** The range is resolved before the turn; messages deleted meanwhile are left out. */
+async function updateInNarrow(call: Call<NarrowParams>) {
   const { view } = call.realm;
   const { params } = call;
   const change = readChange(params);
   if ("kind" in change) return change;
-  const reader = callerOf(call);
+  const reader = requireCaller(call);
   const narrowed = readNarrow(view, reader, termsOf(params.narrow ?? []));
   if ("kind" in narrowed) return narrowed;
   let isAbandoned = false;
@@ -131,7 +150,7 @@ async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
   const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
   const fetched = await fetchMessages(walk, range);
   const messageIds = await walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 }));
-  // The look-up ended early: a part of the range must not be flagged.
+  // The lookup was aborted: do not flag only a part of the range.
   if (isAbandoned || messageIds === null) return refuse.badRequest("The client closed the connection");
   return update(call, {
     ...change,
@@ -148,20 +167,20 @@ async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
   });
 }
 
-/** Behaviour 1.8: what is more than an update takes is cut, from where there is more than half of it. */
+/** Behaviour 1.8: a range with too many messages is shortened at the side that has more than half of the limit. */
 function clamped({ num_before: before, num_after: after }: NarrowParams) {
   const most = limits.flagged_messages_per_narrow_max;
   const fewer = Math.min(before, Math.max(most - after, Math.floor(most / 2)));
   return { before: fewer, after: Math.min(after, most - fewer) };
 }
 
-/** Larger than any id; what `newest` stands for (behaviour 5.4). */
+/** Larger than any id; the value of the anchor `newest` (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
 async function anchorOf(anchor: string, findUnread: () => Promise<number | null>): Promise<number | Refusal> {
   const given = anchor.replaceAll('"', "");
   if (given === "first_unread") return (await findUnread()) ?? newestAnchor;
-  const named = lookUp({ newest: newestAnchor, oldest: 0 }, given);
+  const named = ownProperty({ newest: newestAnchor, oldest: 0 }, given);
   if (named !== undefined) return named;
   if (!/^-?\d{1,20}$/.test(given)) return refuse.badRequest("Invalid anchor");
   return Math.min(Math.max(0, Number(given)), newestAnchor);

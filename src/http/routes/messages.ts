@@ -1,16 +1,16 @@
-/** Sending messages (public API: send-message). Reading them: message-fetch.ts. */
-import { command } from "../../../actors/commands.ts";
+/** Sending messages (public API: send-message). Reading them is in message-fetch.ts. */
+import { command } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { renderMessage, sendMessage } from "../../../schemas/messages.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { resolveContent } from "../../domain/markdown/resolve.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { parseMessage, readContent } from "../../domain/message-content.ts";
 import { channelAddress, directAddress } from "../../domain/post-address.ts";
 import type { View } from "../../domain/view.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { isReadingClient } from "../client-name.ts";
 import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
@@ -18,7 +18,7 @@ type SendParams = ParamsOf<typeof sendMessage>;
 
 export const messageRoutes = [
   bind(sendMessage, (call) => {
-    const sender = callerOf(call);
+    const sender = requireCaller(call);
     const { realm } = call;
     const params = addressed(realm.view, sender, call.params);
     if ("kind" in params) return params;
@@ -44,14 +44,14 @@ export const messageRoutes = [
           },
           sender.id,
         ),
-        call.claim,
+        call.idempotencyKey,
       ),
     );
   }),
 
   bind(renderMessage, (call) => {
     const { view } = call.realm;
-    const caller = callerOf(call);
+    const caller = requireCaller(call);
     const content = readContent(call.params.content);
     if (typeof content !== "string") return content;
     const written = parseMessage(view, caller, content, call.siteUrl);
@@ -61,20 +61,22 @@ export const messageRoutes = [
   }),
 ];
 
-/** A message that says where it goes. */
+/** A message with a destination. */
 type Addressed = SendParams & { readonly to: NonNullable<SendParams["to"]> };
 
 function isToChannel({ type }: SendParams): boolean {
   return type === "channel" || type === "stream";
 }
 
-/** What a bot sends to no channel in particular goes to its default one (public API, /bots). */
+/**
+ * A channel message that a bot sends without naming a channel goes to the bot's default channel (public API, /bots).
+ */
 function addressed(view: View, sender: UserRecord, params: SendParams): Addressed | Refusal {
   const { to } = params;
   const isNowhere = to === undefined || (Array.isArray(to) && to.length === 0);
   const fallback = isNowhere && isToChannel(params) ? view.row("bots", sender.id)?.defaultSendingChannelId : null;
   if (typeof fallback === "number") return { ...params, to: fallback };
-  // No copy: `{ ...params, to }` costs 2 us, a new hidden class each time.
+  // Not copied: `{ ...params, to }` costs 2 us, because it creates a new hidden class each time.
   return isAddressed(params) ? params : refuse.missing("to");
 }
 

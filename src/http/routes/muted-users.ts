@@ -1,7 +1,7 @@
 /** Muted users (public API: mute-user, unmute-user). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { muteUser, unmuteUser } from "../../../schemas/muted-users.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 
 export const mutedUserRoutes = [
   bind(muteUser, (call) => ask(call, "muted-users.add")),
@@ -9,7 +9,7 @@ export const mutedUserRoutes = [
 ];
 
 function ask(call: Call<{ readonly muted_user_id: number }>, type: "muted-users.add" | "muted-users.remove") {
-  const { id } = callerOf(call);
+  const { id } = requireCaller(call);
   const params = { userId: call.params.muted_user_id };
-  return call.realm.dispatcher.ask(command({ actor: "user", id }, type, params, id), call.claim);
+  return call.realm.dispatcher.ask(command({ actor: "user", id }, type, params, id), call.idempotencyKey);
 }

@@ -1,5 +1,5 @@
 /** Navigation views (spec 4.17; public API: get, add, edit and remove). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
@@ -10,12 +10,12 @@ import {
 } from "../../../schemas/navigation-views.ts";
 import { codePoints } from "../../domain/text.ts";
 import { listNavigationViews } from "../../queries/navigation-views.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const navigationViewRoutes = [
   bind(getNavigationViews, (call) => {
-    return ok({ navigation_views: listNavigationViews(call.realm.view, callerOf(call)) });
+    return ok({ navigation_views: listNavigationViews(call.realm.view, requireCaller(call)) });
   }),
 
   bind(addNavigationView, (call) => {
@@ -25,8 +25,8 @@ export const navigationViewRoutes = [
     if (refused !== null) return refused;
     const params = { fragment, isPinned: call.params.is_pinned, name };
     return call.realm.dispatcher.ask(
-      command(self(call), "navigation-views.add", params, callerOf(call).id),
-      call.claim,
+      command(self(call), "navigation-views.add", params, requireCaller(call).id),
+      call.idempotencyKey,
     );
   }),
 
@@ -37,25 +37,25 @@ export const navigationViewRoutes = [
     if (refused !== null) return refused;
     const params = { fragment, isPinned: call.params.is_pinned ?? null, name };
     return call.realm.dispatcher.ask(
-      command(self(call), "navigation-views.update", params, callerOf(call).id),
-      call.claim,
+      command(self(call), "navigation-views.update", params, requireCaller(call).id),
+      call.idempotencyKey,
     );
   }),
 
   bind(removeNavigationView, (call) => {
     const params = { fragment: call.params.fragment.trim() };
     return call.realm.dispatcher.ask(
-      command(self(call), "navigation-views.remove", params, callerOf(call).id),
-      call.claim,
+      command(self(call), "navigation-views.remove", params, requireCaller(call).id),
+      call.idempotencyKey,
     );
   }),
 ];
 
 function self(call: Call) {
-  return { actor: "user", id: callerOf(call).id } as const;
+  return { actor: "user", id: requireCaller(call).id } as const;
 }
 
-/** A fragment must fit into a path, every byte of it percent-encoded, or the view could never be named again. */
+/** A fragment must fit into a path with every byte percent-encoded, or the view could never be addressed again. */
 function checkFragment(fragment: string): Refusal | null {
   if (fragment === "") return refuse.badRequest("fragment cannot be blank");
   const bytesMax = limits.navigation_view_fragment_bytes_max;

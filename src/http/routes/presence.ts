@@ -1,5 +1,5 @@
 /** Presence and typing (spec 4.7, section 6): volatile commands, answered at once (E4). */
-import { type Address, command, type TypingTarget } from "../../../actors/commands.ts";
+import { type Address, command } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
@@ -9,17 +9,18 @@ import {
   getUserPresence,
   setTypingStatus,
   setTypingStatusForMessageEdit,
+  type TypingTarget,
   updatePresence,
 } from "../../../schemas/presence.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import { userSetting } from "../../../schemas/user-settings.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { directAddress } from "../../domain/post-address.ts";
 import { nextPresence } from "../../domain/presence.ts";
-import { meantTopic } from "../../domain/topics.ts";
+import { topicFor } from "../../domain/topics.ts";
 import { presenceOf, presenceState } from "../../queries/presence.ts";
-import { bind, callerNow, callerOf, hostOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, callerNow, hostOf, requireCaller } from "../../runtime/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import { ok } from "../../runtime/results.ts";
 
 export interface PresenceRouteOptions {
   /** CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE (spec 4.7, D6). */
@@ -32,7 +33,7 @@ export function presenceRoutes(options: PresenceRouteOptions) {
       const { params, realm } = call;
       const { status } = params;
       if (status !== "active" && status !== "idle") return refuse.badRequest(`Invalid status: ${status}`);
-      await record(realm, callerOf(call), status);
+      await record(realm, requireCaller(call), status);
       const caller = callerNow(call);
       if (!caller.isActive) return refuse.userDeactivated();
       if (params.new_user_input && userSetting(caller, "presence_enabled")) {
@@ -51,7 +52,7 @@ export function presenceRoutes(options: PresenceRouteOptions) {
 
     bind(getPresence, (call) => {
       const { view, projections } = call.realm;
-      const { presences, server_timestamp } = presenceState(view, projections.presence, callerOf(call), {
+      const { presences, server_timestamp } = presenceState(view, projections.presence, requireCaller(call), {
         lastUpdateId: null,
         historyDays: limits.presence_history_days,
         isModern: false,
@@ -61,12 +62,12 @@ export function presenceRoutes(options: PresenceRouteOptions) {
     }),
 
     bind(getUserPresence, (call) => {
-      const found = presenceOf(call.realm.view, callerOf(call), call.params.user_id_or_email, hostOf(call));
+      const found = presenceOf(call.realm.view, requireCaller(call), call.params.user_id_or_email, hostOf(call));
       return "presence" in found ? ok(found) : found;
     }),
 
     bind(setTypingStatus, (call) => {
-      const sender = callerOf(call);
+      const sender = requireCaller(call);
       const target = readTarget(call.realm, sender, call.params);
       if (isRefusal(target)) return target;
       const type = call.params.op === "start" ? "typing.start" : "typing.stop";
@@ -76,12 +77,15 @@ export function presenceRoutes(options: PresenceRouteOptions) {
     bind(setTypingStatusForMessageEdit, (call) => {
       const target = { kind: "edit", messageId: call.params.message_id } as const;
       const type = call.params.op === "start" ? "typing.start" : "typing.stop";
-      return call.realm.dispatcher.ask(command(typingAddress(target), type, { target }, callerOf(call).id));
+      return call.realm.dispatcher.ask(command(typingAddress(target), type, { target }, requireCaller(call).id));
     }),
   ];
 }
 
-/** D20: recorded before the answer. A ping that changes nothing touches no machine; invisible people are not recorded. */
+/**
+ * D20: recorded before the answer. A ping that changes nothing runs no machine; users who hide their presence are not
+ * recorded.
+ */
 async function record(realm: Realm, caller: UserRecord, status: "active" | "idle"): Promise<void> {
   const { view } = realm;
   if (!userSetting(caller, "presence_enabled")) return;
@@ -104,7 +108,7 @@ function readTarget(
     const channelId = params.stream_id ?? (params.type === "stream" ? olderChannel(params.to) : undefined);
     if (channelId === undefined) return refuse.badRequest("Missing channel ID");
     if (params.topic === undefined) return refuse.missing("topic");
-    return { kind: "channel", channelId, topic: meantTopic(realm.view, params.topic) };
+    return { kind: "channel", channelId, topic: topicFor(realm.view, params.topic) };
   }
   if (params.to === undefined) return refuse.missing("to");
   if (Array.isArray(params.to) && params.to.length === 0) return refuse.badRequest("Empty 'to' list");
@@ -112,7 +116,7 @@ function readTarget(
   return "kind" in address ? address : { kind: "direct", userIds: address.userIds };
 }
 
-/** Where clients of before level 215 put the channel's id. */
+/** Where clients older than feature level 215 put the channel id. */
 function olderChannel(to: ParamsOf<typeof setTypingStatus>["to"]): number | undefined {
   const target = Array.isArray(to) && to.length === 1 ? to[0] : to;
   return typeof target === "number" ? target : undefined;

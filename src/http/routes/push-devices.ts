@@ -1,11 +1,15 @@
-/** Devices that want notifications (public API). Nothing is sent to them: there is no push service, and who asks is told so. */
+/**
+ * Devices registered for push notifications (public API). There is no push service, so nothing is sent to them, and a
+ * test notification is rejected with an error that says so.
+ */
 import { createHash } from "node:crypto";
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
   addApnsToken,
   addFcmToken,
+  type PushKind,
   registerClientDevice,
   registerPushDevice,
   removeApnsToken,
@@ -14,9 +18,8 @@ import {
   testEncryptedNotification,
   testNotification,
 } from "../../../schemas/push-devices.ts";
-import type { PushKind } from "../../../schemas/records.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const pushDeviceRoutes = [
   bind(addApnsToken, (call) => add(call, "apns", call.params.appid)),
@@ -26,7 +29,7 @@ export const pushDeviceRoutes = [
 
   bind(testNotification, (call) => {
     const { view } = call.realm;
-    const { id } = callerOf(call);
+    const { id } = requireCaller(call);
     const { token } = call.params;
     if (token === undefined) {
       const hasDevices = view.keys("pushTokens", { start: [id], end: [id + 1], limit: 1 }).length > 0;
@@ -41,12 +44,15 @@ export const pushDeviceRoutes = [
   bind(registerPushDevice, () => refuse.pushNotConfigured()),
 
   bind(registerClientDevice, (call) =>
-    call.realm.dispatcher.ask(command(self(call), "device.register", {}, callerOf(call).id), call.claim),
+    call.realm.dispatcher.ask(command(self(call), "device.register", {}, requireCaller(call).id), call.idempotencyKey),
   ),
 
   bind(removeClientDevice, (call) => {
     const params = { id: call.params.device_id };
-    return call.realm.dispatcher.ask(command(self(call), "device.remove", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(self(call), "device.remove", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];
 
@@ -59,7 +65,10 @@ function add(call: TokenCall, kind: PushKind, appId: string | null) {
   const refused = refuseToken(kind, token);
   if (refused !== null) return refused;
   const params = { name: nameOf(kind, token), kind, token, appId };
-  return call.realm.dispatcher.ask(command(self(call), "push-token.add", params, callerOf(call).id), call.claim);
+  return call.realm.dispatcher.ask(
+    command(self(call), "push-token.add", params, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }
 
 function remove(call: TokenCall, kind: PushKind) {
@@ -67,11 +76,14 @@ function remove(call: TokenCall, kind: PushKind) {
   const refused = refuseToken(kind, token);
   if (refused !== null) return refused;
   const params = { name: nameOf(kind, token) };
-  return call.realm.dispatcher.ask(command(self(call), "push-token.remove", params, callerOf(call).id), call.claim);
+  return call.realm.dispatcher.ask(
+    command(self(call), "push-token.remove", params, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }
 
 function self(call: Call) {
-  return { actor: "user", id: callerOf(call).id } as const;
+  return { actor: "user", id: requireCaller(call).id } as const;
 }
 
 function refuseToken(kind: PushKind, token: string): Refusal | null {

@@ -1,5 +1,5 @@
-/** Domains of the organization (public API: /realm/domains). Their names are compared in lower case. */
-import { command } from "../../../actors/commands.ts";
+/** Domains of the organization (public API: /realm/domains). Domain names are compared in lower case. */
+import { command } from "../../../actors/protocol/commands.ts";
 import {
   createRealmDomain,
   deleteRealmDomain,
@@ -7,8 +7,8 @@ import {
   updateRealmDomain,
 } from "../../../schemas/realm-domains.ts";
 import { listRealmDomains } from "../../queries/realm-domains.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 const realmActor = { actor: "realm" } as const;
 
@@ -21,16 +21,25 @@ export const realmDomainRoutes = [
 
   bind(createRealmDomain, (call) => {
     const params = { domain: domainOf(call.params), allowsSubdomains: call.params.allow_subdomains };
-    return call.realm.dispatcher.ask(command(realmActor, "realm-domain.add", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "realm-domain.add", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(updateRealmDomain, (call) => {
     const params = { domain: domainOf(call.params), allowsSubdomains: call.params.allow_subdomains };
-    return call.realm.dispatcher.ask(command(realmActor, "realm-domain.update", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "realm-domain.update", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(deleteRealmDomain, (call) => {
     const params = { domain: domainOf(call.params) };
-    return call.realm.dispatcher.ask(command(realmActor, "realm-domain.remove", params, callerOf(call).id), call.claim);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "realm-domain.remove", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];

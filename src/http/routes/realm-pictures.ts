@@ -1,5 +1,5 @@
 /** The organization's icon and logos (public API: /realm/icon, /realm/logo). */
-import { command } from "../../../actors/commands.ts";
+import { command, type NoFields } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { realmPictureFile } from "../../../schemas/files.ts";
 import {
@@ -7,22 +7,22 @@ import {
   deleteRealmLogo,
   getRealmIcon,
   getRealmLogo,
+  type RealmPictureName,
   uploadRealmIcon,
   uploadRealmLogo,
 } from "../../../schemas/realm-pictures.ts";
-import type { RealmPictureName } from "../../../schemas/records.ts";
 import { realmPictureUrl } from "../../domain/realm-pictures.ts";
-import { type Binding, bind, type Call, callerOf, type RedirectAnswer } from "../../runtime/calls.ts";
-import type { AskResult } from "../../runtime/entry.ts";
+import { type Binding, bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import type { RedirectAnswer, Reply } from "../../runtime/results.ts";
 import type { Pictures } from "../pictures.ts";
-import { claimFiles, newFileId, onlyFile } from "../uploads.ts";
+import { newFileId, onlyFile, storeFiles } from "../uploads.ts";
 
 export function realmPictureRoutes(pictures: Pictures): readonly Binding[] {
-  const upload = async (
+  const upload = async <N extends RealmPictureName>(
     call: Call,
-    name: RealmPictureName,
+    name: N,
     make: (bytes: Buffer) => Promise<Buffer | Refusal>,
-  ): Promise<AskResult> => {
+  ): Promise<Reply<PictureReply<N>>> => {
     const { realm } = call;
     const sent = onlyFile(call.files, `You must upload exactly one ${name === "icon" ? "icon" : "logo"}.`);
     if ("kind" in sent) return sent;
@@ -30,10 +30,10 @@ export function realmPictureRoutes(pictures: Pictures): readonly Binding[] {
     const picture = await make(sent.bytes);
     if ("kind" in picture) return picture;
     const file = `${newFileId()}.png`;
-    return claimFiles(realm, {
+    return storeFiles(realm, {
       files: [{ name: realmPictureFile({ file }), bytes: picture }],
       ask: () => set(call, name, file),
-      isClaimed: () => realm.view.row("realmPictures", name)?.file === file,
+      isReferenced: () => realm.view.row("realmPictures", name)?.file === file,
     });
   };
 
@@ -47,13 +47,15 @@ export function realmPictureRoutes(pictures: Pictures): readonly Binding[] {
   ];
 }
 
-function logoOf({ params }: Call<{ readonly night: boolean }>): RealmPictureName {
+function logoOf({ params }: Call<{ readonly night: boolean }>) {
   return params.night ? "night_logo" : "logo";
 }
 
-function set(call: Call, name: RealmPictureName, file: string | null): Promise<AskResult> {
-  const asked = command({ actor: "realm" }, "realm.picture.set", { name, file }, callerOf(call).id);
-  return call.realm.dispatcher.ask(asked, call.claim);
+type PictureReply<N> = N extends "icon" ? { readonly icon_url: string } : NoFields;
+
+function set<N extends RealmPictureName>(call: Call, name: N, file: string | null) {
+  const asked = command({ actor: "realm" }, "realm.picture.set", { name, file }, requireCaller(call).id);
+  return call.realm.dispatcher.ask(asked, call.idempotencyKey) as Promise<Reply<PictureReply<N>>>; // see CommandReplies
 }
 
 function redirect(call: Call, name: RealmPictureName): RedirectAnswer {

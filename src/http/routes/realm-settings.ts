@@ -1,9 +1,9 @@
 /** PATCH /realm (D5): the organization's settings and permissions. */
-import { command, type RealmChange } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { realmGroupSettingNames } from "../../../schemas/group-settings.ts";
-import { updateRealm } from "../../../schemas/realm-settings.ts";
+import { type RealmChange, updateRealm } from "../../../schemas/realm-settings.ts";
 import { readRealmSettings } from "../../domain/realm-settings.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
 
 export interface RealmSettingRouteOptions {
   /** Server switch of spec 4.3 (D6). */
@@ -24,8 +24,8 @@ export function realmSettingRoutes(options: RealmSettingRouteOptions) {
         groups: Object.fromEntries(groups),
         isWebPublicAllowed: options.webPublicStreamsEnabled,
       };
-      const asked = command({ actor: "realm" }, "realm.change-settings", change, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command({ actor: "realm" }, "realm.change-settings", change, requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
   ];
 }

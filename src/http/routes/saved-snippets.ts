@@ -1,5 +1,5 @@
 /** Saved snippets (spec 4.19, D12; public API: get, create, edit and delete). */
-import { command } from "../../../actors/commands.ts";
+import { command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
@@ -10,19 +10,19 @@ import {
 } from "../../../schemas/saved-snippets.ts";
 import { codePoints } from "../../domain/text.ts";
 import { listSavedSnippets } from "../../queries/saved-snippets.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const savedSnippetRoutes = [
-  bind(getSavedSnippets, (call) => ok({ saved_snippets: listSavedSnippets(call.realm.view, callerOf(call)) })),
+  bind(getSavedSnippets, (call) => ok({ saved_snippets: listSavedSnippets(call.realm.view, requireCaller(call)) })),
 
   bind(createSavedSnippet, (call) => {
     const content = call.params.content.trim();
     const title = call.params.title.trim();
     const refused = checkTexts({ content, title });
     if (refused !== null) return refused;
-    const asked = command(self(call), "saved-snippets.add", { title, content }, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "saved-snippets.add", { title, content }, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(editSavedSnippet, (call) => {
@@ -31,19 +31,19 @@ export const savedSnippetRoutes = [
     const refused = checkTexts({ content, title });
     if (refused !== null) return refused;
     const params = { id: call.params.saved_snippet_id, title, content };
-    const asked = command(self(call), "saved-snippets.update", params, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "saved-snippets.update", params, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(deleteSavedSnippet, (call) => {
     const params = { id: call.params.saved_snippet_id };
-    const asked = command(self(call), "saved-snippets.remove", params, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "saved-snippets.remove", params, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 ];
 
 function self(call: Call) {
-  return { actor: "user", id: callerOf(call).id } as const;
+  return { actor: "user", id: requireCaller(call).id } as const;
 }
 
 const bounds = {
@@ -51,7 +51,7 @@ const bounds = {
   title: limits.saved_snippet_title_code_points_max,
 } as const;
 
-/** One text for both when empty (D12); null is what was not passed. */
+/** Both empty fields give the same message (D12); null if the field was not sent. */
 function checkTexts(texts: Readonly<Record<keyof typeof bounds, string | null>>): Refusal | null {
   for (const name of ["content", "title"] as const) {
     const text = texts[name];

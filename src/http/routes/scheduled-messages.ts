@@ -1,5 +1,5 @@
-/** Scheduled messages (public API: get, create, update and delete): texts are read and parsed before the turn. */
-import { command } from "../../../actors/commands.ts";
+/** Scheduled messages (public API: get, create, update and delete). Content is parsed before the turn. */
+import { command } from "../../../actors/protocol/commands.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import {
   createScheduledMessage,
@@ -9,20 +9,20 @@ import {
 } from "../../../schemas/scheduled-messages.ts";
 import { parseMessage, readContent } from "../../domain/message-content.ts";
 import { listScheduledMessages } from "../../queries/scheduled-messages.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { isReadingClient } from "../client-name.ts";
 
 export const scheduledMessageRoutes = [
   bind(getScheduledMessages, (call) =>
-    ok({ scheduled_messages: listScheduledMessages(call.realm.view, callerOf(call)) }),
+    ok({ scheduled_messages: listScheduledMessages(call.realm.view, requireCaller(call)) }),
   ),
 
   bind(createScheduledMessage, (call) => {
     const { params, client, siteUrl } = call;
     const content = parsed(call, params.content);
     if ("kind" in content) return content;
-    const draft = {
+    const input = {
       type: typeOf(params.type),
       to: params.to,
       topic: params.topic ?? null,
@@ -33,8 +33,8 @@ export const scheduledMessageRoutes = [
       isReadBySender: params.read_by_sender ?? null,
       isReadingClient: isReadingClient(client),
     };
-    const asked = command(self(call), "scheduled-messages.add", draft, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "scheduled-messages.add", input, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(updateScheduledMessage, (call) => {
@@ -59,19 +59,19 @@ export const scheduledMessageRoutes = [
       client,
       siteUrl,
     };
-    const asked = command(self(call), "scheduled-messages.update", update, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "scheduled-messages.update", update, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(deleteScheduledMessage, (call) => {
     const params = { id: call.params.scheduled_message_id };
-    const asked = command(self(call), "scheduled-messages.remove", params, callerOf(call).id);
-    return call.realm.dispatcher.ask(asked, call.claim);
+    const asked = command(self(call), "scheduled-messages.remove", params, requireCaller(call).id);
+    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 ];
 
 function self(call: Call) {
-  return { actor: "user", id: callerOf(call).id } as const;
+  return { actor: "user", id: requireCaller(call).id } as const;
 }
 
 function typeOf(type: string): "channel" | "direct" {
@@ -81,5 +81,5 @@ function typeOf(type: string): "channel" | "direct" {
 function parsed(call: Call, raw: string) {
   const text = readContent(raw);
   if (typeof text !== "string") return text;
-  return { text, parsed: parseMessage(call.realm.view, callerOf(call), text, call.siteUrl) };
+  return { text, parsed: parseMessage(call.realm.view, requireCaller(call), text, call.siteUrl) };
 }

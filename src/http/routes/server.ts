@@ -2,6 +2,6 @@
 import { getServerSettings } from "../../../schemas/server.ts";
 import { serverSettings } from "../../queries/server-settings.ts";
 import { bind } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const serverRoutes = [bind(getServerSettings, ({ realm, siteUrl }) => ok(serverSettings(realm.view, siteUrl)))];

@@ -1,9 +1,10 @@
 /** Personal settings and the organization's defaults for them (spec 4.1, 4.2; behaviour 2.1, 2.2). */
-import { command, type SettingsChange } from "../../../actors/commands.ts";
+import { command, type NoFields } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
+  type SettingsChange,
   updateDisplaySettings,
   updateNotificationSettings,
   updateSettings,
@@ -14,8 +15,9 @@ import { mayChangeName } from "../../domain/own-account.ts";
 import type { SettingValues } from "../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../domain/text.ts";
 import { canonicalTimezone } from "../../domain/timezones.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import type { Reply } from "../../runtime/results.ts";
 import { startEmailChange } from "../email-change.ts";
 import type { Passwords } from "../passwords.ts";
 import { personName, type RateLimits } from "../rate-limits.ts";
@@ -25,7 +27,7 @@ type SettingsCall = Call<ParamsOf<typeof updateSettings>>;
 export interface SettingsRouteTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
-  /** Where the link in the mail to a new address leads. */
+  /** The site of links in email confirmations. */
   readonly siteOf: (realm: Realm) => string;
 }
 
@@ -38,44 +40,44 @@ export function settingsRoutes(tools: SettingsRouteTools) {
 
     bind(updateUserSettingsDefaults, (call) => {
       const settings = chosenSettings(call.params);
-      const asked = command({ actor: "realm" }, "realm.change-settings-defaults", { settings }, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command({ actor: "realm" }, "realm.change-settings-defaults", { settings }, requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
   ];
 }
 
 /**
- * Everything is looked at, in the order of behaviour 2.1, before anything begins; then one command changes all of it. Only the
- * mail to a new address is not part of it, so it is the last thing before.
+ * All parameters are checked in the order of behaviour 2.1, then one command changes everything. Only the confirmation
+ * email for a new address is separate, so it is requested last before the command.
  */
-async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise<Handled> {
+async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise<Reply<NoFields>> {
   const { params } = call;
   const settings = canonicalSettings(chosenSettings(params));
   if (isRefusal(settings)) return settings;
   const password = params.new_password === undefined ? null : await passwordChange(call, params.new_password, tools);
   if (password !== null && isRefusal(password)) return password;
-  const isNamed = params.full_name !== undefined && mayChangeName(call.realm.view, callerOf(call));
+  const isNamed = params.full_name !== undefined && mayChangeName(call.realm.view, requireCaller(call));
   const fullName = isNamed ? (params.full_name?.trim() ?? null) : null;
   const badName = fullName === null ? null : checkFullName(fullName, limits.full_name_code_points_max);
   if (password?.formerHash !== null && badName !== null) return badName;
   if (password?.formerHash !== null && params.email !== undefined) {
-    const handled = await startEmailChange(call, params.email, tools.siteOf(call.realm));
-    if (handled.kind === "refused") return handled;
+    const result = await startEmailChange(call, params.email, tools.siteOf(call.realm));
+    if (result.kind === "refused") return result;
   }
-  const caller = callerOf(call);
+  const caller = requireCaller(call);
   const change = { settings, fullName, password };
   const asked = command({ actor: "user", id: caller.id }, "user.change-settings", change, caller.id);
-  return call.realm.dispatcher.ask(asked, call.claim);
+  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
 }
 
-/** The parameters that are rows of the table of settings. */
+/** The parameters that are declared as user settings. */
 function chosenSettings(params: Readonly<Record<string, unknown>>): SettingValues {
   return Object.fromEntries(Object.entries(params).filter(([name]) => Object.hasOwn(userSettings, name)));
 }
 
 function canonicalSettings(settings: SettingValues): SettingValues | Refusal {
   const { timezone } = settings;
-  // Empty: not set.
+  // An empty time zone means not set.
   if (typeof timezone !== "string" || timezone === "") return settings;
   const canonical = canonicalTimezone(timezone);
   return canonical === null
@@ -84,8 +86,8 @@ function canonicalSettings(settings: SettingValues): SettingValues | Refusal {
 }
 
 /**
- * Verifies the former password and hashes the new one. A wrong one is refused in the turn, so that the repetition of a request
- * that has succeeded under its Idempotency-Key is answered as the first time (D25).
+ * Verifies the old password and hashes the new one. A wrong password is rejected in the turn, so that a repeat of a
+ * successful request with the same Idempotency-Key gets the first answer (D25).
  */
 async function passwordChange(
   call: SettingsCall,
@@ -93,9 +95,9 @@ async function passwordChange(
   { passwords, rates }: SettingsRouteTools,
 ): Promise<SettingsChange["password"] | Refusal> {
   const { realm, params } = call;
-  const caller = callerOf(call);
+  const caller = requireCaller(call);
   const who = personName(realm.epoch, caller.id);
-  // Taken before the slow comparison, or many attempts at a time would all pass.
+  // Counted before the slow comparison, or many concurrent attempts would all pass.
   const state = rates.take("login", who);
   if (state !== null && state.retryAfterS > 0) return tooManyAttempts(state.retryAfterS);
   const formerHash = realm.view.row("credentials", caller.id)?.passwordHash ?? null;

@@ -1,14 +1,14 @@
 /** Status (spec 4.11, 4.12; public API: get-user-status). */
-import { command, type StatusChange } from "../../../actors/commands.ts";
-import { getUserStatus, updateStatus, updateStatusForUser } from "../../../schemas/status.ts";
+import { command } from "../../../actors/protocol/commands.ts";
+import { getUserStatus, type StatusChange, updateStatus, updateStatusForUser } from "../../../schemas/status.ts";
 import { extraTypeFor } from "../../domain/emoji/extra-type.ts";
 import { readStatus } from "../../queries/status.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 
 export const statusRoutes = [
   bind(updateStatus, (call) => {
     const { away } = call.params;
-    return ask(call, callerOf(call).id, { ...partsOf(call.params), away: away ?? null, isOwn: true });
+    return ask(call, requireCaller(call).id, { ...partsOf(call.params), away: away ?? null, isOwn: true });
   }),
 
   bind(updateStatusForUser, (call) => {
@@ -16,7 +16,7 @@ export const statusRoutes = [
   }),
 
   bind(getUserStatus, (call) => {
-    return readStatus(call.realm.view, callerOf(call), call.params.user_id, extraTypeFor(call.client));
+    return readStatus(call.realm.view, requireCaller(call), call.params.user_id, extraTypeFor(call.client));
   }),
 ];
 
@@ -36,7 +36,7 @@ function partsOf(params: StatusParams) {
   };
 }
 
-function ask(call: Call, userId: number, change: StatusChange): Handled | Promise<Handled> {
-  const asked = command({ actor: "user", id: userId }, "status.update", change, callerOf(call).id);
-  return call.realm.dispatcher.ask(asked, call.claim);
+function ask(call: Call, userId: number, change: StatusChange) {
+  const asked = command({ actor: "user", id: userId }, "status.update", change, requireCaller(call).id);
+  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
 }

@@ -1,34 +1,35 @@
-/** Who is in which channel, and a person's own settings for each (public API: get-subscriptions, subscribe, unsubscribe, ...). */
-import { command, type SubscribeRequest, type SubscriptionSetting } from "../../../actors/commands.ts";
+/** Subscriptions, and a user's own settings for each (public API: get-subscriptions, subscribe, unsubscribe, ...). */
+import { command } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import {
   getSubscribers,
   getSubscriptionStatus,
   getSubscriptions,
   getUserChannels,
+  type SubscribeRequest,
+  type SubscriptionSetting,
   subscribe,
   subscriptionNotificationNames,
   unsubscribe,
   updateSubscriptionSettings,
   updateSubscriptions,
 } from "../../../schemas/subscriptions.ts";
-import { isColor } from "../../domain/colors.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { canAccessUser } from "../../domain/people.ts";
 import { hasMetadataAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { subscribedChannels, subscriptionBody } from "../../queries/channels.ts";
 import { subscriberIds } from "../../queries/subscriptions.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import { type ChannelRouteOptions, channelTemplate, describe } from "./channels.ts";
 
 export function subscriptionRoutes(options: ChannelRouteOptions) {
   return [
     bind(getSubscriptions, (call) => {
       const { view } = call.realm;
-      const subscribed = subscribedChannels(view, callerOf(call)).filter(({ channel }) => !channel.isArchived);
+      const subscribed = subscribedChannels(view, requireCaller(call)).filter(({ channel }) => !channel.isArchived);
       const bodies = subscribed.map(({ subscription, channel }) =>
         subscriptionBody(view, subscription, channel, {
           subscriberLists: call.params.include_subscribers,
@@ -39,40 +40,41 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
     }),
 
     bind(subscribe, (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const {
         subscriptions,
         principals,
         authorization_errors_fatal: areErrorsFatal,
-        send_new_subscription_messages: tellsOthers,
+        send_new_subscription_messages: notifiesNewSubscribers,
         ...settings
       } = call.params;
       if (subscriptions.length === 0) return refuse.badRequest("Nothing to do. Specify at least one channel.");
       const channels = readWanted(call.realm.view, caller, subscriptions);
       if ("kind" in channels) return channels;
       const template = channelTemplate(settings, options);
-      const params = { channels, principals: principals ?? null, areErrorsFatal, tellsOthers, template };
-      return call.realm.dispatcher.ask(command({ actor: "realm" }, "subscriptions.add", params, caller.id), call.claim);
+      const params = { channels, principals: principals ?? null, areErrorsFatal, notifiesNewSubscribers, template };
+      const asked = command({ actor: "realm" }, "subscriptions.add", params, caller.id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(unsubscribe, (call) => {
       const params = { channelNames: call.params.subscriptions, principals: call.params.principals ?? null };
-      const asked = command({ actor: "realm" }, "subscriptions.remove", params, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const asked = command({ actor: "realm" }, "subscriptions.remove", params, requireCaller(call).id);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(updateSubscriptions, (call) => {
       const { add: wanted = [], delete: removeNames } = call.params;
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       if (wanted.length + removeNames.length === 0) {
         return refuse.badRequest('Nothing to do. Specify at least one of "add" or "delete".');
       }
       const channels = readWanted(call.realm.view, caller, wanted);
       if ("kind" in channels) return channels;
       const template = channelTemplate(plainChannel, options);
-      const add = { channels, principals: null, areErrorsFatal: true, tellsOthers: true, template };
+      const add = { channels, principals: null, areErrorsFatal: true, notifiesNewSubscribers: true, template };
       const asked = command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, caller.id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(updateSubscriptionSettings, (call) => {
@@ -82,13 +84,13 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
         if ("kind" in change) return change;
         changes.push(change);
       }
-      const { id } = callerOf(call);
+      const { id } = requireCaller(call);
       const asked = command({ actor: "user", id }, "subscription-settings.change", { changes }, id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
     }),
 
     bind(getSubscribers, (call) => {
-      const channelId = knownChannel(call.realm.view, callerOf(call), call.params.stream_id);
+      const channelId = knownChannel(call.realm.view, requireCaller(call), call.params.stream_id);
       return channelId === null
         ? refuse.invalidChannelId()
         : ok({ subscribers: subscriberIds(call.realm.view, channelId) });
@@ -96,7 +98,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
 
     bind(getUserChannels, (call) => {
       const { view } = call.realm;
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const user = view.users.get(call.params.user_id);
       if (user === undefined || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
       const known = [...view.subscriptions.ofUser(user.id)].filter(({ isActive, channelId }) => {
@@ -108,7 +110,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
 
     bind(getSubscriptionStatus, (call) => {
       const { view } = call.realm;
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const user = view.users.get(call.params.user_id);
       if (user === undefined || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
       const channelId = knownChannel(view, caller, call.params.stream_id);
@@ -118,7 +120,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
   ];
 }
 
-/** What PATCH makes channels of, which cannot say more. */
+/** Settings of channels created by PATCH, which has no parameters for them. */
 const plainChannel = { announce: false, invite_only: false, is_web_public: false, is_default_stream: false };
 
 type Wanted = ParamsOf<typeof subscribe>["subscriptions"];
@@ -144,7 +146,7 @@ function readSetting(entry: ParamsOf<typeof updateSubscriptionSettings>["subscri
     if (typeof value !== "string") return refuse.badRequest("color is not a string");
     return isColor(value) ? ({ channelId, property: "color", value } as const) : badColor();
   }
-  // The older name of the opposite.
+  // The legacy property with the inverse meaning.
   const isInverse = name === "in_home_view";
   const property = flags.find((flag) => flag === (isInverse ? "is_muted" : name));
   if (property === undefined) return refuse.badRequest(`Unknown subscription property: ${name}`);
@@ -152,8 +154,13 @@ function readSetting(entry: ParamsOf<typeof updateSubscriptionSettings>["subscri
   return { channelId, property, value: isInverse ? !value : value };
 }
 
-/** null: the caller may not know it (D24). */
+/** Returns null if the caller may not know the channel (D24). */
 function knownChannel(view: View, caller: UserRecord, id: number): number | null {
   const channel = view.channels.get(id);
   return channel !== undefined && hasMetadataAccess(view, caller, channel) ? id : null;
+}
+
+/** A hash followed by three to six hexadecimal digits. */
+function isColor(text: string): boolean {
+  return /^#[0-9a-fA-F]{3,6}$/.test(text);
 }

@@ -2,7 +2,7 @@
 import { getUsage } from "../../../schemas/usage.ts";
 import { usageOf } from "../../queries/usage.ts";
 import { bind } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const usageRoutes = [
   bind(getUsage, (call) => {

@@ -1,5 +1,5 @@
 /** User groups (spec 4.6; public API: create-user-group, get-user-groups, members, subgroups, deactivate-user-group). */
-import { type CommandParams, type CommandType, command } from "../../../actors/commands.ts";
+import { type CommandParams, type CommandType, command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "../../../schemas/group-settings.ts";
 import {
@@ -15,8 +15,8 @@ import {
 } from "../../../schemas/user-groups.ts";
 import { type NamedGroup, namedGroup } from "../../domain/group-permissions.ts";
 import { isGroupMember, memberIds, subgroupIds, userGroups } from "../../queries/user-groups.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
-import { type AskResult, ok } from "../../runtime/entry.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export function userGroupRoutes() {
   return [
@@ -95,18 +95,14 @@ export function userGroupRoutes() {
   ];
 }
 
-/** The permissions that a request says. */
+/** The permission settings in the request. */
 function settingsIn<T>(params: Readonly<Partial<Record<UserGroupSettingName, T>>>): Partial<Record<string, T>> {
   return Object.fromEntries(
     userGroupSettingNames.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])),
   );
 }
 
-function askForMembers(
-  call: Call,
-  change: CommandParams["group.change-members"],
-  names: string,
-): Promise<AskResult> | Refusal {
+function askForMembers(call: Call, change: CommandParams["group.change-members"], names: string) {
   const { addIds, removeIds, addSubgroupIds, removeSubgroupIds } = change;
   const isNothing = [addIds, removeIds, addSubgroupIds, removeSubgroupIds].every((ids) => ids.length === 0);
   if (isNothing) return refuse.badRequest(`Nothing to do. Specify at least one of ${names}.`);
@@ -118,6 +114,9 @@ function withGroup<T>(call: Call<{ readonly user_group_id: number }>, give: (gro
   return group === undefined ? refuse.invalidUserGroup() : give(group);
 }
 
-function askRealm<T extends CommandType>(call: Call, type: T, params: CommandParams[T]): Promise<AskResult> {
-  return call.realm.dispatcher.ask(command({ actor: "realm" }, type, params, callerOf(call).id), call.claim);
+function askRealm<T extends CommandType>(call: Call, type: T, params: CommandParams[T]) {
+  return call.realm.dispatcher.ask(
+    command({ actor: "realm" }, type, params, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }

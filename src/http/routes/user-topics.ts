@@ -1,12 +1,11 @@
-/** What a person thinks of a topic (public API: update-user-topic, mute-topic). */
-import { command } from "../../../actors/commands.ts";
+/** A user's visibility policies of topics (public API: update-user-topic, mute-topic). */
+import { command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
-import { muteTopic, updateUserTopic } from "../../../schemas/user-topics.ts";
+import { muteTopic, type TopicPolicy, topicPolicies, updateUserTopic } from "../../../schemas/user-topics.ts";
 import { unprintablePosition } from "../../domain/text.ts";
-import { meantTopic } from "../../domain/topics.ts";
-import { type TopicPolicy, topicPolicies } from "../../domain/user-topics.ts";
+import { topicFor } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 
 export const userTopicRoutes = [
   bind(updateUserTopic, (call) => {
@@ -33,20 +32,20 @@ interface Wanted {
   readonly channel: number | string;
   readonly topic: string;
   readonly policy: TopicPolicy;
-  /** What a channel that the caller may not know is answered with. */
+  /** The error for a channel that the caller may not know. */
   readonly unknown: Refusal;
 }
 
 function ask(call: Call, { channel, topic, policy, unknown }: Wanted) {
-  const { id } = callerOf(call);
+  const { id } = requireCaller(call);
   const meant = readTopic(call.realm.view, topic);
   if (typeof meant !== "string") return meant;
   const params = { channel, topic: meant, policy, unknown };
-  return call.realm.dispatcher.ask(command({ actor: "user", id }, "user-topics.set", params, id), call.claim);
+  return call.realm.dispatcher.ask(command({ actor: "user", id }, "user-topics.set", params, id), call.idempotencyKey);
 }
 
 function readTopic(view: View, topic: string): string | Refusal {
-  const meant = meantTopic(view, topic);
+  const meant = topicFor(view, topic);
   const position = unprintablePosition(meant);
   return position > 0 ? refuse.badRequest(`Invalid character in topic, at position ${position}!`) : meant;
 }

@@ -1,9 +1,8 @@
 /** Accounts (spec 2.6, 4.8, 4.15, 4.20; public API: create-user, get-own-user, get-user, deactivate-own-user). */
-import { type CommandParams, type CommandType, command, type UserTarget } from "../../../actors/commands.ts";
+import { type CommandParams, type CommandType, command } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import { roles } from "../../../schemas/types.ts";
 import {
   createUser,
@@ -15,6 +14,8 @@ import {
   getUsers,
   type ProfileDatum,
   reactivateUser,
+  type UserRecord,
+  type UserTarget,
   updateUser,
   updateUserByEmail,
 } from "../../../schemas/users.ts";
@@ -24,15 +25,15 @@ import { encodedUsers } from "../../queries/encoded-users.ts";
 import { newestReceived } from "../../queries/messages.ts";
 import { profileData } from "../../queries/profile-data.ts";
 import { checkSpectator, knownMembers, type MemberOptions, memberBody, membersWithIds } from "../../queries/users.ts";
-import { bind, type Call, callerOf, type Handled, hostOf } from "../../runtime/calls.ts";
-import { type AskResult, ok } from "../../runtime/entry.ts";
+import { bind, type Call, hostOf, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 import type { Passwords } from "../passwords.ts";
 import { readProfileData } from "./profile-fields.ts";
 
 export function userRoutes(passwords: Passwords) {
   return [
     bind(createUser, async (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       const { email, password, full_name: fullName } = call.params;
       const address = email.trim();
       if (!isEmailAddress(address, limits.email_code_points_max))
@@ -50,12 +51,12 @@ export function userRoutes(passwords: Passwords) {
           { email: address, fullName: name, passwordHash, role: roles.member },
           caller.id,
         ),
-        call.claim,
+        call.idempotencyKey,
       );
     }),
 
     bind(getOwnUser, (call) => {
-      const caller = callerOf(call);
+      const caller = requireCaller(call);
       return ok({
         ...userBody(caller, caller, false),
         max_message_id: newestReceived(call.realm.view, caller),
@@ -70,8 +71,8 @@ export function userRoutes(passwords: Passwords) {
     ),
 
     bind(getUserByEmail, (call) => {
-      const named = accountAt(call.realm.view, callerOf(call), call.params.email, hostOf(call));
-      // Whether an address is somebody's is not told to who may not know of them (S1).
+      const named = accountAt(call.realm.view, requireCaller(call), call.params.email, hostOf(call));
+      // Whether an address has an account is hidden from callers who may not see its user (S1).
       return giveUser(call, named, refuse.noSuchUser());
     }),
 
@@ -90,8 +91,11 @@ export function userRoutes(passwords: Passwords) {
   ];
 }
 
-/** Everybody from bytes that are kept; who sees only some people, or asks for some, gets a list of their own. */
-function listUsers({ realm, caller, params }: Call<ParamsOf<typeof getUsers>>): Handled {
+/**
+ * The full list is sent from cached bytes; a caller who may see only some users, or asks for some, gets a list built
+ * for them.
+ */
+function listUsers({ realm, caller, params }: Call<ParamsOf<typeof getUsers>>) {
   const { view } = realm;
   const refused = checkSpectator(view, caller);
   if (refused !== null) return refused;
@@ -102,7 +106,7 @@ function listUsers({ realm, caller, params }: Call<ParamsOf<typeof getUsers>>): 
       : membersWithIds(view, caller, params.user_ids, options);
   if (some !== null) return ok({ members: some });
   const { body, name } = encodedUsers(view, caller, options);
-  return { kind: "whole", body, etag: `"${realm.epoch}.${view.counter("boot")}.${name}"` };
+  return { kind: "whole" as const, body, etag: `"${realm.epoch}.${view.counter("boot")}.${name}"` };
 }
 
 interface OneUserParams {
@@ -114,9 +118,9 @@ function optionsOf(params: OneUserParams): MemberOptions {
   return { clientGravatar: params.client_gravatar, includesProfile: params.include_custom_profile_fields };
 }
 
-/** @param hidden what is answered about somebody of whom the caller may not know */
-function giveUser(call: Call<OneUserParams>, user: UserRecord | undefined, hidden: Refusal): Handled {
-  const caller = callerOf(call);
+/** @param hidden the answer about a user that the caller may not see */
+function giveUser(call: Call<OneUserParams>, user: UserRecord | undefined, hidden: Refusal) {
+  const caller = requireCaller(call);
   const { view } = call.realm;
   if (user === undefined) return refuse.noSuchUser();
   if (!canAccessUser(view, caller, user)) return hidden;
@@ -130,7 +134,7 @@ interface ChangeParams {
   readonly new_email?: string | undefined;
 }
 
-function change(call: Call<ChangeParams>, target: UserTarget): Promise<AskResult> {
+function change(call: Call<ChangeParams>, target: UserTarget) {
   const { params } = call;
   return askRealm(call, "user.update", {
     target,
@@ -141,6 +145,9 @@ function change(call: Call<ChangeParams>, target: UserTarget): Promise<AskResult
   });
 }
 
-function askRealm<T extends CommandType>(call: Call, type: T, params: CommandParams[T]): Promise<AskResult> {
-  return call.realm.dispatcher.ask(command({ actor: "realm" }, type, params, callerOf(call).id), call.claim);
+function askRealm<T extends CommandType>(call: Call, type: T, params: CommandParams[T]) {
+  return call.realm.dispatcher.ask(
+    command({ actor: "realm" }, type, params, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }

@@ -1,9 +1,12 @@
-/** What outgoing webhooks are sent (spec 4.21; D23), shown to whoever writes a receiver. Sending them: outbound/webhooks. */
+/**
+ * An example payload of outgoing webhooks (spec 4.21; D23), for developers of receivers. Sending is in
+ * outbound/webhooks.
+ */
 import { serviceOutgoingWebhook } from "../../../schemas/webhooks.ts";
 import { representativePayload } from "../../queries/webhooks.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { bind, requireCaller } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/results.ts";
 
 export const webhookRoutes = [
-  bind(serviceOutgoingWebhook, (call) => ok(representativePayload(call.realm.view, callerOf(call), call.siteUrl))),
+  bind(serviceOutgoingWebhook, (call) => ok(representativePayload(call.realm.view, requireCaller(call), call.siteUrl))),
 ];

@@ -1,7 +1,7 @@
 /**
- * A rendered message as mail programs can show it: plain elements without attributes, links that lead to the organization from
- * anywhere, pictures as links to them, what is behind a spoiler not shown. A real parser reads and writes it, and only what is
- * named here passes, whatever a message holds.
+ * Converts a rendered message to HTML that mail clients can show: plain elements without attributes, absolute links to
+ * the organization, links instead of pictures, spoilers hidden. A real parser reads and writes it, and only allowed
+ * elements pass, whatever a message contains.
  */
 import { type DefaultTreeAdapterTypes, html, parseFragment, serialize, defaultTreeAdapter as tree } from "parse5";
 import { mailText } from "./mail-text.ts";
@@ -15,14 +15,14 @@ export interface MailContent {
   readonly text: string;
 }
 
-/** @param site the organization's address, without a slash at the end */
+/** @param site the organization's address, without a trailing slash */
 export function mailContent(rendered: string, site: string): MailContent {
   const fragment = tree.createDocumentFragment();
   new Cleaner(site).copyAll(parseFragment(rendered), fragment);
   return { html: serialize(fragment), text: mailText(fragment) };
 }
 
-/** What passes as it is, without attributes. */
+/** Elements that pass unchanged, without attributes. */
 const kept: ReadonlySet<string> = new Set(
   "p br hr em strong del code pre blockquote ul ol li h1 h2 h3 h4 h5 h6 table thead tbody tr th td".split(" "),
 );
@@ -65,13 +65,13 @@ class Cleaner {
     this.copyAll(element, href === null ? to : append(to, "a", { href }));
   }
 
-  /** Emoji are their names. */
+  /** Emoji images become their names. */
   #picture(element: Element, to: Parent): void {
     const alt = attribute(element, "alt");
     if (alt !== "") tree.insertText(to, alt);
   }
 
-  /** null: it leads nowhere that a mail may lead. */
+  /** Returns null if emails must not link to this URL. */
   #absolute(href: string): string | null {
     const base = `${this.#site}/`;
     if (!URL.canParse(href, base)) return null;
@@ -80,10 +80,10 @@ class Cleaner {
   }
 }
 
-/** Pictures below a paragraph: the link to them stands in it. */
+/** Previews below a paragraph, which already contains the link. */
 const preview = "message_inline_image";
 
-/** Elements whose text is none that people read. */
+/** Elements whose text is not shown to readers. */
 const unseen: ReadonlySet<string> = new Set(["script", "style", "template", "title", "iframe", "noscript"]);
 
 function append(to: Parent, tagName: string, attributes: Readonly<Record<string, string>> = {}): Element {
@@ -97,7 +97,7 @@ function attribute(element: Element, name: string): string {
   return element.attrs.find((one) => one.name === name)?.value ?? "";
 }
 
-/** Lists go on counting where they say so. */
+/** Keeps the start number of ordered lists. */
 function numbering(element: Element): Readonly<Record<string, string>> {
   const start = element.tagName === "ol" ? attribute(element, "start") : "";
   return /^\d{1,9}$/.test(start) ? { start } : {};
@@ -108,7 +108,7 @@ function textOf(node: Child | Parent): string {
   return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
 }
 
-/** A formula as it was typed. */
+/** A formula in its source form. */
 function formula(element: Element): string {
   return find(element, "annotation") ?? textOf(element);
 }
@@ -122,7 +122,7 @@ function find(parent: Parent, tagName: string): string | null {
   return null;
 }
 
-/** The characters that a span of that class stands for. */
+/** The characters of an emoji span, from its class. */
 function emoji(classes: readonly string[]): string | null {
   const codes = classes.flatMap((one) => /^emoji-([0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*)$/.exec(one)?.[1] ?? [])[0];
   const points = codes?.split("-").map((code) => Number.parseInt(code, 16)) ?? [];

@@ -1,4 +1,4 @@
-/** The plain text of what mail-html.ts lets pass: lists with their marks, quotes with `>`, addresses behind what links to them. */
+/** The plain text of what mail-html.ts lets pass: lists with markers, quotes with `>`, URLs after link texts. */
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter as tree } from "parse5";
 
 type Child = DefaultTreeAdapterTypes.ChildNode;
@@ -9,7 +9,7 @@ const blocks: ReadonlySet<string> = new Set(
   "p div pre hr blockquote ul ol li h1 h2 h3 h4 h5 h6 table thead tbody tr".split(" "),
 );
 
-/** Blocks are apart by an empty line, items of lists and rows of tables by none. */
+/** An empty line separates blocks, but not list items or table rows. */
 export function mailText(parent: Parent): string {
   return blockText(parent, "\n\n");
 }

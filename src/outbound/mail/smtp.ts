@@ -1,26 +1,30 @@
-/** Letters to a mail server (nodemailer): connections are kept and bounded, every wait has an end (S3). */
+/**
+ * Sends emails to a mail server (nodemailer): connections are pooled and bounded, and every wait has a time-out (S3).
+ */
 import { limits } from "../../../schemas/limits.ts";
 import { confined, loadNodemailer, type MailTransport } from "./transport.ts";
 
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; else STARTTLS where the server offers it. */
+  /** Implicit TLS; otherwise STARTTLS if the server offers it. */
   readonly isSecure: boolean;
-  /** null: the server wants none. */
+  /** null if the server needs no login. */
   readonly login: { readonly user: string; readonly password: string } | null;
 }
 
 export function smtpTransport(server: SmtpServer): MailTransport {
   let opening: Promise<Pool> | null = null;
   return {
-    async send({ letter, signal }) {
+    async send({ renderedMail, signal }) {
       opening ??= openPool(server);
       const pool = await opening;
-      await pool.sendMail({ ...letter, ...confined, signal });
+      await pool.sendMail({ ...renderedMail, ...confined, signal });
     },
-    close() {
-      void opening?.then((pool) => pool.close({ force: true }));
+    async close() {
+      // If the library could not be loaded, no delivery runs, and a stop goes on.
+      const pool = await opening?.catch(() => null);
+      pool?.close({ force: true });
     },
   };
 }
@@ -35,12 +39,12 @@ async function openPool({ host, port, isSecure, login }: SmtpServer) {
     host,
     port,
     secure: isSecure,
-    // A password goes over the network encrypted or not at all; on this machine itself nobody listens.
+    // A password is never sent unencrypted over the network; connections to this machine itself need no encryption.
     requireTLS: login !== null && !isLocal,
     ignoreTLS: isLocal,
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
     maxConnections: limits.mail_deliveries_concurrent_max,
-    // The server may hang up an idle connection at the very moment that it is used: once more is enough.
+    // The server may close an idle connection at the moment it is used: one retry is enough.
     maxRequeues: 1,
     connectionTimeout: limits.mail_connect_ms_max,
     dnsTimeout: limits.mail_connect_ms_max,

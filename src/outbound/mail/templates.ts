@@ -1,26 +1,26 @@
 /**
- * What the mails say (schemas/mails.ts lists them): one row a mail, one text for both its forms. Each string is an Eta template over
- * the mail's data (`it`); a paragraph that comes out empty is left out. For HTML everything that is filled in is escaped.
+ * The texts of emails (schemas/mails.ts lists them): one entry per email, one text for both formats. Each string is an
+ * Eta template over the email's data (`it`); empty paragraphs are left out. In HTML all values are escaped.
  */
 import type { MailReason, MailTemplate } from "../../../schemas/mails.ts";
 
 export interface TemplateText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** The address of a link, on a line of its own after the paragraphs. */
+  /** The URL of a link, on its own line after the paragraphs. */
   readonly link?: string;
-  /** What was written (`it.messages`) stands between the greeting and the paragraphs. */
+  /** The quoted messages (`it.messages`) are placed between the greeting and the paragraphs. */
   readonly quotesMessages?: true;
 }
 
 export const greeting = "Hello<% if (it.fullName) { %> <%= it.fullName %><% } %>,";
 
-export const signature = "Sent by <%= it.realmName %>. Nobody reads answers to this mail.";
+export const signature = "Sent by <%= it.realmName %>. Nobody reads answers to this email.";
 
-/** Above each message that is quoted. */
+/** The line above each quoted message. */
 export const quoteHeading = "<%= it.sender %>, <%= it.time %>";
 
-export const tooLong = "(This message is too long for a mail.)";
+export const tooLong = "(This message is too long for an email.)";
 
 const reasons: Readonly<Record<MailReason, string>> = {
   direct: "somebody wrote to you directly",
@@ -29,7 +29,7 @@ const reasons: Readonly<Record<MailReason, string>> = {
   "topic-mention": "somebody mentioned everybody who writes in the topic",
   "channel-mention": "somebody mentioned everybody in the channel",
   "followed-topic": "you follow the topic",
-  channel: "you get mails about this channel",
+  channel: "you get emails about this channel",
 };
 const reason = Object.entries(reasons)
   .map(([name, text]) => `<% if (it.reason === "${name}") { %>${text}<% } %>`)
@@ -48,8 +48,8 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
     paragraphs: [
       "Somebody has just logged in to your account <%= it.email %> on <%= it.realmName %>, with a program or from a place that was not used before.",
       "Time: <%= it.time %>\nProgram: <%= it.client %>\nAddress: <%= it.address %>",
-      "If this was you, all is well. If it was not, change your password at once and tell an administrator.",
-      "You can switch these mails off in your settings.",
+      "If this was you, you need not do anything. If it was not, change your password at once and tell an administrator.",
+      "You can switch these emails off in your settings.",
     ],
   },
   "account-deactivated": {
@@ -64,23 +64,23 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
     subject: "Confirm your new address on <%= it.realmName %>",
     paragraphs: [
       "The address of your account on <%= it.realmName %> is to change from <%= it.email %> to <%= it.newEmail %>. To confirm it, follow the link below within 24 hours.",
-      "If you did not ask for this, do nothing: your account stays as it is.",
+      "If you did not ask for this, do nothing: your account will not change.",
     ],
     link: "<%= it.link %>",
   },
   "address-changed": {
     subject: "The address of your account on <%= it.realmName %> has changed",
     paragraphs: [
-      "The address of your account on <%= it.realmName %> is now <%= it.newEmail %>. Use it to log in; this address is no longer connected with the account.",
+      "The address of your account on <%= it.realmName %> is now <%= it.newEmail %>. Use it to log in; the old address is no longer valid for the account.",
       "If you did not ask for this, tell an administrator at once.",
     ],
   },
   invitation: {
     subject: "<%= it.inviter %> has invited you to <%= it.realmName %>",
     paragraphs: [
-      "<%= it.inviter %> has invited you to join <%= it.realmName %>. To make your account, follow the link below.",
+      "<%= it.inviter %> has invited you to join <%= it.realmName %>. To create your account, follow the link below.",
       "<% if (it.time) { %>The link is good until <%= it.time %>.<% } %>",
-      "If you do not know what this is about, do nothing.",
+      "If you did not expect this invitation, ignore this email.",
     ],
     link: "<%= it.link %>",
   },
@@ -90,7 +90,7 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
     paragraphs: [
       "<% if (it.omitted) { %>Older messages of this conversation that you have not read either: <%= it.omitted %>.<% } %>",
       isCut,
-      `You get this mail because ${reason}; which messages you get by mail is in your settings. To read on or to answer, follow the link:`,
+      `You get this email because ${reason}; which messages you get by email is in your settings. To read on or to answer, follow the link:`,
     ],
     link: "<%= it.site %>/<%= it.path %>",
   },
@@ -99,7 +99,7 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
     paragraphs: [
       "New messages for you on <%= it.realmName %> that you have not read: <%= it.count %>.",
       isCut,
-      '<% if (it.hiddenBy === "organization") { %>The organization does not want mails to say what was written.<% } else { %>You have set that mails do not say what was written.<% } %>',
+      '<% if (it.hiddenBy === "organization") { %>The organization does not want emails to say what was written.<% } else { %>You have set that emails do not say what was written.<% } %>',
     ],
     link: "<%= it.site %>/",
   },

@@ -1,26 +1,29 @@
-/** Where letters go (port): a mail server (smtp.ts), or a folder of files (outbox.ts). */
-import type { Letter } from "./letter.ts";
+/** Port for sending emails: a mail server (smtp.ts), or a folder of files (outbox.ts). */
+import type { RenderedMail } from "./rendered-mail.ts";
 
 export interface Parcel {
   /** Unique on this server: `<realm>-<id>`. */
   readonly name: string;
-  readonly letter: Letter;
-  /** Aborts when it takes too long, or when the server stops. */
+  readonly renderedMail: RenderedMail;
+  /** Aborts at the time limit, or when the server stops. */
   readonly signal: AbortSignal;
 }
 
 export interface MailTransport {
-  /** Resolves when the letter was taken for good. @throws Error with what it is about in `code` and `responseCode` */
+  /**
+   * Resolves when the email was accepted.
+   * @throws Error with `code` and `responseCode`
+   */
   send(parcel: Parcel): Promise<void>;
-  /** Gives up what is on its way. */
-  close(): void;
+  /** Aborts running deliveries; resolves when nothing is written any more. */
+  close(): Promise<void>;
 }
 
-/** nodemailer is big and most servers write few mails: it is loaded with the first one. Content never names files or URLs. */
+/** nodemailer is large and most servers send few emails, so it is loaded with the first one. */
 export async function loadNodemailer() {
   const { createTransport } = await import("nodemailer");
   return createTransport;
 }
 
-/** No letter makes the server read a file or a URL. */
+/** No email can make the server read a file or a URL. */
 export const confined = { disableFileAccess: true, disableUrlAccess: true } as const;

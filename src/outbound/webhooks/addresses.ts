@@ -1,35 +1,39 @@
 /**
- * Which addresses an outgoing webhook may be sent to: of the public internet, unless private ones are allowed. Looked at after the
- * name was looked up, and what was looked at is what is connected to: no second look-up can give another address.
+ * Decides which addresses an outgoing webhook may be sent to: public internet addresses, unless private ones are
+ * allowed. The check follows the DNS lookup, and the connection uses exactly the checked addresses, so a second lookup
+ * cannot return another one.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { limits } from "../../../schemas/limits.ts";
-import { Turnstile } from "../turnstile.ts";
+import { Semaphore } from "../semaphore.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
-/** All that is handed out for the public internet of IPv6; older forms that hold an IPv4 address are not in it. */
+/** All public IPv6 addresses; legacy forms with an embedded IPv4 address are outside of it. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Neither private, nor of this machine or this link, nor of many, nor of nobody. */
+/** Excludes private, loopback, link-local, multicast and unspecified addresses. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // An IPv4 address in the clothes of IPv6 is that IPv4 address.
+  // An IPv4-mapped IPv6 address counts as its IPv4 address.
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
 }
 
-/** The host of a URL that is an address already is never looked up, so it is checked here. @throws Undeliverable */
+/**
+ * A URL whose host is an IP address needs no lookup, so it is checked here.
+ * @throws Undeliverable
+ */
 export function checkLiteral(hostname: string): void {
   const address = hostname.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0 && !isPublicAddress(address)) throw new Undeliverable("private");
 }
 
-const lookups = new Turnstile(limits.webhook_name_lookups_concurrent_max);
+const lookups = new Semaphore(limits.webhook_name_lookups_concurrent_max);
 
-/** As `lookup` of node:net, with public addresses alone. */
+/** Like `lookup` of node:net, but returns public addresses only. */
 export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   find(hostname, options, (error, found) => {
     const allowed = found.filter(({ address }) => isPublicAddress(address));
@@ -42,7 +46,7 @@ export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** Any address. */
+/** Returns any address. */
 export const lookUpAny: LookupFunction = (hostname, options, callback) => {
   find(hostname, options, (error, found) => give(options.all === true, error, found, callback));
 };

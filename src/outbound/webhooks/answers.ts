@@ -1,16 +1,19 @@
-/** What a receiver answered (spec 6; behaviour 10): the text that its bot is to post, or nothing. */
+/** Reads a receiver's response (spec 6; behaviour 10): the text that its bot should post, or nothing. */
 import { webhookInterfaces } from "../../../schemas/bots.ts";
 import { parseJson } from "../../../schemas/json.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
-/** Which fields hold the reply; the first that is there counts. */
+/** Fields that may hold the reply; the first one present counts. */
 const replyFields: Readonly<Record<number, readonly string[]>> = {
-  // The first one is the name of before.
+  // The first one is the legacy name.
   [webhookInterfaces.generic]: ["response_string", "content"],
   [webhookInterfaces.slack]: ["text"],
 };
 
-/** null: nothing is to be posted. @throws Undeliverable */
+/**
+ * Returns null if nothing should be posted.
+ * @throws Undeliverable
+ */
 export function replyIn(text: string, interfaceType: number): string | null {
   const answer = parse(text);
   if (answer === "") return null;

@@ -1,6 +1,6 @@
 /**
- * One request to a receiver (behaviour 10): a connection of its own, no redirect followed, an answer of bounded size. The caller's
- * signal bounds the time.
+ * One request to a receiver (behaviour 10): a new connection, no redirects, a bounded response. The caller's signal
+ * limits the time.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -10,7 +10,10 @@ import { failureOfStatus, type WebhookRequest } from "../../../schemas/webhooks.
 import { checkLiteral, lookUpAny, lookUpPublic } from "./addresses.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
-/** @returns the text of a successful answer @throws Undeliverable */
+/**
+ * @returns the text of a successful response
+ * @throws Undeliverable
+ */
 export async function post(request: WebhookRequest, mayBePrivate: boolean, signal: AbortSignal): Promise<string> {
   const url = new URL(request.url);
   if (!mayBePrivate) checkLiteral(url.hostname);
@@ -33,7 +36,7 @@ function send(
   const headers = {
     "Content-Type": contentType,
     "Content-Length": bytes.length,
-    // What receivers that were written for the public server look for.
+    // Receivers written for Zulip check this header.
     "User-Agent": `ZulipOutgoingWebhook/${serverVersion}`,
     Accept: "application/json",
     "Accept-Encoding": "identity",
@@ -51,7 +54,7 @@ async function read(response: IncomingMessage, status: number): Promise<string> 
   let bytes = 0;
   for await (const chunk of response) {
     bytes += (chunk as Buffer).length;
-    // Leaving the loop drops the connection.
+    // Leaving the loop closes the connection.
     if (bytes > limits.webhook_answer_bytes_max) throw new Undeliverable("too-large", status);
     chunks.push(chunk as Buffer);
   }

@@ -1,21 +1,19 @@
 /**
- * What all webhook couriers of the server share: a few requests at a time, an end to each, and the log, which gets ids and codes
- * only: no URL, no token, no text (S2).
+ * Shared by all realms: a few requests at a time, a time limit for each, and the log, which gets ids and codes only: no
+ * URL, token or text (S2).
  */
-import type { WebhookReply } from "../../../actors/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { WebhookDeliveryRecord } from "../../../schemas/records.ts";
-import type { WebhookFailure, WebhookRequest } from "../../../schemas/webhooks.ts";
+import type { WebhookDeliveryRecord, WebhookFailure, WebhookReply, WebhookRequest } from "../../../schemas/webhooks.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { Gate } from "../gate.ts";
+import { DeliveryLimiter } from "../delivery-limiter.ts";
 import { replyIn } from "./answers.ts";
 import { post } from "./client.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
 type View = Realm["view"];
 
-/** What it wants of a logger. */
+/** The part of a logger that is used. */
 export interface WebhookLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -25,9 +23,9 @@ export interface WebhookDispatchOptions {
   readonly clock: Clock;
   readonly log: WebhookLog;
   readonly mayBePrivate: boolean;
-  /** What is to be sent now (queries/webhooks.ts). */
+  /** Builds the request to send now (queries/webhooks.ts). */
   readonly requestOf: (view: View, row: WebhookDeliveryRecord) => WebhookRequest | WebhookFailure | null;
-  /** A reply as a message of the bot; null: it can be none. */
+  /** Turns a reply into a message of the bot; null if that is impossible. */
   readonly compose: (view: View, botId: number, content: string) => WebhookReply | null;
 }
 
@@ -39,12 +37,12 @@ export type WebhookOutcome =
 export class WebhookDispatch {
   readonly log: WebhookLog;
   readonly #options: WebhookDispatchOptions;
-  readonly #gate: Gate;
+  readonly #limiter: DeliveryLimiter;
 
   constructor(options: WebhookDispatchOptions) {
     this.log = options.log;
     this.#options = options;
-    this.#gate = new Gate({
+    this.#limiter = new DeliveryLimiter({
       clock: options.clock,
       concurrentMax: limits.webhook_deliveries_concurrent_max,
       msMax: limits.webhook_delivery_ms_max,
@@ -54,7 +52,7 @@ export class WebhookDispatch {
 
   /** Never rejects. */
   async deliver(view: View, row: WebhookDeliveryRecord): Promise<WebhookOutcome> {
-    const passed = await this.#gate.pass((signal) => this.#exchange(view, row, signal));
+    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, signal));
     if (passed.kind === "done") return { kind: "answered", reply: passed.value };
     if (passed.kind === "interrupted") return passed;
     const { error, isLate } = passed;
@@ -63,7 +61,7 @@ export class WebhookDispatch {
     return { kind: "failed", failure: "unreachable", status: 0 };
   }
 
-  /** @throws Undeliverable, or whatever the connection came to */
+  /** @throws Undeliverable, or the connection's error */
   async #exchange(view: View, row: WebhookDeliveryRecord, signal: AbortSignal): Promise<WebhookReply | null> {
     const { requestOf, mayBePrivate, compose } = this.#options;
     const request = requestOf(view, row);
@@ -76,8 +74,8 @@ export class WebhookDispatch {
     return reply;
   }
 
-  /** Takes no more; what has no answer by the end of a moment is sent again after the next start. */
+  /** Accepts no more deliveries; those without a response after a short wait are sent again after the next start. */
   close(): Promise<void> {
-    return this.#gate.close();
+    return this.#limiter.close();
   }
 }

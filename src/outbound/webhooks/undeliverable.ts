@@ -1,10 +1,10 @@
-/** Why a message could not be given to its receiver, or the answer not be understood. */
+/** Why a message could not be delivered to its receiver, or the response could not be understood. */
 import type { WebhookFailure } from "../../../schemas/webhooks.ts";
 
 export class Undeliverable extends Error {
   override readonly name = "Undeliverable";
   readonly failure: WebhookFailure;
-  /** Of the answer; 0: there was none. */
+  /** HTTP status of the response; 0 if there was none. */
   readonly status: number;
 
   constructor(failure: WebhookFailure, status = 0) {

@@ -1,22 +1,22 @@
 /**
- * Whose alert words a text contains: all words of all people in one tree of beginnings, so that a text is read once however
- * many words there are. Bounded by people and `alert_words_per_user_max`.
+ * Finds the users whose alert words occur in a text. All words of all users are in one trie, so a text is scanned once
+ * however many words there are. Bounded by users times `alert_words_per_user_max`.
  */
 import { fold } from "../../../schemas/fold.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
-/** What may stand before and after a word (behaviour of the public server); the ends of the text may, too. */
+/** Characters that may precede and follow a word (as in Zulip); so may the ends of the text. */
 const before: ReadonlySet<string> = new Set([..." \n\t(\".,';[*`>"]);
 const after: ReadonlySet<string> = new Set([..." \n\t)\",?:.;']!*`"]);
 
 const nobody: ReadonlySet<number> = new Set();
 
-/** A beginning of words. Texts are followed character by character: to cut out each beginning of a text cost ten times as much. */
+/** A trie node. Texts are followed character by character: slicing each prefix took ten times as long. */
 interface Beginning {
   readonly next: Map<number, Beginning>;
-  /** How many words begin so. */
+  /** Number of words that start with this prefix. */
   words: number;
-  /** Whose word it is as it stands. */
+  /** The users who have exactly this word. */
   readonly people: Set<number>;
 }
 
@@ -65,7 +65,7 @@ export class AlertWordsProjection implements Projection {
     }
   }
 
-  /** Ids of people one of whose words stands in the text, on its own and in any case. */
+  /** Ids of users with an alert word in the text, as a whole word and in any case. */
   alertedBy(text: string): ReadonlySet<number> {
     if (this.#root.next.size === 0) return nobody;
     const alerted = new Set<number>();
@@ -83,7 +83,7 @@ export class AlertWordsProjection implements Projection {
     return alerted;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     const people: [word: string, ids: readonly number[]][] = [];
     const beginnings: [beginning: string, words: number][] = [];
     const visit = (at: Beginning, beginning: string) => {

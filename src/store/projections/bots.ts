@@ -1,5 +1,5 @@
-/** Bots by their owner, so that nobody walks through everybody to find a handful. */
-import type { UserRecord } from "../../../schemas/records.ts";
+/** Bots by owner, so that finding a user's few bots needs no scan of all users. */
+import type { UserRecord } from "../../../schemas/users.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const none: ReadonlySet<number> = new Set();
@@ -32,17 +32,17 @@ export class BotsProjection implements Projection {
     if (bots?.size === 0) this.#byOwner.delete(owner);
   }
 
-  /** Active and deactivated ones. */
+  /** Active and deactivated bots. */
   ofOwner(ownerId: number): ReadonlySet<number> {
     return this.#byOwner.get(ownerId) ?? none;
   }
 
-  /** Everybody's. */
+  /** The bots of all owners. */
   all(): Iterable<number> {
     return this.#ownerOf.keys();
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return sortedEntries(this.#byOwner).map(([owner, bots]) => [owner, sortedNumbers(bots)]);
   }
 }

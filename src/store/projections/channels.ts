@@ -1,6 +1,9 @@
-/** Channels by id and by folded name, and who is subscribed to what, both ways. */
+/** Channels by id and by folded name, and subscriptions by user and by channel. */
+
+import type { ChannelRecord } from "../../../schemas/channels.ts";
 import { fold } from "../../../schemas/fold.ts";
-import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../../schemas/records.ts";
+import type { SubscriptionRecord } from "../../../schemas/subscriptions.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 export class ChannelsProjection implements Projection {
@@ -43,14 +46,14 @@ export class ChannelsProjection implements Projection {
     return this.#byId.size;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return { byId: sortedEntries(this.#byId), byName: sortedEntries(this.#byName) };
   }
 }
 
 const nobody: ReadonlySet<number> = new Set();
 
-/** A deactivated person keeps the rows and stops counting as a subscriber (behaviour 2.20). */
+/** A deactivated user keeps the rows but does not count as a subscriber (behaviour 2.20). */
 export class SubscriptionsProjection implements Projection {
   readonly tables = ["subscriptions", "users"] as const;
   readonly #byUser = new Map<number, Map<number, SubscriptionRecord>>();
@@ -68,7 +71,7 @@ export class SubscriptionsProjection implements Projection {
     if (isActive !== this.#deactivated.has(userId)) return;
     if (isActive) this.#deactivated.delete(userId);
     else this.#deactivated.add(userId);
-    for (const own of this.ofUser(userId)) this.#place(own.channelId, userId, own);
+    for (const own of this.ofUser(userId)) this.#setSubscription(own.channelId, userId, own);
   }
 
   #applySubscription([channelId, userId]: readonly [number, number], after: SubscriptionRecord | null): void {
@@ -81,10 +84,10 @@ export class SubscriptionsProjection implements Projection {
     } else {
       own.set(channelId, after);
     }
-    this.#place(channelId, userId, after);
+    this.#setSubscription(channelId, userId, after);
   }
 
-  #place(channelId: number, userId: number, subscription: SubscriptionRecord | null): void {
+  #setSubscription(channelId: number, userId: number, subscription: SubscriptionRecord | null): void {
     const isSubscribed = subscription?.isActive === true && !this.#deactivated.has(userId);
     putIn(this.#subscribers, channelId, userId, isSubscribed);
     putIn(this.#former, channelId, userId, subscription?.isActive === false);
@@ -110,7 +113,7 @@ export class SubscriptionsProjection implements Projection {
     return this.#former.get(channelId) ?? nobody;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     const sets = (map: ReadonlyMap<number, ReadonlySet<number>>) =>
       sortedEntries(map).map(([id, users]) => [id, sortedNumbers(users)]);
     return {

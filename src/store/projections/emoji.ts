@@ -1,5 +1,5 @@
 /** Custom emoji by id, and the active ones by name (public API: /realm/emoji). */
-import type { RealmEmojiRecord } from "../../../schemas/records.ts";
+import type { RealmEmojiRecord } from "../../../schemas/emoji.ts";
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 export class RealmEmojiProjection implements Projection {
@@ -33,7 +33,7 @@ export class RealmEmojiProjection implements Projection {
     return this.#byId.values();
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return { byId: sortedEntries(this.#byId), active: sortedEntries(this.#activeByName) };
   }
 }

@@ -1,11 +1,12 @@
 /**
- * User groups by id and name, and who and what is within them (spec 2.5). Membership of system groups by role is a rule, not
- * rows: domain/permissions.ts. What a group is made of at any depth is worked out once and forgotten when subgroups change.
+ * User groups by id and name, and their members and subgroups (spec 2.5). Membership of role-based system groups is a
+ * rule and not rows: domain/permissions.ts. The transitive contents of a group are computed once and dropped when
+ * subgroups change.
  */
 
 import { fold } from "../../../schemas/fold.ts";
 import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
-import type { GroupRecord } from "../../../schemas/records.ts";
+import type { GroupRecord } from "../../../schemas/user-groups.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const none: ReadonlySet<number> = new Set();
@@ -18,17 +19,17 @@ export class GroupsProjection implements Projection {
   readonly #byFoldedName = new Map<string, readonly number[]>();
   readonly #members = new Map<number, Set<number>>();
   /**
-   * By the person's id, which are dense: a look-up in a list costs half of one in a map, and every permission asks. Short lists:
-   * most people are in few groups, and a set of each would cost more than it holds.
+   * Indexed by user id: an array access costs half of a map lookup, and every permission check needs one. A set per
+   * user would cost more than the few ids it holds.
    */
   readonly #groupsOf: (readonly number[] | undefined)[] = [];
-  /** Derived; not part of the picture. */
+  /** Derived data; not part of the snapshot. */
   readonly #scopes = new Map<number, GroupScope>();
 
   apply(delta: Delta): void {
     if (delta.table === "groupMembers") {
       const [groupId, userId] = delta.key as [number, number];
-      this.#place(groupId, userId, delta.row !== null);
+      this.#setMember(groupId, userId, delta.row !== null);
     } else {
       this.#applyGroup(delta.key as number, delta.row as GroupRecord | null);
     }
@@ -38,9 +39,9 @@ export class GroupsProjection implements Projection {
     const before = this.#byId.get(id);
     if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id);
     if (before?.name !== after?.name) this.#rename(id, before?.name ?? null, after?.name ?? null);
-    // Members of a named group have rows of their own; those of an anonymous one stand in its row.
-    for (const userId of before?.memberIds ?? []) this.#place(id, userId, false);
-    for (const userId of after?.memberIds ?? []) this.#place(id, userId, true);
+    // Members of a named group have rows of their own; those of an anonymous group are in its row.
+    for (const userId of before?.memberIds ?? []) this.#setMember(id, userId, false);
+    for (const userId of after?.memberIds ?? []) this.#setMember(id, userId, true);
     if (after === null) {
       this.#byId.delete(id);
       return;
@@ -48,7 +49,7 @@ export class GroupsProjection implements Projection {
     this.#byId.set(id, after);
   }
 
-  /** What does not contain the group stays as it was worked out: a new channel's anonymous groups concern nobody else. */
+  /** Scopes that do not contain the group stay cached: a new channel's anonymous groups affect no others. */
   #forgetScopes(id: number): void {
     for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#scopes.delete(containerId);
   }
@@ -65,14 +66,14 @@ export class GroupsProjection implements Projection {
     this.#byFoldedName.set(fold(after), sortedNumbers([...this.named(after), id]));
   }
 
-  #place(groupId: number, userId: number, isIn: boolean): void {
+  #setMember(groupId: number, userId: number, isIn: boolean): void {
     const members = this.#members.get(groupId);
     if (isIn === (members?.has(userId) === true)) return;
     const own = this.ofMember(userId);
     if (isIn) {
       if (members === undefined) this.#members.set(groupId, new Set([userId]));
       else members.add(userId);
-      // Spreading would reserve room for more.
+      // A spread would allocate more than it needs.
       this.#groupsOf[userId] = own.concat(groupId);
       return;
     }
@@ -124,7 +125,7 @@ export class GroupsProjection implements Projection {
     return this.#groupsOf[userId] ?? noGroups;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return {
       byId: sortedEntries(this.#byId),
       byName: sortedEntries(this.#byName),

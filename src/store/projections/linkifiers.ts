@@ -1,5 +1,5 @@
-/** Linkifiers in their order: every message that is written asks for them. */
-import type { LinkifierRecord } from "../../../schemas/records.ts";
+/** Linkifiers in order, because every new message needs them. */
+import type { LinkifierRecord } from "../../../schemas/linkifiers.ts";
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 export class LinkifiersProjection implements Projection {
@@ -18,7 +18,7 @@ export class LinkifiersProjection implements Projection {
     return this.#inOrder;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return sortedEntries(this.#byId);
   }
 }

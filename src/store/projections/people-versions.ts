@@ -1,13 +1,13 @@
 /**
- * Counts changes of what lists of users are made of, for caches of encoded lists (spec 4.15). People are counted in pieces of
- * neighbouring ids, so that a change of one makes little of a long list anew. Nothing is read for it when a realm opens:
- * the numbers mean something only within one life of the process.
+ * Versions of the data in lists of users, for caches of encoded lists (spec 4.15). Users are versioned in blocks of
+ * neighbouring ids, so that a change of one user invalidates little of a long list. Opening a realm reads nothing for
+ * it: the numbers are valid only within one process.
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { TableName } from "../../../schemas/records.ts";
 import type { Delta } from "./projection.ts";
 
-/** Whose row a delta is; null: it may concern everybody. */
+/** The user whose row a delta is, or null if it may affect all users. */
 const ownerOf: Readonly<Partial<Record<TableName, (key: unknown) => number | null>>> = {
   users: (key) => key as number,
   profileValues: (key) => (key as readonly [number, number])[0],

@@ -1,17 +1,17 @@
 /**
- * Latest presence of everybody. Volatile reports change it at once; rows follow in batches (E4). A poll for what is newer than an
- * update id reads just that, however many people there are: rows stand in a list in order of their ids, too.
+ * The latest presence of every user. Volatile reports change it at once; rows follow in batches (E4). Rows are also
+ * listed by update id, so a poll for updates after an id reads only those, however many users there are.
  */
-import type { PresenceRecord } from "../../../schemas/records.ts";
+import type { PresenceRecord } from "../../../schemas/presence.ts";
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
-/** Shorter lists are not worth a clean-up. */
+/** Shorter lists are not worth compacting. */
 const listed_min = 64;
 
 export class PresenceProjection implements Projection {
   readonly tables = ["presence"] as const;
   readonly #byUser = new Map<number, PresenceRecord>();
-  /** Ascending update ids. Rows that were replaced since stay until there are more of them than of the others. */
+  /** Ascending update ids. Replaced rows stay until they outnumber the current ones. */
   #listed: PresenceRecord[] = [];
 
   apply(delta: Delta): void {
@@ -22,11 +22,11 @@ export class PresenceProjection implements Projection {
       return;
     }
     const before = this.#byUser.get(userId);
-    // A batch that was written says again what is known here.
+    // A batch that was written repeats what is already known.
     if (before !== undefined && before.updateId >= after.updateId) return;
     this.#byUser.set(userId, after);
     let at = this.#listed.length;
-    // Mostly none: ids rise, but for rows that are read from the disk in order of people.
+    // Usually no steps: ids are ascending, except for rows read from disk in order of user id.
     while (at > 0 && (this.#listed[at - 1] as PresenceRecord).updateId > after.updateId) at--;
     this.#listed.splice(at, 0, after);
     if (this.#listed.length > Math.max(listed_min, 2 * this.#byUser.size)) {
@@ -46,7 +46,7 @@ export class PresenceProjection implements Projection {
     return this.#byUser.values();
   }
 
-  /** In order of update ids. */
+  /** Ordered by update id. */
   newerThan(updateId: number): PresenceRecord[] {
     const newer: PresenceRecord[] = [];
     for (let index = this.#listed.length - 1; index >= 0; index--) {
@@ -57,7 +57,7 @@ export class PresenceProjection implements Projection {
     return newer.reverse();
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return sortedEntries(this.#byUser);
   }
 }

@@ -1,5 +1,5 @@
-/** Custom profile fields and everybody's values for them: lists of people show both (spec 2.6). */
-import type { ProfileFieldRecord, ProfileValueRecord } from "../../../schemas/records.ts";
+/** Custom profile fields and all users' values for them, because lists of users include both (spec 2.6). */
+import type { ProfileFieldRecord, ProfileValueRecord } from "../../../schemas/profile-fields.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const noValues: ReadonlyMap<number, ProfileValueRecord> = new Map();
@@ -10,7 +10,7 @@ export class ProfilesProjection implements Projection {
   readonly #fields = new Map<number, ProfileFieldRecord>();
   readonly #values = new Map<number, Map<number, ProfileValueRecord>>();
   readonly #holders = new Map<number, Set<number>>();
-  /** Lazily sorted; null when a field has changed since. */
+  /** Sorted lazily; null after a field has changed. */
   #inOrder: readonly ProfileFieldRecord[] | null = null;
 
   apply(delta: Delta): void {
@@ -57,7 +57,7 @@ export class ProfilesProjection implements Projection {
     return this.#holders.get(fieldId) ?? nobody;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return {
       fields: sortedEntries(this.#fields),
       values: sortedEntries(this.#values).map(([id, values]) => [id, sortedEntries(values)]),

@@ -1,5 +1,6 @@
-/** Event queues by id and by person (realtime.md), and the realm's own row. */
-import type { QueueRecord, RealmRecord } from "../../../schemas/records.ts";
+/** Event queues by id and by user (docs/realtime.md), and the realm's own row. */
+import type { QueueRecord } from "../../../schemas/queues.ts";
+import type { RealmRecord } from "../../../schemas/realm-settings.ts";
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 const none: ReadonlySet<string> = new Set();
@@ -7,8 +8,8 @@ const none: ReadonlySet<string> = new Set();
 type Options = QueueRecord["options"];
 
 /**
- * Equal options are one object: programs register alike, and of many thousand queues most would otherwise keep the same lists
- * of names. Holds what queues refer to and no more.
+ * Shares equal options as one object: clients register alike, and many thousands of queues would otherwise hold the
+ * same lists of names. It holds only options that queues use.
  */
 class SharedOptions {
   readonly #byText = new Map<string, { readonly options: Options; uses: number }>();
@@ -68,7 +69,7 @@ export class QueuesProjection implements Projection {
     return this.#byId.values();
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return {
       byId: sortedEntries(this.#byId),
       byUser: sortedEntries(this.#byUser).map(([id, own]) => [id, [...own].sort()]),
@@ -89,7 +90,7 @@ export class RealmProjection implements Projection {
     return this.#record;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return this.#record;
   }
 }

@@ -1,13 +1,13 @@
-/** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
+/** All projections of one realm: rebuilt from rows when it opens, then updated by deltas (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
 import { AlertWordsProjection } from "./alert-words.ts";
 import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
+import { EmailSubscriptionsProjection } from "./email-subscriptions.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
 import { LinkifiersProjection } from "./linkifiers.ts";
-import { MailWishesProjection } from "./mail-wishes.ts";
 import { PeopleVersions } from "./people-versions.ts";
 import { PresenceProjection } from "./presence.ts";
 import { ProfilesProjection } from "./profiles.ts";
@@ -29,7 +29,7 @@ export class RealmProjections {
   readonly alertWords = new AlertWordsProjection();
   readonly profiles = new ProfilesProjection();
   readonly linkifiers = new LinkifiersProjection();
-  readonly mailWishes = new MailWishesProjection();
+  readonly emailSubscriptions = new EmailSubscriptionsProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -59,7 +59,7 @@ export class RealmProjections {
       this.alertWords,
       this.profiles,
       this.linkifiers,
-      this.mailWishes,
+      this.emailSubscriptions,
     ];
   }
 
@@ -76,7 +76,7 @@ export class RealmProjections {
     return projections;
   }
 
-  /** @throws Error when some projection could not read the row */
+  /** @throws Error when a projection could not read the row back */
   check(delta: Delta): void {
     for (const reader of this.#byTable.get(delta.table) ?? []) reader.check?.(delta);
   }
@@ -88,8 +88,8 @@ export class RealmProjections {
     for (const reader of readers) reader.apply(delta);
   }
 
-  picture(): unknown {
-    return this.#all().map((projection) => [projection.tables, projection.picture()]);
+  snapshot(): unknown {
+    return this.#all().map((projection) => [projection.tables, projection.snapshot()]);
   }
 }
 

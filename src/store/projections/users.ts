@@ -1,14 +1,16 @@
-/** People and bots by id and by folded address, and the API keys by hash: authentication is a look-up (architecture). */
+/** Users and bots by id and by folded address, and API keys by hash, so that authentication is a lookup in memory. */
+
+import type { ApiKeyRecord } from "../../../schemas/authentication.ts";
 import { fold } from "../../../schemas/fold.ts";
-import type { ApiKeyRecord, UserRecord } from "../../../schemas/records.ts";
 import { roles } from "../../../schemas/types.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 export class UsersProjection implements Projection {
   readonly tables = ["users"] as const;
   readonly #byId = new Map<number, UserRecord>();
   readonly #byEmail = new Map<string, number>();
-  /** An id alone where there are no namesakes: a set of one would cost more than all else that is kept of a name. */
+  /** A single id if the name is unique: a set of one would cost more than everything else stored for a name. */
   readonly #byName = new Map<string, number | Set<number>>();
   #activeOwners = 0;
 
@@ -74,7 +76,7 @@ export class UsersProjection implements Projection {
     return this.#activeOwners;
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return {
       byId: sortedEntries(this.#byId),
       byEmail: sortedEntries(this.#byEmail),
@@ -133,7 +135,7 @@ export class ApiKeysProjection implements Projection {
     return keys === undefined ? [] : [...keys.values()].sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  picture(): unknown {
+  snapshot(): unknown {
     return {
       byHash: sortedEntries(this.#byHash),
       users: sortedEntries(this.#byUser).map(([id, keys]) => [id, sortedEntries(keys)]),

@@ -1,0 +1,72 @@
+/**
+ * All commands by type: the messages that actors receive in their mailboxes. Commands are plain data (they are stored,
+ * M3), carry the random values and hashes that a decision needs (M4), and name their caller, whose role is read in the
+ * turn.
+ */
+import type { Answer, Ticket, WaitingRequest } from "../../schemas/answer.ts";
+import type { AreaCommands, AreaReplies } from "../../schemas/areas.ts";
+
+/** The recipient of a command. Each address has one live actor; commands to the same address keep their order (M7). */
+export type Address =
+  | { readonly actor: "realm" }
+  | { readonly actor: "user"; readonly id: number }
+  | { readonly actor: "topic"; readonly channelId: number; readonly topic: string }
+  /** Participants, ascending, including the sender. */
+  | { readonly actor: "direct"; readonly userIds: readonly number[] }
+  | { readonly actor: "conversation"; readonly id: number }
+  /** The conversation that a message is in when the command is decided. */
+  | { readonly actor: "message"; readonly id: number }
+  | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "retention" }
+  | { readonly actor: "mail"; readonly id: number }
+  | { readonly actor: "invitation"; readonly id: number }
+  | { readonly actor: "webhook"; readonly botId: number; readonly id: number }
+  | { readonly actor: "presence"; readonly userId: number }
+  | { readonly actor: "typing"; readonly conversation: string };
+
+/** Parameters by command type. */
+export interface CommandParams extends AreaCommands {
+  /** Not in an area, because it contains commands. */
+  "members.change": MembershipChange;
+}
+
+export type CommandType = keyof CommandParams;
+
+export interface Command<T extends CommandType = CommandType> {
+  readonly to: Address;
+  readonly type: T;
+  readonly params: CommandParams[T];
+  /** The user who made the request; null: the server itself. */
+  readonly callerId: number | null;
+  /** Set by the runtime when a caller waits for the answer. */
+  readonly ticket: Ticket | null;
+}
+
+/** Builds a command. The runtime sets `ticket`. */
+export function command<T extends CommandType>(
+  to: Address,
+  type: T,
+  params: CommandParams[T],
+  callerId: number | null,
+): Command<T> {
+  return { to, type, params, callerId, ticket: null };
+}
+
+/** The remaining part of a large membership change; `waiting` names the request to answer when it is complete. */
+export interface MembershipChange {
+  readonly targets: readonly {
+    readonly kind: "join" | "leave";
+    readonly channelId: number;
+    readonly userIds: readonly number[];
+    readonly color: string | null;
+  }[];
+  readonly waiting: (WaitingRequest & { readonly answer: Answer }) | null;
+  /** The command to send when the work is done. */
+  readonly after: readonly Command[];
+}
+
+/** The fields of the reply to a command. */
+export type ReplyOf<T> = T extends keyof AreaReplies ? AreaReplies[T] : NoFields;
+
+/** A reply without fields. */
+export type NoFields = Readonly<Record<never, never>>;

@@ -1,0 +1,65 @@
+/**
+ * Drives a machine as a pure function of snapshot and event: by its table (machine-tables.ts), or else by XState's own
+ * `transition`. A differential test compares both for every machine.
+ */
+import { type AnyMachineSnapshot, type AnyStateMachine, transition } from "xstate";
+import type { Outcome } from "./decide.ts";
+import type { CommandEvent, Emitted } from "./machine-setup.ts";
+import { tableOf } from "./machine-tables.ts";
+
+export interface PlainSnapshot {
+  readonly state: string;
+  readonly context: unknown;
+}
+
+export interface Driven {
+  readonly outcome: Outcome;
+  readonly snapshot: PlainSnapshot;
+}
+
+/**
+ * @returns the outcome and the next snapshot (the same object if nothing changed)
+ * @throws whatever a decision throws, or an Error if the machine did not emit exactly one outcome; both are bugs (M6)
+ */
+export function drive(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven {
+  return driveByTable(machine, snapshot, event) ?? driveByXState(machine, snapshot, event);
+}
+
+/**
+ * Returns null if the table does not cover the command. XState then decides again with the same result, because
+ * decisions are pure (M4).
+ */
+function driveByTable(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven | null {
+  const table = tableOf(machine);
+  const outcome = table.decisionFor(snapshot.state, event.type)?.(
+    snapshot.context as never,
+    event.command as never,
+    event.view,
+  );
+  if (outcome === undefined) return null;
+  const changed = outcome.kind === "done" ? outcome.context : undefined;
+  const context = changed === undefined ? snapshot.context : { ...(snapshot.context as object), ...changed };
+  const state = table.settled(snapshot.state, context, event);
+  if (state === undefined) return null;
+  const isSame = context === snapshot.context && state === snapshot.state;
+  return { outcome, snapshot: isSame ? snapshot : { state, context } };
+}
+
+/** Also how the tests run every machine for comparison. */
+export function driveByXState(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven {
+  const before: AnyMachineSnapshot = machine.resolveState({ value: snapshot.state, context: snapshot.context });
+  // XState's type of actions leaves out `xstate.emit`; our machines emit only outcomes (`setupMachine`).
+  const [next, actions] = transition(machine, before, event) as unknown as [AnyMachineSnapshot, readonly EmitAction[]];
+  const outcomes = actions.flatMap(({ type, params }) => (type === "xstate.emit" ? [params.event.outcome] : []));
+  const [outcome] = outcomes;
+  if (outcome === undefined || outcomes.length !== 1) {
+    throw new Error(`${event.type}: ${outcomes.length} outcomes instead of one`);
+  }
+  const isSame = next.context === before.context && next.value === before.value;
+  return { outcome, snapshot: isSame ? snapshot : { state: next.value as string, context: next.context } };
+}
+
+interface EmitAction {
+  readonly type: string;
+  readonly params: { readonly event: Emitted };
+}

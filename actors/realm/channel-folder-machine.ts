@@ -1,0 +1,43 @@
+/**
+ * A channel folder (spec 4.5; behaviour 2.5). An archived folder keeps its channels and can be changed, but no channel
+ * can be put into it, when it is created or later.
+ *
+ *    active --channel-folder.update, is_archived: true--> archived --channel-folder.update, is_archived: false--> active
+ */
+import { decide, permit, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import type { RecordMachine } from "../protocol/record-machines.ts";
+import { type ChannelFolderContext, invalidFolder, updateFolder } from "./channel-folder-changes.ts";
+
+interface Seen {
+  readonly context: ChannelFolderContext;
+}
+
+const isActive = ({ context }: Seen) => !context.row.isArchived;
+const isArchived = ({ context }: Seen) => context.row.isArchived;
+
+const changes = decide<ChannelFolderContext>({ "channel-folder.update": updateFolder });
+
+/** Commands about a channel that name the folder. */
+const putsChannel = ["channel.create", "channel.update"] as const;
+
+const channelFolderMachine = setupMachine<ChannelFolderContext>().createMachine({
+  id: "channel-folder",
+  context: ({ input }) => input,
+  initial: "active",
+  states: {
+    active: {
+      on: { ...changes, ...permit(putsChannel) },
+      always: { guard: isArchived, target: "archived", description: "channel-folder.update" },
+    },
+    archived: {
+      on: { ...changes, ...reject(invalidFolder, putsChannel) },
+      always: { guard: isActive, target: "active", description: "channel-folder.update" },
+    },
+  },
+  on: rejectUnhandled,
+});
+
+export const channelFolderRecords: RecordMachine<ChannelFolderContext> = {
+  machine: channelFolderMachine,
+  stateOf: ({ isArchived }) => (isArchived ? "archived" : "active"),
+};

@@ -1,0 +1,52 @@
+/**
+ * A channel (spec 3; behaviour 2.4). An archived channel keeps its name, subscribers and messages, and can be changed
+ * and unarchived. Archiving is one command and one turn, whatever the channel holds, so there is no state in between.
+ *
+ *    open --channel.archive--> archived --channel.update, is_archived: false--> open
+ *
+ * For the commands of other actors an archived channel does not exist: `openChannel` (src/domain/permissions.ts).
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import type { RecordMachine } from "../protocol/record-machines.ts";
+import { archiveOpenChannel } from "./channel-archive.ts";
+import type { ChannelContext } from "./channel-step.ts";
+import { updateArchivedChannel, updateOpenChannel } from "./channel-updates.ts";
+import { setDefault } from "./default-channels.ts";
+
+interface Seen {
+  readonly context: ChannelContext;
+}
+
+const isOpen = ({ context }: Seen) => !context.row.isArchived;
+const isArchived = ({ context }: Seen) => context.row.isArchived;
+
+const channelMachine = setupMachine<ChannelContext>().createMachine({
+  id: "channel",
+  context: ({ input }) => input,
+  initial: "open",
+  states: {
+    open: {
+      on: decide<ChannelContext>({
+        "channel.update": updateOpenChannel,
+        "channel.archive": archiveOpenChannel,
+        "default-channels.set": setDefault,
+      }),
+      always: { guard: isArchived, target: "archived", description: "channel.archive" },
+    },
+    archived: {
+      on: {
+        ...decide<ChannelContext>({ "channel.update": updateArchivedChannel }),
+        ...reject(() => refuse.badRequest("Channel is already deactivated"), ["channel.archive"]),
+        ...reject(refuse.invalidChannelId, ["default-channels.set"]),
+      },
+      always: { guard: isOpen, target: "open", description: "channel.update" },
+    },
+  },
+  on: rejectUnhandled,
+});
+
+export const channelRecords: RecordMachine<ChannelContext> = {
+  machine: channelMachine,
+  stateOf: ({ isArchived }) => (isArchived ? "archived" : "open"),
+};

@@ -1,0 +1,19 @@
+/** The links of a user's requests to change the email address (spec 4.1 rule 2). At most one of them is valid. */
+import { limits } from "../../schemas/limits.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+
+/** The user's requests of the last day, newest first. */
+export function requestsOf(view: View, userId: number) {
+  const newest = { start: [userId, Number.MAX_SAFE_INTEGER], end: [userId], reverse: true };
+  return view.keys("emailChangeRequests", { ...newest, limit: limits.email_changes_per_day_max });
+}
+
+/** Revokes all links that the user requested. The requests still count toward the limit. */
+export function revokeLinks(view: View, userId: number): Effect[] {
+  return revoke(requestsOf(view, userId).map(([, , hash]) => hash));
+}
+
+export function revoke(hashes: readonly string[]): Effect[] {
+  return hashes.map((hash) => effects.remove("emailChanges", hash));
+}

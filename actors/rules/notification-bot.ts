@@ -1,0 +1,44 @@
+/** The notification bot posts announcements and notices. Its messages are posted by the same command as everybody's. */
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { MessagePost } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
+import { type Address, type Command, command } from "../protocol/commands.ts";
+
+/** Stable: the first user of every realm. */
+export const notificationBotId = 1;
+
+/** A message in a channel. If the channel allows only the empty topic, that topic is used. */
+export function botMessage(channel: ChannelRecord, topic: string, content: string, more: BotPostOptions = {}): Command {
+  const place = channel.topicsPolicy === "empty_topic_only" ? "" : topic;
+  return botPost({ actor: "topic", channelId: channel.id, topic: place }, content, more);
+}
+
+export function botDirectMessage(userId: number, content: string, more: BotPostOptions = {}): Command<"message.post"> {
+  return botPost(botConversation(userId), content, more);
+}
+
+/** The address of its direct conversation with a user. */
+export function botConversation(userId: number): Address {
+  return { actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) };
+}
+
+export type BotPostOptions = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice" | "unreadByIds" | "readById">>;
+
+export function botPost(to: Address, content: string, more: BotPostOptions = {}): Command<"message.post"> {
+  const post = {
+    content,
+    parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
+    client: "Internal",
+    queueId: null,
+    localId: null,
+    isReadBySender: true,
+    ...more,
+  };
+  return command(to, "message.post", post, notificationBotId);
+}
+
+/** A silent mention, which notifies nobody. */
+export function silentMention(user: UserRecord): string {
+  return `@_**${user.fullName}|${user.id}**`;
+}

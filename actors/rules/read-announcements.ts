@@ -1,0 +1,59 @@
+/**
+ * Starts the announcement of messages that a mark or an unsubscription made read; user/read-announcements.ts contains
+ * its slices. While an announcement for a channel is pending, a row records it, and messages that move away are
+ * recorded as departures.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { ReadAnnouncement } from "../../schemas/read-state.ts";
+import type { RowOf } from "../../schemas/records.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { nextMark, takeMark } from "./read-rows.ts";
+
+/** Starts in a later turn. */
+export function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect[] {
+  return [begun(view, userId, announcement), effects.schedule(view.now + afterMs, announcing(userId, announcement))];
+}
+
+/** Starts in the same turn if its budget permits. */
+export function announceNow(view: View, userId: number, announcement: ReadAnnouncement): Effect[] {
+  return [begun(view, userId, announcement), effects.send(announcing(userId, announcement))];
+}
+
+export function announcing(userId: number, announcement: ReadAnnouncement): Command {
+  return command({ actor: "user", id: userId }, "read-state.announce", announcement, null);
+}
+
+/** The start time is kept from slice to slice. */
+export function begun(view: View, userId: number, announcement: ReadAnnouncement): Effect {
+  const key = announcementKey(userId, announcement);
+  return effects.put("readAnnouncements", key, view.row("readAnnouncements", key) ?? { startedAt: view.now });
+}
+
+export function announcementKey(userId: number, { place, at }: ReadAnnouncement) {
+  return [place.channelId, userId, at] as const;
+}
+
+/** Records messages that leave a conversation if an announcement about it is still pending. */
+export function noteDepartures(
+  view: View,
+  from: { readonly id: number; readonly channelId: number },
+  messages: readonly { readonly id: number; readonly senderId: number; readonly traits: number }[],
+): Effect[] {
+  const limit = limits.read_announcements_examined_max;
+  const range = { start: [from.channelId], end: [from.channelId + 1], limit };
+  const announcements = view.rows("readAnnouncements", range);
+  const late = announcements.filter(({ row }) => isGivenUp(view, row));
+  const givenUp = late.map(({ key }) => effects.remove("readAnnouncements", key));
+  if (givenUp.length === announcements.length) return givenUp;
+  const mark = nextMark(view);
+  const departures = messages.map(({ id, senderId, traits }) =>
+    effects.put("readDepartures", [from.channelId, id, mark], { conversationId: from.id, senderId, traits }),
+  );
+  return [...givenUp, takeMark(view), ...departures];
+}
+
+export function isGivenUp(view: View, { startedAt }: RowOf<"readAnnouncements">): boolean {
+  return startedAt + limits.read_announcement_ms_max < view.now;
+}

@@ -1,0 +1,31 @@
+/** User events that several decisions emit (behaviour 2.1). Each viewer's version is built when it is delivered. */
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressVisibility } from "../../src/domain/people.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+
+/**
+ * A viewer may receive an address change as up to three events: the real address, the address shown in messages, and
+ * the avatar derived from it. Each needs its own event id.
+ */
+const addressPieces = 3;
+
+/** Emits an event if the address or its visibility changed. */
+export function addressEvents(before: UserRecord, after: UserRecord): Effect[] {
+  const [was, is] = [addressVisibility(before), addressVisibility(after)];
+  if (JSON.stringify(was) === JSON.stringify(is)) return [];
+  const body = { op: "update_address" as const, user_id: after.id, before: was, after: is };
+  return [effects.emit("realm_user", body, { to: "realm" }, addressPieces)];
+}
+
+export function avatarEvent(user: UserRecord): Effect {
+  return effects.emit("realm_user", { op: "update_avatar", user_id: user.id }, { to: "realm" });
+}
+
+/** Ids of the active administrators, and of one more user. */
+export function administratorsAnd(view: View, userId: number | null): number[] {
+  const ids = new Set(userId === null ? [] : [userId]);
+  for (const user of view.users.all()) if (user.isActive && isAdministrator(user)) ids.add(user.id);
+  return [...ids].sort((a, b) => a - b);
+}

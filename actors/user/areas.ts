@@ -1,0 +1,48 @@
+/** The decisions that each area adds to the user actor, by type of command. */
+import { alertWordsDecisions } from "./alert-words.ts";
+import { apiKeysDecisions } from "./api-keys.ts";
+import { attachmentsDecisions } from "./attachments.ts";
+import { avatarsDecisions } from "./avatars.ts";
+import { botStorageDecisions } from "./bot-storage.ts";
+import { draftsDecisions } from "./drafts.ts";
+import { emailChangeDecisions } from "./email-change.ts";
+import { messageFlagsDecisions } from "./message-flags.ts";
+import { missedMessagesDecisions } from "./missed-messages.ts";
+import { mutedUsersDecisions } from "./muted-users.ts";
+import { navigationViewsDecisions } from "./navigation-views.ts";
+import { pushDevicesDecisions } from "./push-devices.ts";
+import { queuesDecisions } from "./queues.ts";
+import { readAnnouncementsDecisions } from "./read-announcements.ts";
+import { readStateDecisions } from "./read-state.ts";
+import { remindersDecisions } from "./reminders.ts";
+import { savedSnippetsDecisions } from "./saved-snippets.ts";
+import { scheduledMessagesDecisions } from "./scheduled-messages.ts";
+import { settingsDecisions } from "./settings.ts";
+import { statusDecisions } from "./status.ts";
+import { subscriptionSettingsDecisions } from "./subscription-settings.ts";
+import { userTopicsDecisions } from "./user-topics.ts";
+
+export const userAreas = [
+  alertWordsDecisions,
+  apiKeysDecisions,
+  attachmentsDecisions,
+  avatarsDecisions,
+  botStorageDecisions,
+  draftsDecisions,
+  emailChangeDecisions,
+  messageFlagsDecisions,
+  missedMessagesDecisions,
+  mutedUsersDecisions,
+  navigationViewsDecisions,
+  pushDevicesDecisions,
+  queuesDecisions,
+  readAnnouncementsDecisions,
+  readStateDecisions,
+  remindersDecisions,
+  savedSnippetsDecisions,
+  scheduledMessagesDecisions,
+  settingsDecisions,
+  statusDecisions,
+  subscriptionSettingsDecisions,
+  userTopicsDecisions,
+] as const;

@@ -1,0 +1,112 @@
+/** Limits that several areas share, and those of the server itself: requests, turns, store, rates, shutdown (S3). */
+export const commonLimits = {
+  // Requests
+  body_bytes_max: 1024 * 1024,
+  form_parameters_max: 1000,
+  form_name_characters_max: 200,
+  /** Nesting depth of arrays and objects in JSON from outside; operations need four. */
+  json_nesting_max: 64,
+  header_value_bytes_max: 1024,
+  idempotency_key_bytes_max: 255,
+  idempotency_keys_per_user_max: 10_000,
+  idempotency_answer_bytes_max: 64 * 1024,
+  idempotency_waiters_max: 100,
+  idempotency_kept_ms: 24 * 60 * 60 * 1000,
+  /** Size of a request's head; the transport rejects larger ones itself. */
+  http_head_bytes_max: 32 * 1024,
+  path_bytes_max: 4096,
+  url_query_bytes_max: 16 * 1024,
+  /** Bytes in a multipart body besides the file. */
+  upload_margin_bytes: 64 * 1024,
+  code_highlight_ms_max: 250,
+  code_highlight_start_ms_max: 5_000,
+  code_highlight_waiting_max: 64,
+  topic_code_points_max: 60,
+  welcome_message_code_points_max: 8000,
+  code_language_code_points_max: 40,
+  emoji_name_or_code_code_points_max: 200,
+  email_code_points_max: 254,
+  password_bytes_max: 1024,
+  password_code_points_min: 8,
+  client_name_code_points_max: 30,
+  url_code_points_max: 2048,
+  subscribers_per_request_max: 20_000,
+  direct_recipients_max: 200,
+  /** As text: addresses separated by commas. */
+  direct_recipients_code_points_max: 40_000,
+  group_members_max: 20_000,
+  /** The end of the year 9999. */
+  delivery_timestamp_s_max: 253_402_300_799,
+  narrow_terms_max: 100,
+  profile_values_per_update_max: 100,
+
+  // Turns and mailboxes
+  turn_commands_max: 512,
+  turn_budget_ms: 4,
+  /** After this many turns without requests, background work uses large batches. */
+  idle_after_turns: 500,
+  /** The number of turns with requests that a background command waits at most. */
+  turns_without_background_max: 3,
+  turn_bytes_budget: 4 * 1024 * 1024,
+  turn_bytes_max: 16 * 1024 * 1024,
+  queued_commands_max: 20_000,
+  mailbox_attempts_max: 3,
+  /** Dead letters per realm; the oldest beyond that are removed, `dead_letters_pruned_max` per transaction. */
+  dead_letters_max: 10_000,
+  dead_letters_pruned_max: 500,
+  deferred_answer_ms_max: 15 * 60 * 1000,
+  activations_max: 20_000,
+  volatile_activations_max: 100_000,
+  cached_rows_per_table_max: 20_000,
+  cached_messages_characters_max: 32 * 1024 * 1024,
+  /** Added per message to the size of its texts: its other fields and derived data. */
+  cached_message_overhead_characters: 1150,
+  timer_sleep_ms_max: 60_000,
+  counter_lease_positions: 100_000,
+
+  // Store
+  store_tables_max: 128,
+  /** Rows per transaction when an older store is converted. */
+  sealing_rows_per_slice: 20_000,
+  /** A larger file that was closed properly is checked only in part at start. */
+  store_checked_at_start_bytes_max: 256 * 1024 * 1024,
+  /** Damaged rows per table that `check` lists; it counts the rest. */
+  check_rows_reported_max: 20,
+  /** Damaged rows that the log reports, each once. */
+  damage_reports_max: 1000,
+  store_free_bytes_min: 256 * 1024 * 1024,
+  store_ballast_bytes: 32 * 1024 * 1024,
+  /** Released if less than this is free at start: starting writes a few pages. */
+  store_start_reserve_bytes: 4 * 1024 * 1024,
+  /** How soon a server without writes notices that its data folder was taken over, removed or replaced. */
+  data_folder_check_ms: 1000,
+  /** How long a start waits for the lock of a killed process that has not exited yet. */
+  data_folder_lock_wait_ms: 2000,
+  /** File removal waits until a backup in another container has shown no progress for this long. */
+  file_hold_ms: 60 * 60 * 1000,
+  /** Organizations checked in one pass; the others follow in the next passes. */
+  data_folder_checks_per_pass: 100,
+
+  // Requests per time (D28)
+  rate_api_per_minute: 200,
+  rate_api_burst: 1000,
+  rate_failed_logins_per_minute: 10,
+  rate_anonymous_per_minute: 100,
+  rate_buckets_max: 100_000,
+  password_hashes_concurrent_max: 2,
+  password_hashes_waiting_max: 100,
+
+  // Shutdown
+  drain_sockets_per_batch: 500,
+  /**
+   * If the sockets would need more batches than this, the batches are larger, so that the shutdown finishes in time.
+   */
+  drain_batches_max: 100,
+  drain_pause_ms: 20,
+  shutdown_ms_max: 4500,
+
+  // The clock (D26)
+  /** A larger jump ahead is accepted only after the clock has stayed there for `clock_jump_lasting_ms`. */
+  clock_jump_ms_max: 5 * 60 * 1000,
+  clock_jump_lasting_ms: 2 * 60 * 1000,
+} as const;

@@ -1,0 +1,69 @@
+/**
+ * Decides which test files share a process. Starting one and loading the server takes about a second of CPU time, as
+ * much as most files need for their tests. A file has its own process if it measures or changes the process, or runs
+ * for long.
+ */
+import { environmentIn, tiers } from "./test-tiers.mjs";
+
+/** Limits a process's memory: it keeps some of every server that it has run. */
+const filesMax = 10;
+
+/**
+ * Files in these folders start programs or play random rounds. They run first, so that no long process is left at the
+ * end.
+ */
+const longFolders = ["crash", "bench", "permissions", "sim", "model", "fuzz", "soak"];
+
+/** Files that measure their process (heap, CPU time) or set its flags; test/tidy/processes.test.ts finds them. */
+export const measuringFiles = [
+  "test/api/timing.test.ts",
+  "test/domain/content-diff.test.ts",
+  "test/domain/markdown-safety.test.ts",
+  "test/domain/markdown-steps.test.ts",
+  "test/runtime/cache-memory.test.ts",
+  "test/runtime/search-cost.test.ts",
+];
+
+/** Folders whose tests need a disk, because they prove what survives a crash. */
+const diskFolders = ["bench", "crash", "soak", "startup", "store"];
+
+const folderOf = (file) => file.split("/")[1] ?? "";
+
+/** @returns whether no other file may share the process */
+export function runsAlone(file) {
+  return (
+    longFolders.includes(folderOf(file)) || measuringFiles.includes(file) || tiers.some((entry) => entry.file === file)
+  );
+}
+
+/**
+ * @param files paths below the project's root
+ * @param jobs processes at a time
+ * @param transport "node": their servers use Node's transport; otherwise the default
+ * @returns one group for each process, in the order in which they run
+ */
+export function groupsOf(files, { tier, jobs, transport = "default" }) {
+  const groups = [];
+  const isOnNode = transport === "node";
+  const add = (members) => {
+    const folder = folderOf(members[0]);
+    groups.push({
+      name: `${folder}-${groups.length}${isOnNode ? "-on-node" : ""}`,
+      files: members,
+      isOnDisk: diskFolders.includes(folder),
+      environment: { ...environmentIn(tier, members[0]), ...(isOnNode ? { TRANSPORT: "node" } : {}) },
+    });
+  };
+  const sorted = [...files].sort();
+  const alone = sorted.filter(runsAlone);
+  for (const folder of new Set([...longFolders, ...alone.map(folderOf)])) {
+    for (const file of alone.filter((member) => folderOf(member) === folder)) add([file]);
+  }
+  const shared = sorted.filter((file) => !runsAlone(file));
+  for (const folder of new Set(shared.map(folderOf))) {
+    const members = shared.filter((file) => folderOf(file) === folder);
+    const size = Math.min(filesMax, Math.ceil(members.length / jobs));
+    for (let at = 0; at < members.length; at += size) add(members.slice(at, at + size));
+  }
+  return groups;
+}

@@ -1,0 +1,53 @@
+/**
+ * Sizes of tests that play random rounds: `npm test` plays few, from fixed seeds, and `npm run test:deep` many, from
+ * new seeds. A file that is run by itself uses its own default. docs/testing-tiers.md is the same table for readers.
+ */
+
+const SEED = 20261123;
+
+/** If `quick` is null, only the deep tier runs the file. Variables of the caller's environment take precedence. */
+export const tiers = [
+  { file: "test/crash/power.test.ts", quick: { CUTS: 6, SEED }, deep: { CUTS: 100 } },
+  { file: "test/crash/kill.test.ts", quick: { KILLS: 3, SEED }, deep: { KILLS: 30 } },
+  { file: "test/crash/damage.test.ts", quick: { COPIES: 3, SEED }, deep: { COPIES: 18 } },
+  { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
+  { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },
+  { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
+  { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
+  { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
+  { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
+  // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.
+  { file: "test/bench/scenarios-changes.test.ts", quick: null, deep: {} },
+  { file: "test/bench/scenarios-posts.test.ts", quick: null, deep: {} },
+  { file: "test/bench/scenarios-push.test.ts", quick: null, deep: {} },
+  { file: "test/bench/scenarios-reads.test.ts", quick: null, deep: {} },
+  { file: "test/bench/scenarios-stored.test.ts", quick: null, deep: {} },
+];
+
+/** Tests that depend on the transport: what requests, connections and sockets may do. */
+const quickOnNode = [
+  "test/api/file-uploads.test.ts",
+  "test/api/framing.test.ts",
+  "test/api/http-bodies.test.ts",
+  "test/api/slow-readers.test.ts",
+  "test/realtime/draining.test.ts",
+  "test/realtime/protocol.test.ts",
+  "test/realtime/slow-reader.test.ts",
+  "test/realtime/socket.test.ts",
+  "test/startup/request-line.test.ts",
+  "test/startup/tls.test.ts",
+];
+
+/**
+ * @returns whether a tier runs a file once more with TRANSPORT=node, so that both transports are tested where both load
+ */
+export function runsOnNode(tier, file) {
+  return tier === "quick" ? quickOnNode.includes(file) : /^test\/(?:api|realtime|startup)\//.test(file);
+}
+
+/** @returns the environment of a file in a tier; null if the tier does not run it */
+export function environmentIn(tier, file) {
+  const tiered = tiers.find((entry) => entry.file === file);
+  if (tiered === undefined) return tier === "quick" ? {} : null;
+  return tiered[tier];
+}

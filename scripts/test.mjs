@@ -1,0 +1,82 @@
+/**
+ * `npm test`: typecheck and lint and, if both pass, the tests. `npm run test:deep` plays the random tests at length
+ * (test-tiers.mjs). Both run some files once more on Node's transport (docs/transport.md). The last line is `N passed,
+ * N failed`, counted over everything that ran; the failures are repeated before it.
+ * `npm test -- users topic` runs the files with one of these words in their path. JOBS is the number of processes at a
+ * time.
+ */
+import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { buildTests, testFiles } from "./build-tests.mjs";
+import { runTests } from "./run-tests.mjs";
+import { Failures } from "./test-failures.mjs";
+import { groupsOf } from "./test-groups.mjs";
+import { environmentIn, runsOnNode } from "./test-tiers.mjs";
+
+const isDeep = process.argv[2] === "--deep";
+const tier = isDeep ? "deep" : "quick";
+const words = process.argv.slice(isDeep ? 3 : 2);
+const jobs = Number(process.env.JOBS ?? availableParallelism() + 1);
+const steps = [
+  ["typecheck", "tsc", ["--noEmit"]],
+  ["lint", "biome", ["check", "--error-on-warnings", "."]],
+];
+
+/** @returns what the command printed, and whether it succeeded */
+function run(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+    child.on("error", ({ message }) => resolve({ output: message, isOk: false }));
+    child.on("close", (code) => resolve({ output, isOk: code === 0 }));
+  });
+}
+
+let passed = 0;
+let failed = 0;
+const failures = new Failures();
+
+/** The files that run once more on Node's transport; none if the caller chose a transport for all. */
+function onNode(files) {
+  return process.env.TRANSPORT === undefined ? files.filter((file) => runsOnNode(tier, file)) : [];
+}
+
+/** A file that is chosen by a word runs in either tier. */
+function isChosen(file) {
+  return words.length === 0 ? environmentIn(tier, file) !== null : words.some((word) => file.includes(word));
+}
+
+const checks = await Promise.all(isDeep ? [] : steps.map(([, command, args]) => run(command, args)));
+for (const [index, { output, isOk }] of checks.entries()) {
+  process.stdout.write(`# ${steps[index][0]}\n${output}`);
+  if (isOk) passed++;
+  else failed++;
+  if (!isOk) failures.note(`not ok - ${steps[index][0]}: see its output above`);
+}
+
+if (failed === 0) {
+  process.stdout.write("# tests\n");
+  const chosen = testFiles().filter(isChosen);
+  const chosenOnNode = onNode(isDeep && words.length === 0 ? testFiles() : chosen);
+  const groups = await buildTests([
+    ...groupsOf(chosen, { tier, jobs }),
+    ...groupsOf(chosenOnNode, { tier, jobs, transport: "node" }),
+  ]);
+  const totals = await runTests(groups, jobs, (output) => {
+    process.stdout.write(output);
+    for (const line of output.split("\n")) failures.note(line);
+  });
+  passed += totals.passed;
+  failed += totals.failed;
+  if (chosen.length === 0) {
+    failures.note(`not ok - no test file has ${words.join(" or ")} in its path`);
+    failed++;
+  }
+}
+
+if (failures.lines.length > 0) process.stdout.write(`\n# what failed\n${failures.lines.join("\n")}\n`);
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,310 @@
+/**
+ * Sends one answer on a response of the transport: exactly once, corked, and never after an abort. The abort handler is
+ * set before anything can throw, or uWebSockets.js would end the process (pitfalls 2.1). Header values are checked,
+ * because uWebSockets.js lets CR and LF through.
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { AnswerBytes, bodySize, isPieced } from "../runtime/answer-bytes.ts";
+import type { FileSlice, HttpReply } from "../runtime/calls.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import { challenge } from "../runtime/results.ts";
+import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
+import type { TransportResponse } from "../transport/transport.ts";
+import { AnswerSender, offer } from "./answer-sender.ts";
+import { FileSender } from "./file-sender.ts";
+import { refused } from "./refused.ts";
+import type { RequestHead } from "./request-head.ts";
+
+const reasons: Readonly<Record<number, string>> = {
+  204: "204 No Content",
+  206: "206 Partial Content",
+  302: "302 Found",
+  304: "304 Not Modified",
+  400: "400 Bad Request",
+  401: "401 Unauthorized",
+  403: "403 Forbidden",
+  404: "404 Not Found",
+  405: "405 Method Not Allowed",
+  409: "409 Conflict",
+  413: "413 Content Too Large",
+  416: "416 Range Not Satisfiable",
+  429: "429 Too Many Requests",
+  500: "500 Internal Server Error",
+  503: "503 Service Unavailable",
+};
+
+const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+
+const overloaded = refused(refuse.overloaded());
+
+/**
+ * `delayed` waits to be written in the next iteration of the event loop, `sending` until the client has read the rest,
+ * and `stopping` until the sender of an aborted answer has stopped.
+ */
+export const responderLife = {
+  open: { answer: "writing", delay: "delayed", abort: "over" },
+  delayed: { write: "writing", end: "over" },
+  writing: { wait: "sending", end: "over" },
+  sending: { abort: "stopping", end: "over" },
+  stopping: { end: "over" },
+  over: {},
+} as const satisfies LifeCycle;
+
+type ResponderState =
+  | { readonly kind: "open"; readonly abortListeners: (() => void)[] }
+  | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
+  | { readonly kind: "writing" }
+  | { readonly kind: "sending"; readonly stop: () => void }
+  | { readonly kind: "stopping" }
+  | { readonly kind: "over" };
+
+const writing = { kind: "writing" } as const;
+const stopping = { kind: "stopping" } as const;
+const over = { kind: "over" } as const;
+
+const nobody = () => undefined;
+
+export interface HttpResponderOptions {
+  readonly clock: Clock;
+  readonly unsent: UnsentBytes;
+}
+
+export class HttpResponder {
+  readonly #response: TransportResponse;
+  readonly #options: HttpResponderOptions;
+  #address: string | null = null;
+  #state: ResponderState = { kind: "open", abortListeners: [] };
+  #isLast = false;
+  #who: (() => string) | null = null;
+  #onEnd: () => void = nobody;
+
+  constructor(response: TransportResponse, options: HttpResponderOptions) {
+    this.#response = response;
+    this.#options = options;
+    response.onAborted(() => this.#abort());
+  }
+
+  /** Address of the client. It must be read for the first time while the response is open. */
+  address(): string {
+    this.#address ??= Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+    return this.#address;
+  }
+
+  /** Answered, or abandoned by the client. */
+  get isOver(): boolean {
+    return this.#state.kind !== "open";
+  }
+
+  /** Closes the connection with the answer: the rest of the client's input is not read. */
+  endConnection(): void {
+    this.#isLast = true;
+  }
+
+  /** @param who the user or address whose share an unsent answer counts against; by default the connection's address */
+  belongsTo(who: () => string): void {
+    this.#who = who;
+  }
+
+  /** Called once when the request is over and no bytes of its answer are unsent. */
+  onEnd(callback: () => void): void {
+    this.#onEnd = callback;
+  }
+
+  /** Called when the client disconnects before the answer, or at once if it already has. */
+  onAbort(callback: () => void): void {
+    if (this.#state.kind === "open") this.#state.abortListeners.push(callback);
+    else callback();
+  }
+
+  #abort(): void {
+    const state = this.#state;
+    switch (state.kind) {
+      case "open":
+        this.#state = step(responderLife, state, "abort", over);
+        for (const listener of state.abortListeners) listener();
+        this.#onEnd();
+        return;
+      case "delayed":
+        void state.file?.close();
+        this.#ended();
+        return;
+      case "writing":
+        this.#ended();
+        return;
+      case "sending":
+        this.#state = step(responderLife, state, "abort", stopping);
+        state.stop();
+        return;
+      case "stopping":
+      case "over":
+        return;
+      default:
+        state satisfies never;
+    }
+  }
+
+  #ended(): void {
+    const state = this.#state;
+    if (state.kind === "open" || state.kind === "over") return;
+    this.#state = step(responderLife, state, "end", over);
+    this.#onEnd();
+  }
+
+  /** @param head null if the request could not even be read */
+  answer(reply: HttpReply, head: RequestHead | null): void {
+    const state = this.#state;
+    if (state.kind !== "open") {
+      void reply.file?.close();
+      return;
+    }
+    // Thrown while the response is still open, so the caller can answer with an error.
+    for (const [name, value] of reply.headers) {
+      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would contain a line break`);
+    }
+    if (reply.closesConnection === true) this.#isLast = true;
+    if (!this.#isLast) {
+      this.#state = step(responderLife, state, "answer", writing);
+      this.#write(reply, head);
+      return;
+    }
+    // If answered at once, uWebSockets.js would parse the bytes after the request in the same segment as the next
+    // request. While the answer is pending it closes instead.
+    const delayed = step(responderLife, state, "delay", { kind: "delayed", file: reply.file } as const);
+    this.#state = delayed;
+    this.#options.clock.soon(() => {
+      if (this.#state !== delayed) return;
+      this.#state = step(responderLife, delayed, "write", writing);
+      this.#write(reply, head);
+    });
+  }
+
+  #write(reply: HttpReply, head: RequestHead | null): void {
+    const { file, body } = reply;
+    if (file !== undefined && file.length > 0 && head?.method !== "HEAD") {
+      this.#sendFile(reply, file, head);
+      return;
+    }
+    void file?.close();
+    const response = this.#response;
+    const size = file?.length ?? bodySize(body);
+    if (head?.method === "HEAD") {
+      response.cork(() => {
+        this.#writeHead(reply, head);
+        // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
+        response.writeHeader("Content-Length", String(size));
+        response.endWithoutBody();
+      });
+      this.#ended();
+    } else if (hasNoBody(reply.status)) {
+      response.cork(() => {
+        this.#writeHead(reply, head);
+        response.endWithoutBody();
+      });
+      this.#ended();
+    } else if (size > limits.answer_small_bytes_max) this.#sendLarge(reply, size, head);
+    else this.#sendSmall(reply, size, head);
+  }
+
+  #sendSmall(reply: HttpReply, size: number, head: RequestHead | null): void {
+    const response = this.#response;
+    const body = isPieced(reply.body) ? reply.body.join("") : reply.body;
+    let isTaken = true;
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      if (this.#isLast || size === 0) response.end(body, this.#isLast);
+      else [isTaken] = response.tryEnd(body, size);
+    });
+    if (isTaken) this.#ended();
+    else {
+      const holding = this.#options.unsent.holdSmall(this.#holder(), size, this.#evict);
+      this.#sendRest({ bytes: new AnswerBytes(body), isTaken }, holding);
+    }
+  }
+
+  /**
+   * A GET without room gets 503 and can be repeated. After a change the connection is closed instead, because a 503
+   * would say that the change failed.
+   */
+  #sendLarge(reply: HttpReply, size: number, head: RequestHead | null): void {
+    const response = this.#response;
+    const holding = this.#options.unsent.hold(this.#holder(), size, this.#evict);
+    if (holding === null && head?.method === "GET") {
+      this.#write(overloaded, head);
+      return;
+    }
+    if (holding === null) {
+      response.close();
+      return;
+    }
+    const bytes = new AnswerBytes(reply.body);
+    let [isTaken, isDone] = [false, false];
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      if (this.#isLast) response.writeHeader("Connection", "close");
+      ({ isTaken, isDone } = offer(response, bytes, 0));
+    });
+    if (!isDone) {
+      this.#sendRest({ bytes, isTaken }, holding);
+      return;
+    }
+    holding.release();
+    this.#ended();
+  }
+
+  #sendRest(rest: { readonly bytes: AnswerBytes; readonly isTaken: boolean }, holding: Holding): void {
+    const { clock } = this.#options;
+    const onEnd = () => {
+      holding.release();
+      this.#ended();
+    };
+    const sender = new AnswerSender({ response: this.#response, ...rest, clock, onEnd });
+    this.#wait(() => sender.end());
+  }
+
+  /** @param stop makes the sender of the rest end; it reports when it has */
+  #wait(stop: () => void): void {
+    const state = this.#state;
+    if (state.kind === "writing") this.#state = step(responderLife, state, "wait", { kind: "sending", stop });
+    // The client disconnected while the first bytes were written.
+    else stop();
+  }
+
+  #holder(): string {
+    return this.#who?.() ?? this.address();
+  }
+
+  readonly #evict = (): void => {
+    if (this.#state.kind === "writing" || this.#state.kind === "sending") this.#response.close();
+  };
+
+  /** The response ends when the file was sent; an error on the way closes the connection. */
+  #sendFile(reply: HttpReply, file: FileSlice, head: RequestHead | null): void {
+    const sender = new FileSender(this.#response, file, this.#options.clock);
+    this.#wait(() => sender.abort());
+    this.#response.cork(() => this.#writeHead(reply, head));
+    const ended = () => this.#ended();
+    sender.send().then(ended, ended);
+  }
+
+  #writeHead(reply: HttpReply, head: RequestHead | null): void {
+    const response = this.#response;
+    // uWebSockets.js writes 200 by itself.
+    if (reply.status !== 200) response.writeStatus(reasons[reply.status] ?? String(reply.status));
+    if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
+    for (const [name, value] of reply.headers) {
+      // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
+      if (name !== challenge[0] || (head?.fetchSite ?? "") === "") response.writeHeader(name, value);
+    }
+    // Credentials are in a header that pages must set themselves, never in cookies, so any origin is allowed.
+    if (head !== null && head.origin !== "") {
+      response.writeHeader("Access-Control-Allow-Origin", "*");
+      response.writeHeader("Access-Control-Expose-Headers", exposed);
+    }
+  }
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
+}

@@ -1,0 +1,66 @@
+/** The parts of a multipart/form-data body that is in memory (RFC 7578). Large files are parsed as they arrive instead (file-receiver.ts). */
+
+export interface Part {
+  /** null if the part has no name. */
+  readonly name: string | null;
+  /** null if the part is a value and not a file. */
+  readonly filename: string | null;
+  readonly contentType: string;
+  /** A view of the body, not a copy. */
+  readonly data: Buffer;
+}
+
+/**
+ * Data after the last delimiter is ignored, even if it was meant as a part.
+ * @param partsMax reading stops after one part more than this
+ * @returns null if the headers of a part have no end
+ */
+export function readParts(body: Buffer, boundary: string, partsMax: number): readonly Part[] | null {
+  const parts: Part[] = [];
+  const delimiter = `\r\n--${boundary}`;
+  const first = `--${boundary}`;
+  let start = body.toString("latin1", 0, first.length) === first ? first.length : behind(body, delimiter, 0);
+  while (start !== null && parts.length <= partsMax) {
+    const next = behind(body, delimiter, start);
+    if (next === null) break;
+    const part = readPart(body.subarray(start, next - delimiter.length));
+    if (part === null) return null;
+    parts.push(part);
+    start = next;
+  }
+  return parts;
+}
+
+/** The end of the next delimiter from `start` on; null if there is none. */
+function behind(body: Buffer, delimiter: string, start: number): number | null {
+  const found = body.indexOf(delimiter, start, "latin1");
+  return found < 0 ? null : found + delimiter.length;
+}
+
+/** @param bytes from the end of a delimiter's boundary to the line break before the next one */
+function readPart(bytes: Buffer): Part | null {
+  const end = bytes.indexOf("\r\n\r\n", 0, "latin1");
+  if (end < 0) return null;
+  const headers = bytes.toString("utf8", 0, end);
+  const disposition = header(headers, "content-disposition");
+  return {
+    name: parameter(disposition, "name"),
+    filename: parameter(disposition, "filename"),
+    contentType: header(headers, "content-type"),
+    data: bytes.subarray(end + 4),
+  };
+}
+
+/** "" when it is absent. */
+function header(headers: string, name: string): string {
+  const line = headers.split("\r\n").find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`);
+  return line === undefined ? "" : line.slice(name.length + 1).trim();
+}
+
+/** Browsers write quotes as %22, so a value ends at the first one. */
+function parameter(value: string, wanted: string): string | null {
+  for (const [, name = "", quoted, plain = ""] of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)) {
+    if (name.toLowerCase() === wanted) return quoted ?? plain;
+  }
+  return null;
+}

@@ -1,0 +1,66 @@
+/**
+ * Delivers one realm's emails (D31): receives the rows that a turn wrote, after its flush, passes due ones to the mail
+ * sender, and reports the outcome to the email's actor. After a start it reads the existing rows: a crash loses no
+ * email and at most repeats one, with the same Message-ID.
+ */
+import { command } from "../../../actors/protocol/commands.ts";
+import { limits } from "../../../schemas/limits.ts";
+import type { MailRecord } from "../../../schemas/mails.ts";
+import type { Realm } from "../../runtime/realm.ts";
+import { DeliveryQueue } from "../delivery-queue.ts";
+import type { Delivery, MailSender, Origin } from "./mail-sender.ts";
+
+export class OutboxRelay {
+  readonly #realm: Realm;
+  readonly #mailSender: MailSender;
+  readonly #origin: Origin;
+  readonly #queue: DeliveryQueue<MailRecord>;
+
+  /** @param site returns the organization's address, called when an email is rendered */
+  constructor(realm: Realm, id: number, mailSender: MailSender, site: () => string) {
+    this.#realm = realm;
+    this.#mailSender = mailSender;
+    const { label, createdAt } = realm.view.realm;
+    this.#origin = { id, name: `${id}:${label}:${createdAt}`, site };
+    this.#queue = new DeliveryQueue({
+      now: () => realm.view.now,
+      read: (start, limit) => realm.view.rows("mails", { start, limit }).map(({ key, row }) => ({ id: key, row })),
+      waitingMax: limits.mails_waiting_in_memory_max,
+      concurrentMax: limits.mail_deliveries_concurrent_max,
+      deliver: (mailId) => void this.#deliver(mailId),
+    });
+    realm.dispatcher.observers.observe("mails", (deltas) => {
+      for (const { key, row } of deltas) this.#queue.noticed(key as number, row as MailRecord | null);
+      this.#queue.handOver();
+    });
+    this.#queue.handOver();
+  }
+
+  async #deliver(id: number): Promise<void> {
+    const mail = this.#realm.view.row("mails", id);
+    if (mail === undefined) this.#queue.noticed(id, null);
+    else this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
+  }
+
+  /** The change of the row, seen after its turn, makes room for the next email. */
+  #report(mail: MailRecord, delivery: Delivery): void {
+    const to = { actor: "mail", id: mail.id } as const;
+    const { dispatcher } = this.#realm;
+    if (delivery.kind === "interrupted") return;
+    if (delivery.kind === "taken") {
+      dispatcher.send(command(to, "mail.sent", {}, null));
+      return;
+    }
+    const { isPermanent, reason } = delivery;
+    const attempts = mail.attempts + 1;
+    const isLast = isPermanent || attempts >= limits.mail_attempts_max;
+    const fields = { realm: this.#origin.id, mail: mail.id, template: mail.template, attempts, reason };
+    if (isLast)
+      this.#mailSender.log.error(
+        fields,
+        'An email could not be delivered and is a dead letter now: see "cli dead-letters list"',
+      );
+    else this.#mailSender.log.warn(fields, "An email was not accepted; it will be retried");
+    dispatcher.send(command(to, "mail.failed", { isPermanent, reason }, null));
+  }
+}

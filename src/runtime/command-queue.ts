@@ -1,0 +1,126 @@
+/**
+ * The realm's command queue: first in, first out; commands that actors send are appended (M7), and only the
+ * continuation of a command is queued at the front. While the disk is nearly full, the server's own commands that write
+ * are set aside, and are queued at the front again when there is space (M5).
+ */
+
+import { actorKinds } from "../../actors/kinds.ts";
+import type { Command, CommandType } from "../../actors/protocol/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { QueuedCommand } from "./queued-command.ts";
+
+/** Background commands: possibly long, and not urgent. Each one enqueues the next. */
+const backgroundCommands: ReadonlySet<CommandType> = new Set(["topic-deletion.continue", "retention.sweep"]);
+
+export interface TurnKind {
+  /** A turn without a transaction: nothing in it writes. */
+  readonly isVolatileTurn: boolean;
+  /** There have been no requests for a while. */
+  readonly isIdle: boolean;
+  /** A request waits for a command that was queued when the turn began. */
+  readonly isAsked: boolean;
+}
+
+export class CommandQueue {
+  #commands: QueuedCommand[] = [];
+  #deferredWrites: QueuedCommand[] = [];
+  /** Number of entries that the running turn has taken. */
+  #taken = 0;
+  #hadBackgroundCommand = false;
+  /** Number of consecutive turns in which background commands were postponed. */
+  #turnsWithoutBackground = 0;
+  #postponed: QueuedCommand[] = [];
+
+  get length(): number {
+    return this.#commands.length;
+  }
+
+  get deferredLength(): number {
+    return this.#deferredWrites.length;
+  }
+
+  /** The array that a turn walks; commands sent meanwhile are appended to it. */
+  get commands(): readonly QueuedCommand[] {
+    return this.#commands;
+  }
+
+  /** Whether nothing in the queue writes. */
+  get isVolatile(): boolean {
+    return this.#commands.every(({ command }) => isVolatile(command));
+  }
+
+  push(queued: QueuedCommand): void {
+    this.#commands.push(queued);
+  }
+
+  /**
+   * Takes the next command of this turn, or null if none is left. While requests wait, background commands are
+   * postponed: most turns with requests run none, and none runs more than one.
+   */
+  next({ isVolatileTurn, isIdle, isAsked }: TurnKind): QueuedCommand | null {
+    for (let queued = this.#commands[this.#taken]; queued !== undefined; queued = this.#commands[this.#taken]) {
+      // A command that writes, sent in a volatile turn, waits for a turn with a transaction.
+      if (isVolatileTurn && !isVolatile(queued.command)) return null;
+      this.#taken++;
+      if (!backgroundCommands.has(queued.command.type)) return queued;
+      const allowsBackground = !isAsked || this.#turnsWithoutBackground >= limits.turns_without_background_max;
+      if (isIdle || (allowsBackground && !this.#hadBackgroundCommand)) {
+        this.#hadBackgroundCommand = true;
+        return queued;
+      }
+      this.#postponed.push(queued);
+    }
+    return null;
+  }
+
+  /** Drops the commands that were taken, and puts `first` at the front. */
+  endTurn(first: QueuedCommand | null): void {
+    const left = this.#commands.slice(this.#taken);
+    for (const queued of this.#postponed) left.push(queued);
+    this.#commands = first === null ? left : [first, ...left];
+    this.#turnsWithoutBackground =
+      this.#hadBackgroundCommand || this.#postponed.length === 0 ? 0 : this.#turnsWithoutBackground + 1;
+    this.#postponed = [];
+    this.#taken = 0;
+    this.#hadBackgroundCommand = false;
+  }
+
+  /** Removes commands that would write: requests are rejected by `refuse`, and the server's own commands are held. */
+  setAsideWrites(refuse: (queued: QueuedCommand) => void): void {
+    const runnable: QueuedCommand[] = [];
+    for (const queued of this.#commands) {
+      if (isVolatile(queued.command)) runnable.push(queued);
+      else if (queued.settle === null) this.#deferredWrites.push(queued);
+      else refuse(queued);
+    }
+    this.#commands = runnable;
+  }
+
+  /** There is space again: held commands go to the front, because they were accepted first. */
+  restoreDeferred(): void {
+    if (this.#deferredWrites.length === 0) return;
+    this.#commands = [...this.#deferredWrites, ...this.#commands];
+    this.#deferredWrites = [];
+  }
+
+  /** Whether a request waits for a queued command. */
+  get isAsked(): boolean {
+    return this.#commands.some(({ settle }) => settle !== null);
+  }
+
+  /** Whether the queue may be dropped at a shutdown: every command is stored in a row or is volatile. */
+  get isSafe(): boolean {
+    return this.#commands.every(({ source, command }) => {
+      return source.kind === "mailbox" || source.kind === "timer" || (source.kind === "sent" && isVolatile(command));
+    });
+  }
+
+  clear(): void {
+    this.#commands = [];
+    this.#deferredWrites = [];
+  }
+}
+
+export function isVolatile(command: Command): boolean {
+  return actorKinds[command.to.actor].isVolatile;
+}

@@ -1,0 +1,34 @@
+/** What the dispatcher needs from its realm, and whom it reports to. */
+import type { Command } from "../../actors/protocol/commands.ts";
+import type { Environment } from "../store/environment.ts";
+import type { Follower } from "../store/projections/projection.ts";
+import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import type { Clock } from "./clock.ts";
+import type { StagedEvent } from "./stage-effects.ts";
+
+/** Receives events: they are staged as each command is applied, and published after the flush (M1). */
+export interface EventSink extends Follower {
+  stage(event: StagedEvent): void;
+  publish(): void;
+}
+
+/** How the dispatcher alerts an operator: by log lines, and by ending the process. */
+export interface Alarm {
+  /** A command threw (M6), or, if `command` is null, delivering its results threw. */
+  bug(error: unknown, command: Command | null): void;
+  /** A commit failed (M5). Must not return. */
+  fatal(error: unknown): never;
+  /** Logs one line for the operator. */
+  warn(line: string): void;
+}
+
+export interface DispatcherOptions {
+  readonly environment: Environment;
+  readonly projections: RealmProjections;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+  /** Whether the disk has room for writes (M5). */
+  readonly acceptsWrites: () => boolean;
+  /** Removes a file that no row on disk claims. */
+  readonly discard: (file: string) => void;
+}

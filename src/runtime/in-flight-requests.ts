@@ -1,0 +1,57 @@
+/**
+ * Requests with an Idempotency-Key that are being processed. A repeated request waits for the answer of the first
+ * (D25).
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { type IdempotencyKeys, keyReused } from "./idempotency.ts";
+import type { IdempotencyKey } from "./queued-command.ts";
+import type { Reply } from "./results.ts";
+
+type Settle = (result: Reply) => void;
+
+export class InFlightRequests {
+  readonly #keys: IdempotencyKeys;
+  readonly #running = new Map<string, { readonly paramsHash: string; readonly repeats: Settle[] }>();
+
+  constructor(keys: IdempotencyKeys) {
+    this.#keys = keys;
+  }
+
+  /**
+   * Returns the stored answer of an earlier request with this key, a rejection if its parameters differ, or null if the
+   * key is new or its request is still running.
+   */
+  kept(idempotencyKey: IdempotencyKey, now: number): Reply | null {
+    return this.#keys.find(idempotencyKey, now);
+  }
+
+  /**
+   * A stored answer is returned whatever the state of the server; `refusal` says why nothing new may be executed.
+   * @returns how to settle the request if it must be executed; null if it is answered, or will be answered together
+   *   with the first one
+   */
+  admit(idempotencyKey: IdempotencyKey, now: number, refusal: Reply | null, settle: Settle): Settle | null {
+    const name = `${idempotencyKey.userId}:${idempotencyKey.keyHash}`;
+    const running = this.#running.get(name);
+    if (running !== undefined) {
+      if (running.paramsHash !== idempotencyKey.paramsHash) settle(keyReused());
+      else if (running.repeats.length >= limits.idempotency_waiters_max) settle(refuse.overloaded());
+      else running.repeats.push(settle);
+      return null;
+    }
+    const kept = this.#keys.find(idempotencyKey, now);
+    const known = kept ?? refusal;
+    if (known !== null) {
+      settle(known);
+      return null;
+    }
+    const repeats: Settle[] = [];
+    this.#running.set(name, { paramsHash: idempotencyKey.paramsHash, repeats });
+    return (result) => {
+      this.#running.delete(name);
+      settle(result);
+      for (const repeat of repeats) repeat(result);
+    };
+  }
+}

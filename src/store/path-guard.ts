@@ -1,0 +1,48 @@
+/**
+ * Checks that an open file or folder is still the one at its path: a data folder may be removed or replaced under a
+ * running server.
+ */
+import { statSync } from "node:fs";
+
+/** This process must stop writing: anything that it acknowledged from now on would be lost. */
+export class OwnershipLost extends Error {
+  override readonly name = "OwnershipLost";
+}
+
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+export class PathGuard {
+  readonly #path: string;
+  readonly #identity: Identity;
+
+  /** @throws Error when nothing is at the path */
+  constructor(path: string) {
+    this.#path = path;
+    this.#identity = statSync(path, { bigint: true });
+  }
+
+  /** @throws OwnershipLost when something else, or nothing, is at the path now */
+  verify(): void {
+    const found = identityAt(this.#path);
+    if (found === null) throw this.#lost("was removed");
+    if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw this.#lost("was replaced");
+  }
+
+  #lost(how: string): OwnershipLost {
+    return new OwnershipLost(
+      `${this.#path} ${how} while the server ran on it. The server stops: further writes would be lost.`,
+    );
+  }
+}
+
+/** A path that can no longer be checked counts as removed. */
+function identityAt(path: string): Identity | null {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * HTTP and WebSocket by uWebSockets.js. Its requests, responses and sockets are used without a wrapper; only calls per
+ * app or per upgrade are translated here. The library is loaded on demand, because it has no binary for every system
+ * (load.ts).
+ */
+import type { TemplatedApp, us_listen_socket } from "uWebSockets.js";
+import { limits } from "../../schemas/limits.ts";
+import {
+  type RequestHandler,
+  type SocketRoute,
+  silenceMarginS,
+  type TlsOptions,
+  type Transport,
+  type TransportSocket,
+  type WebApp,
+} from "./transport.ts";
+
+type Library = typeof import("uWebSockets.js");
+
+/** The overload of `listen` that the library has but its typings lack (pitfalls 0). */
+type ListenOnHost = (
+  host: string,
+  port: number,
+  options: number,
+  callback: (socket: us_listen_socket | false) => void,
+) => void;
+
+/** Exported by the library but missing in its typings: rejects a second listener on the port. */
+const LIBUS_LISTEN_EXCLUSIVE_PORT = 1;
+
+/** @throws Error when the library has no binary that loads here */
+export async function loadNative(): Promise<Transport> {
+  // uWebSockets.js reads the variable when it is loaded. Its default of 4 KiB is too small for the longest request line
+  // plus the headers of a browser behind a proxy.
+  process.env["UWS_HTTP_MAX_HEADERS_SIZE"] ??= String(limits.http_head_bytes_max);
+  const library = await import("uWebSockets.js");
+  return {
+    kind: "native",
+    createApp({ tls }) {
+      const app = createApp(library, tls);
+      return app === null ? null : new NativeApp(library, app);
+    },
+  };
+}
+
+function createApp(library: Library, tls: TlsOptions | null): TemplatedApp | null {
+  if (tls === null) return library.App();
+  try {
+    return library.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
+  } catch {
+    return null;
+  }
+}
+
+class NativeApp implements WebApp {
+  readonly checksChunks = false;
+  readonly #library: Library;
+  readonly #app: TemplatedApp;
+  #listenSocket: us_listen_socket | null = null;
+
+  constructor(library: Library, app: TemplatedApp) {
+    this.#library = library;
+    this.#app = app;
+  }
+
+  onRequest(handler: RequestHandler): void {
+    this.#app.any("/*", handler);
+  }
+
+  onSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
+    // The library's typings lack the functions for fragments.
+    const known = (socket: unknown) => socket as TransportSocket<Data>;
+    this.#app.ws<Data>(path, {
+      maxPayloadLength: route.messageBytesMax,
+      maxBackpressure: route.bufferBytesMax,
+      closeOnBackpressureLimit: true,
+      idleTimeout: idleTimeoutOf(route.heartbeatS),
+      sendPingsAutomatically: true,
+      upgrade: (response, request, context) =>
+        route.upgrade(response, request, (data, protocol) => {
+          const key = request.getHeader("sec-websocket-key");
+          response.upgrade(data, key, protocol, request.getHeader("sec-websocket-extensions"), context);
+        }),
+      open: (socket) => route.open(known(socket)),
+      message: (socket, message, isBinary) => route.message(known(socket), new Uint8Array(message), isBinary),
+      drain: (socket) => route.drained(known(socket)),
+      close: (socket) => route.closed(known(socket)),
+    });
+    // Without a complete key the library does not treat a request as an upgrade.
+    this.#app.get(path, (response, request) => route.plain(response, request));
+  }
+
+  listen(host: string, port: number): Promise<number | null> {
+    return new Promise((resolve) => {
+      // Without this option the kernel lets a second process share the port. The typings have it only without a host.
+      const listen = this.#app.listen.bind(this.#app) as unknown as ListenOnHost;
+      listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+        if (!socket) {
+          resolve(null);
+          return;
+        }
+        this.#listenSocket = socket;
+        resolve(this.#library.us_socket_local_port(socket));
+      });
+    });
+  }
+
+  stopListening(): void {
+    if (this.#listenSocket !== null) this.#library.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+  }
+
+  close(): void {
+    this.#app.close();
+  }
+}
+
+/** The library pings a connection that was silent for its idle time minus a margin, and closes it at the idle time. */
+export function idleTimeoutOf(heartbeatS: number): number {
+  return heartbeatS + silenceMarginS(heartbeatS);
+}

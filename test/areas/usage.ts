@@ -1,0 +1,16 @@
+/** Usage in the tests that cover every area. */
+import { command } from "../../actors/protocol/commands.ts";
+import { defineCases } from "./area.ts";
+import { realm } from "./draws.ts";
+
+export const usageCases = defineCases({
+  audiences: {
+    administrators: ["get-usage"],
+  },
+  draws: {
+    "inputs.persist": (world) => {
+      const counts = [{ day: world.random.below(40), userId: world.user(), reports: 1 }];
+      return command(realm, "inputs.persist", { counts }, null);
+    },
+  },
+});

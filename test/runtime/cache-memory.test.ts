@@ -1,0 +1,49 @@
+/**
+ * The caches of messages that were read (runtime/row-cache.ts, queries/encoded-messages.ts) are bounded by characters.
+ * That bounds memory only if a message takes no more memory than is counted for it. Measured after a garbage
+ * collection, independent of time.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { realmOf } from "../support/conversation.ts";
+import { fillIndexes, messageRow, setNewestMessage } from "../support/filled.ts";
+import { heapMib } from "../support/heap.ts";
+import { fill, rowsFor } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const perPage = limits.messages_per_fetch_max;
+const content = "**short** text";
+const rendered = "<p><strong>short</strong> text</p>";
+
+t.test("[S3] a cached short message takes no more memory than is counted for it", async (t) => {
+  const server = await startTestServer(t, { dataDir: temporaryFolder(t, { inMemory: true }) });
+  const realm = realmOf(server);
+  const newest = await server.owner.say("general", "weighed", content);
+  const conversationId = realm.view.row("messages", newest)?.conversationId ?? 0;
+  const first = newest + 1;
+  fillIndexes(realm, conversationId, 2 * perPage, first);
+  const row = (id: number) => messageRow(id, conversationId, { senderId: server.owner.userId, content, rendered });
+  fill(
+    realm,
+    "messages",
+    rowsFor<"messages">(2 * perPage, (id) => [id, row(id)], first),
+  );
+  setNewestMessage(realm, first + 2 * perPage - 1);
+  const read = async (page: number) => {
+    const { body } = await server.owner.get("/messages", {
+      anchor: String(first + page * perPage),
+      num_before: 0,
+      num_after: perPage - 1,
+    });
+    return (body.messages as unknown[]).length;
+  };
+  // Memory for compilation and the first allocation is not measured.
+  t.equal(await read(0), perPage);
+  const before = heapMib();
+  t.equal(await read(1), perPage);
+  const weight = ((heapMib() - before) * 2 ** 20) / perPage;
+  t.comment(`${Math.round(weight)} bytes per message`);
+  t.ok(weight > (content.length + rendered.length) * 2, `they are cached: ${weight}`);
+  const counted = limits.cached_message_overhead_characters + 2 * (content.length + rendered.length);
+  t.ok(weight <= counted, `${weight} bytes are at most ${counted}`);
+});

@@ -1,0 +1,53 @@
+/** docs/state-machines.md shows the machines as they are, and every arrow says what causes it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { allMachines, commandsOf, edgesOf, lifeCycles, renderStates, statesPage } from "../support/state-machines.ts";
+import { projectRoot, readSources } from "./sources.ts";
+
+t.test("[house] docs/state-machines.md is what `npm run docs:machines` writes", (t) => {
+  t.equal(readFileSync(statesPage, "utf8"), renderStates());
+  t.end();
+});
+
+t.test("[house] every transition names its guard, and commands that its state accepts", (t) => {
+  for (const machine of allMachines) {
+    for (const { from, to, guard, commands } of edgesOf(machine)) {
+      const name = `${machine.id}: ${from} to ${to}`;
+      t.match(guard, /^(?:is|has)[A-Z]/, `${name} has a named guard`);
+      t.ok(commands.length > 0, `${name} names commands`);
+      const state = machine.states[from];
+      const accepted = state === undefined ? [] : commandsOf(machine, state).accepted;
+      t.strictSame(
+        commands.filter((command) => !accepted.includes(command)),
+        [],
+        `${name}: ${commands}`,
+      );
+    }
+  }
+  t.end();
+});
+
+t.test("[house] every event of a life cycle occurs in its class, and every state can be reached", (t) => {
+  for (const { id, life, user } of lifeCycles) {
+    const source = readFileSync(join(projectRoot, user), "utf8");
+    const taken = new Set([...source.matchAll(/step\(\s*\w+,\s*\w+,\s*"(\w+)"/g)].map(([, event]) => event));
+    const events = new Set(Object.values(life).flatMap((next) => Object.keys(next)));
+    t.strictSame([...taken].sort(), [...events].sort(), id);
+    const [initial = "", ...states] = Object.keys(life);
+    const reached = new Set([initial]);
+    for (const state of reached) for (const to of Object.values(life[state] ?? {})) reached.add(to);
+    t.strictSame([...reached].sort(), [initial, ...states].sort(), `${id}: states`);
+    t.ok(states.filter((state) => Object.keys(life[state] ?? {}).length === 0).length <= 1, `${id}: final states`);
+  }
+  const inUse = readSources().filter(({ imports }) =>
+    imports.some(({ target }) => target === "src/runtime/life-cycle.ts"),
+  );
+  const known = new Set(lifeCycles.flatMap(({ table, user }) => [table, user, "test/support/state-machines.ts"]));
+  t.strictSame(
+    inUse.map(({ path }) => path).filter((path) => !known.has(path)),
+    [],
+    "every life cycle is on the page",
+  );
+  t.end();
+});

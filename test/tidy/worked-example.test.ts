@@ -1,0 +1,70 @@
+/**
+ * The worked example of CONTRIBUTING.md is real: docs/examples/add-an-operation.patch applies to a copy of the tree, compiles there, and
+ * its tests pass. The example and saved snippets also measure what an area costs in files.
+ */
+import { execFile } from "node:child_process";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import t from "tap";
+import { temporaryFolder } from "../support/server.ts";
+import { projectRoot, readSources } from "./sources.ts";
+
+const run = promisify(execFile);
+
+/** The files that one area may take. */
+const serverFilesMax = 7;
+const testFilesMax = 4;
+
+const patch = join(projectRoot, "docs/examples/add-an-operation.patch");
+
+function isOfServer(path: string): boolean {
+  return /^(?:actors|schemas|src)\//.test(path);
+}
+
+t.test("[house] saved snippets take at most 7 files of the server and 4 of the tests", (t) => {
+  const files = readSources().filter(({ path, text }) => /saved.?snippet/i.test(path + text));
+  const paths = files.map(({ path }) => path).filter((path) => path !== "test/tidy/worked-example.test.ts");
+  const ofServer = paths.filter(isOfServer);
+  const ofTests = paths.filter((path) => path.startsWith("test/"));
+  t.ok(ofServer.length > 0 && ofServer.length <= serverFilesMax, ofServer.join(" "));
+  t.ok(ofTests.length > 0 && ofTests.length <= testFilesMax, ofTests.join(" "));
+  t.end();
+});
+
+t.test("[house] the worked example takes no more files, applies, compiles and passes its tests", async (t) => {
+  const changed = [...readFileSync(patch, "utf8").matchAll(/^\+\+\+ b\/(\S+)$/gm)].map((match) => match[1] ?? "");
+  const ofServer = changed.filter(isOfServer);
+  const ofTests = changed.filter((path) => path.startsWith("test/"));
+  t.ok(ofServer.length > 0 && ofServer.length <= serverFilesMax, ofServer.join(" "));
+  t.ok(ofTests.length > 0 && ofTests.length <= testFilesMax, ofTests.join(" "));
+  t.equal(ofServer.length + ofTests.length, changed.length, "and no other file");
+
+  const copy = temporaryFolder(t);
+  const without = new Set([".git", ".tap", "dist", "node_modules"].map((name) => join(projectRoot, name)));
+  cpSync(projectRoot, copy, { recursive: true, filter: (path) => !without.has(path) });
+  symlinkSync(join(projectRoot, "node_modules"), join(copy, "node_modules"));
+  const environment = { ...process.env, GIT_CEILING_DIRECTORIES: join(copy, ".."), TAP_TIMEOUT: "600" };
+  const inCopy = (program: string, ...parameters: string[]) =>
+    run(program, parameters, { cwd: copy, env: environment });
+  await inCopy("git", "apply", patch);
+
+  const files = [...changed, "src/main.ts", "test/sim/catalogue.ts"];
+  writeFileSync(
+    join(copy, "tsconfig.example.json"),
+    JSON.stringify({ extends: "./tsconfig.json", include: ["src/**/*.d.ts"], files }),
+  );
+  const bin = (name: string) => join(copy, "node_modules", ".bin", name);
+  await inCopy(bin("tsc"), "-p", "tsconfig.example.json");
+  t.pass("it compiles");
+  const tests = [
+    ...ofTests.filter((path) => path.endsWith(".test.ts")),
+    "test/permissions/other-ids.test.ts",
+    "test/realtime/every-type.test.ts",
+    "test/realtime/register.test.ts",
+  ];
+  for (const file of tests) {
+    await inCopy(process.execPath, "--import=tsx", file);
+    t.pass(`${file} passes`);
+  }
+});

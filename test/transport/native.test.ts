@@ -1,0 +1,12 @@
+/** Runs the contract of transports with uWebSockets.js; skipped with a message where its binary does not load. */
+import t from "tap";
+import { loadNative } from "../../src/transport/native.ts";
+import { holds } from "./app.ts";
+import { httpContract } from "./http-contract.ts";
+import { patienceContract } from "./patience-contract.ts";
+import { socketContract, tlsContract } from "./socket-contract.ts";
+
+const transport = await loadNative().catch(() => null);
+
+if (transport === null) t.pass("skipped: uWebSockets.js has no binary that loads here");
+else holds(t, transport, httpContract, socketContract, tlsContract, patienceContract);
