@@ -5,6 +5,8 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { type Gate, openGate } from "../journal/gate.ts";
+import type { Position } from "../journal/journal.ts";
 import { AnswerBytes, bodySize, isPieced } from "../runtime/answer-bytes.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -40,11 +42,12 @@ const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimi
 const overloaded = refused(refuse.overloaded());
 
 /**
- * `delayed` waits to be written in the next iteration of the event loop, `sending` until the client has read the rest,
+ * `held` waits for its realm's gate, `delayed` waits to be written in the next iteration of the event loop, `sending` until the client has read the rest,
  * and `stopping` until the sender of an aborted answer has stopped.
  */
 export const responderLife = {
-  open: { answer: "writing", delay: "delayed", abort: "over" },
+  open: { hold: "held", answer: "writing", delay: "delayed", abort: "over" },
+  held: { answer: "writing", delay: "delayed", abort: "over" },
   delayed: { write: "writing", end: "over" },
   writing: { wait: "sending", end: "over" },
   sending: { abort: "stopping", end: "over" },
@@ -54,11 +57,15 @@ export const responderLife = {
 
 type ResponderState =
   | { readonly kind: "open"; readonly abortListeners: (() => void)[] }
+  | { readonly kind: "held"; readonly file: FileSlice | undefined }
   | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
   | { readonly kind: "writing" }
   | { readonly kind: "sending"; readonly stop: () => void }
   | { readonly kind: "stopping" }
   | { readonly kind: "over" };
+
+/** A response whose answer leaves now. */
+type Leaving = Extract<ResponderState, { readonly kind: "open" | "held" }>;
 
 const writing = { kind: "writing" } as const;
 const stopping = { kind: "stopping" } as const;
@@ -77,6 +84,9 @@ export class HttpResponder {
   #address: string | null = null;
   #state: ResponderState = { kind: "open", abortListeners: [] };
   #isLast = false;
+  #gate: Gate = openGate;
+  /** What the answer shows; null: whatever memory holds when it is given. */
+  #seen: Position | null = null;
   #who: (() => string) | null = null;
   #onEnd: () => void = nobody;
 
@@ -100,6 +110,17 @@ export class HttpResponder {
   /** Closes the connection with the answer: the rest of the client's input is not read. */
   endConnection(): void {
     this.#isLast = true;
+  }
+
+  /** The answer will show what the realm's memory holds, so it leaves through the realm's gate (M1, M9). */
+  leavesThrough(gate: Gate): void {
+    this.#gate = gate;
+    gate.reads.begin();
+  }
+
+  /** Everything since `leavesThrough` was synchronous: the answer shows what was read meanwhile, and nothing else. */
+  hasRead(): void {
+    this.#seen = this.#gate.reads.seen;
   }
 
   /** @param who the user or address whose share an unsent answer counts against; by default the connection's address */
@@ -126,6 +147,11 @@ export class HttpResponder {
         for (const listener of state.abortListeners) listener();
         this.#onEnd();
         return;
+      case "held":
+        void state.file?.close();
+        this.#state = step(responderLife, state, "abort", over);
+        this.#onEnd();
+        return;
       case "delayed":
         void state.file?.close();
         this.#ended();
@@ -147,7 +173,7 @@ export class HttpResponder {
 
   #ended(): void {
     const state = this.#state;
-    if (state.kind === "open" || state.kind === "over") return;
+    if (state.kind === "open" || state.kind === "held" || state.kind === "over") return;
     this.#state = step(responderLife, state, "end", over);
     this.#onEnd();
   }
@@ -164,6 +190,19 @@ export class HttpResponder {
       if (/[\r\n]/.test(value)) throw new Error(`header ${name} would contain a line break`);
     }
     if (reply.closesConnection === true) this.#isLast = true;
+    const seen = this.#seen ?? this.#gate.shown;
+    if (this.#gate.isOpenFor(seen)) {
+      this.#leave(state, reply, head);
+      return;
+    }
+    const held = step(responderLife, state, "hold", { kind: "held", file: reply.file } as const);
+    this.#state = held;
+    this.#gate.pass(() => {
+      if (this.#state === held) this.#leave(held, reply, head);
+    }, seen);
+  }
+
+  #leave(state: Leaving, reply: HttpReply, head: RequestHead | null): void {
     if (!this.#isLast) {
       this.#state = step(responderLife, state, "answer", writing);
       this.#write(reply, head);

@@ -236,7 +236,10 @@ export class HttpServer {
   #handle(responder: HttpResponder, head: RequestHead, body: Body): Promise<void> | undefined {
     try {
       const reply = this.#execute(responder, head, body);
-      if (!(reply instanceof Promise)) return this.#answer(responder, head, reply);
+      if (!(reply instanceof Promise)) {
+        responder.hasRead();
+        return this.#answer(responder, head, reply);
+      }
       return reply.then(
         (later) => this.#answer(responder, head, later),
         (error) => this.#fail(responder, head, error),
@@ -264,6 +267,7 @@ export class HttpServer {
     const path = head.path.slice(apiPrefix.length);
     if (head.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(head.host);
+    responder.leavesThrough(realm.gate);
     const credentials = authenticate(realm.view, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
@@ -309,6 +313,7 @@ export class HttpServer {
     }
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
+    responder.leavesThrough(realm.gate);
     const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
     if (isClosed) return errorPage(refuse.realmDeactivated());
     return route.serve({

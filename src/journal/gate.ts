@@ -1,52 +1,159 @@
 /**
  * The gate of a realm: what shows a turn leaves when the turn's record is durable (M1, M9). Memory is ahead of the disk
- * by the turns that are not flushed yet; nothing outside ever is. There is one gate, at the places where bytes leave.
+ * by the turns that are not flushed yet; nothing outside ever is. Answers, frames, emails and webhooks pass it.
  */
+import type { TableName } from "../../schemas/records.ts";
 import type { Journal, Position } from "./journal.ts";
+import { Reads } from "./reads.ts";
 
 export interface Gate {
   /** Whether everything that the realm's memory shows is durable. */
   readonly isOpen: boolean;
-  /** Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order. */
-  pass(leave: () => void): void;
+  /** The record of the realm's last turn: what memory shows at most. */
+  readonly shown: Position;
+  /** What synchronous reads have seen. */
+  readonly reads: Reads;
+  isOpenFor(position: Position): boolean;
+  /**
+   * Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order.
+   * @param seen what `leave` shows, if that is less
+   */
+  pass(leave: () => void, seen?: Position): void;
+  /** Whether turns may go on. Otherwise commands wait in the queue, because the disk is too far behind. */
+  readonly hasRoom: boolean;
+  /** Runs `goOn` when there is room again. */
+  onceRoom(goOn: () => void): void;
 }
 
 /** For a store that flushes before a turn ends. */
-export const openGate: Gate = { isOpen: true, pass: (leave) => leave() };
+export const openGate: Gate = {
+  isOpen: true,
+  shown: 0,
+  reads: new Reads(),
+  isOpenFor: () => true,
+  pass: (leave) => leave(),
+  hasRoom: true,
+  onceRoom: (goOn) => goOn(),
+};
+
+/** Resolves once everything that the realm's memory shows now is durable. */
+export function onceDurable(gate: Gate): Promise<void> {
+  return new Promise((resolve) => gate.pass(resolve));
+}
 
 interface Waiting {
   readonly position: Position;
   readonly leave: () => void;
 }
 
-/** All gates of a process: one list of what waits, in the order of positions, because the journal has one order. */
-export class JournalGates {
-  readonly #journal: Journal;
-  #waiting: Waiting[] = [];
+export interface GatesOptions {
+  readonly journal: Pick<Journal, "durable">;
+  /** Whether the journal and the stores keep up. */
+  readonly hasRoom: () => boolean;
+  /** Something that left threw. Everything behind it still leaves. */
+  readonly reportBug: (error: unknown) => void;
+}
 
-  constructor(journal: Journal) {
-    this.#journal = journal;
+/** What waits in a process. The journal has one order for all realms, so there is one list in that order. */
+export class Gates {
+  readonly #options: GatesOptions;
+  #waiting: Waiting[] = [];
+  #waitingForRoom: (() => void)[] = [];
+  /** Everything that waited for a record up to here has left. */
+  #leftUpTo: Position = 0;
+
+  constructor(options: GatesOptions) {
+    this.#options = options;
+    this.#leftUpTo = options.journal.durable;
   }
 
-  /** Called when `durable` has grown. */
-  opened(): void {
-    const { durable } = this.#journal;
-    let taken = 0;
-    for (; taken < this.#waiting.length; taken++) {
-      const next = this.#waiting[taken] as Waiting;
-      if (next.position > durable) break;
-      next.leave();
-    }
-    this.#waiting = this.#waiting.slice(taken);
+  open(): RealmGate {
+    return new RealmGate(this);
+  }
+
+  isOpenFor(position: Position): boolean {
+    return position <= this.#leftUpTo;
+  }
+
+  get hasRoom(): boolean {
+    return this.#options.hasRoom();
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#waitingForRoom.push(goOn);
   }
 
   wait(position: Position, leave: () => void): void {
     const last = this.#waiting.at(-1);
     if (last === undefined || last.position <= position) this.#waiting.push({ position, leave });
     else {
-      // A realm that wrote nothing for a while waits for an earlier record than the others.
-      const at = this.#waiting.findIndex((one) => one.position > position);
+      // Its realm has not written since, while others have.
+      const at = this.#waiting.findIndex((other) => other.position > position);
       this.#waiting.splice(at, 0, { position, leave });
     }
+  }
+
+  /** The journal is durable further than before, or the stores have caught up. */
+  advanced(): void {
+    const { durable } = this.#options.journal;
+    // What leaves may let more leave behind it, so the list can grow during the walk.
+    let left = 0;
+    for (let next = this.#waiting[0]; next !== undefined && next.position <= durable; next = this.#waiting[left]) {
+      left++;
+      this.#run(next.leave);
+    }
+    this.#waiting = this.#waiting.slice(left);
+    this.#leftUpTo = durable;
+    if (!this.hasRoom || this.#waitingForRoom.length === 0) return;
+    for (const goOn of this.#waitingForRoom.splice(0)) this.#run(goOn);
+  }
+
+  #run(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.reportBug(error);
+    }
+  }
+}
+
+export class RealmGate implements Gate {
+  readonly reads = new Reads();
+  readonly #gates: Gates;
+  #shown: Position = 0;
+
+  constructor(gates: Gates) {
+    this.#gates = gates;
+  }
+
+  /** The realm appended a record: memory shows its turn from now on. */
+  appended(position: Position, tables: Iterable<TableName>): void {
+    this.#shown = position;
+    this.reads.wrote(tables, position);
+  }
+
+  get shown(): Position {
+    return this.#shown;
+  }
+
+  get isOpen(): boolean {
+    return this.#gates.isOpenFor(this.#shown);
+  }
+
+  isOpenFor(position: Position): boolean {
+    return this.#gates.isOpenFor(position);
+  }
+
+  pass(leave: () => void, seen = this.#shown): void {
+    if (this.#gates.isOpenFor(seen)) leave();
+    else this.#gates.wait(seen, leave);
+  }
+
+  get hasRoom(): boolean {
+    return this.#gates.hasRoom;
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#gates.onceRoom(goOn);
   }
 }

@@ -90,6 +90,7 @@ export class Hub implements EventSink {
   }
 
   queue(id: string): LiveQueue | undefined {
+    this.realm.gate.reads.saw("queues");
     return this.#queues.get(id);
   }
 

@@ -15,6 +15,7 @@ import type { SocketConnection } from "../transport/transport.ts";
 import { type CloseCause, closeCauseOf, closeCodes } from "./close-codes.ts";
 import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { FrameBatch } from "./frame-batch.ts";
+import { GatedConnection } from "./gated-connection.ts";
 import type { Hub } from "./hub.ts";
 import { Outbox } from "./outbox.ts";
 import type { LiveQueue } from "./queue.ts";
@@ -35,7 +36,7 @@ let sessions = 0;
 const closed = { kind: "closed" } as const;
 
 export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedSocket {
-  readonly #connection: SocketConnection;
+  readonly #connection: GatedConnection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
   #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
@@ -44,11 +45,12 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   readonly #outbox: Outbox;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
-    this.#connection = connection;
+    this.#connection = new GatedConnection(connection, host.realm.gate);
+    this.#connection.onLeft(() => this.drained());
     this.#host = host;
     this.#visitor = visitor;
     this.#outbox = new Outbox({
-      connection,
+      connection: this.#connection,
       unsent: host.unsent,
       who: () => this.#sender(),
       onStalled: () => this.close("slowReader"),
@@ -376,13 +378,18 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   close(cause: CloseCause): void {
     if (this.#state.kind === "closed") return;
-    this.closed();
+    this.#over();
     const { code, reason } = closeCodes[cause];
     this.#connection.end(code, reason);
   }
 
   /** The transport closed the connection; the socket must not be touched any more. */
   closed(): void {
+    this.#connection.closed();
+    this.#over();
+  }
+
+  #over(): void {
     const state = this.#state;
     if (state.kind === "closed") return;
     this.#state = step(sessionLife, state, "close", closed);

@@ -1,12 +1,13 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
+import type { Gate } from "../journal/gate.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
 import type { StagedEvent } from "./stage-effects.ts";
 
-/** Receives events: they are staged as each command is applied, and published after the flush (M1). */
+/** Receives events: they are staged as each command is applied, and published at the turn's end. */
 export interface EventSink extends Follower {
   stage(event: StagedEvent): void;
   publish(): void;
@@ -24,6 +25,8 @@ export interface Alarm {
 
 export interface DispatcherOptions {
   readonly environment: Environment;
+  /** Through it leaves whatever shows a turn (M1). */
+  readonly gate: Gate;
   readonly projections: RealmProjections;
   readonly clock: Clock;
   readonly alarm: Alarm;

@@ -1,7 +1,8 @@
 /**
  * A realm's command queue and its turns. A turn is one transaction: the commands that arrived since the last turn are
- * decided and written one by one (each is prepared completely before its first write), then flushed once; only then
- * events are published and replies settled (M1, M2). Commands form one total order (M7): a command that an actor sends
+ * decided and written one by one (each is prepared completely before its first write), and become one record of the
+ * journal. Its events are published and its replies settled in memory; they leave through the gate when the record is
+ * durable (M1, M2). Commands form one total order (M7): a command that an actor sends
  * is appended to the queue. Commands beyond a turn's budget stay queued, and those that a crash would lose are written
  * to the mailbox first (M3). If a commit fails, no reply is sent and the process ends (M5).
  */
@@ -11,6 +12,7 @@ import type { Effect } from "../../actors/protocol/effects.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { Gate } from "../journal/gate.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
@@ -50,6 +52,7 @@ export class Dispatcher {
   readonly inFlightRequests: InFlightRequests;
   readonly observers = new Observers();
   readonly #environment: Environment;
+  readonly #gate: Gate;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
   readonly #time: RealmTime;
@@ -76,6 +79,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#environment = options.environment;
+    this.#gate = options.gate;
     this.#projections = options.projections;
     this.#clock = options.clock;
     this.#alarm = options.alarm;
@@ -85,7 +89,8 @@ export class Dispatcher {
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
     const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);
-    this.view = new RealmView(options.environment, options.projections, this.#turn, times);
+    const { environment, projections, gate } = options;
+    this.view = new RealmView({ environment, projections, turn: this.#turn, times, reads: gate.reads });
     this.volatileTimers = new VolatileTimers(options.clock);
     this.#deferredReplies = new DeferredReplies(this.volatileTimers);
     const keys = new IdempotencyKeys(options.environment);
@@ -173,6 +178,10 @@ export class Dispatcher {
   }
 
   #runTurn(): void {
+    if (!this.#gate.hasRoom && !this.#queue.isVolatile) {
+      this.#waitForRoom();
+      return;
+    }
     this.#checkDiskSpace();
     if (this.#queue.length === 0) {
       this.#wakeIdle();
@@ -196,7 +205,16 @@ export class Dispatcher {
       this.#alarm.fatal(error);
     }
     this.#isInTurn = false;
-    this.#afterFlush();
+    this.#finishTurn();
+  }
+
+  /** The disk is too far behind: commands wait, and when the queue is full, requests get OVERLOADED. */
+  #waitForRoom(): void {
+    this.#isScheduled = true;
+    this.#gate.onceRoom(() => {
+      this.#isScheduled = false;
+      this.#schedule();
+    });
   }
 
   /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */
@@ -287,7 +305,7 @@ export class Dispatcher {
         this.#settleTicket(effect.ticket, ok(effect.answer));
         return;
       case "discard":
-        this.#settlements.push(() => this.#discard(effect.file));
+        this.#settlements.push(() => this.#gate.pass(() => this.#discard(effect.file)));
     }
   }
 
@@ -328,10 +346,11 @@ export class Dispatcher {
     for (const ticket of tickets) this.#settleTicket(ticket, refuse.internalError());
   }
 
-  /** M1: everything of the turn is on disk. Its events leave first, then its answers. */
-  #afterFlush(): void {
+  /** The turn is in memory and in the journal. Its events are handed out first, then its answers; all pass the gate. */
+  #finishTurn(): void {
     this.#notifySink(() => this.#sink.publish());
-    this.#notifySink(() => this.observers.publish());
+    const tellObservers = this.observers.take();
+    if (tellObservers !== null) this.#gate.pass(() => this.#notifySink(tellObservers));
     for (const settle of this.#settlements.splice(0)) settle();
     const isQueueEmpty = this.#queue.length === 0 && this.#queue.deferredLength === 0;
     if (isQueueEmpty && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
@@ -342,7 +361,7 @@ export class Dispatcher {
   }
 
   #wakeIdle(): void {
-    for (const waiter of this.#idleWaiters.splice(0)) waiter();
+    for (const waiter of this.#idleWaiters.splice(0)) this.#gate.pass(waiter);
   }
 
   /** Runs maintenance (pruning) in its own transaction. A failure ends the process (M5); a damaged row rolls back. */
@@ -379,10 +398,12 @@ export class Dispatcher {
     return this.#queue.length;
   }
 
-  /** Resolves when the queue is empty. */
+  /** Resolves when the queue is empty, and everything that the turns wrote is durable. */
   idle(): Promise<void> {
-    if (this.#queue.length === 0 && !this.#isInTurn) return Promise.resolve();
-    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+    return new Promise((resolve) => {
+      if (this.#queue.length === 0 && !this.#isInTurn) this.#gate.pass(resolve);
+      else this.#idleWaiters.push(resolve);
+    });
   }
 
   /** Rejects new requests, finishes queued commands, writes batches, stops timers. Rows continue at the next start. */

@@ -1,5 +1,5 @@
 /**
- * Notifies observers about the rows of a table that a turn wrote, after the flush (M1) and once per turn. Used for work
+ * Notifies observers about the rows of a table that a turn wrote, once it is durable (M1) and once per turn. Used for work
  * outside the store that a row causes, such as sending an email, so that nothing polls.
  */
 import type { TableName } from "../../schemas/records.ts";
@@ -24,15 +24,15 @@ export class Observers implements Follower {
     this.#hasNews = true;
   }
 
-  /** Called when the turn is on disk. */
-  publish(): void {
-    if (!this.#hasNews) return;
+  /** @returns tells the observers what the turn wrote; null: it wrote nothing that they observe */
+  take(): (() => void) | null {
+    if (!this.#hasNews) return null;
     this.#hasNews = false;
-    for (const entry of this.#byTable.values()) {
-      const { deltas } = entry;
-      if (deltas.length === 0) continue;
-      entry.deltas = [];
-      entry.observer(deltas);
-    }
+    const taken = [...this.#byTable.values()].filter(({ deltas }) => deltas.length > 0);
+    const news = taken.map(({ observer, deltas }) => ({ observer, deltas }));
+    for (const entry of taken) entry.deltas = [];
+    return () => {
+      for (const { observer, deltas } of news) observer(deltas);
+    };
   }
 }

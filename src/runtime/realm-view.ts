@@ -2,6 +2,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
+import type { Reads } from "../journal/reads.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -22,6 +23,16 @@ export interface TurnState {
   readonly counters: Record<CounterName, number>;
 }
 
+export interface RealmViewOptions {
+  readonly environment: Environment;
+  readonly projections: RealmProjections;
+  readonly turn: TurnState;
+  /** The clock's time between turns; the turn's time within a turn. */
+  readonly times: Times;
+  /** Told of each table that is read, also of those in memory (M9). */
+  readonly reads: Reads;
+}
+
 export class RealmView implements View {
   readonly cache = new RowCache();
   readonly tails: ChannelTails;
@@ -30,11 +41,12 @@ export class RealmView implements View {
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
-  /** The clock's time between turns; the turn's time within a turn. */
   readonly #times: Times;
+  readonly #reads: Reads;
 
-  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, times: Times) {
+  constructor({ environment, projections, turn, times, reads }: RealmViewOptions) {
     this.#environment = environment;
+    this.#reads = reads;
     this.tails = new ChannelTails(environment);
     this.#projections = projections;
     this.#turn = turn;
@@ -59,84 +71,97 @@ export class RealmView implements View {
     return this.#turn.turnsSinceRequest > limits.idle_after_turns;
   }
   get position(): number {
+    this.#reads.saw("meta");
     return this.#turn.position;
   }
   watchMessages(readerId: number) {
     return this.#watches.open(readerId);
   }
   counter(name: CounterName): number {
+    this.#reads.saw("meta");
     return this.#turn.counters[name];
   }
   count(table: TableName): number {
+    this.#reads.saw(table);
     return this.#environment.count(table);
   }
   get realm() {
-    return this.#projections.realm.record;
+    return this.#seen(this.#projections.realm).record;
   }
   get users() {
-    return this.#projections.users;
+    return this.#seen(this.#projections.users);
   }
   get bots() {
-    return this.#projections.bots;
+    return this.#seen(this.#projections.bots);
   }
   get channels() {
-    return this.#projections.channels;
+    return this.#seen(this.#projections.channels);
   }
   get subscriptions() {
-    return this.#projections.subscriptions;
+    return this.#seen(this.#projections.subscriptions);
   }
   get groups() {
-    return this.#projections.groups;
+    return this.#seen(this.#projections.groups);
   }
   get realmEmoji() {
-    return this.#projections.realmEmoji;
+    return this.#seen(this.#projections.realmEmoji);
   }
   get alertWords() {
-    return this.#projections.alertWords;
+    return this.#seen(this.#projections.alertWords);
   }
   get emailSubscriptions() {
-    return this.#projections.emailSubscriptions;
+    return this.#seen(this.#projections.emailSubscriptions);
   }
   get profiles() {
-    return this.#projections.profiles;
+    return this.#seen(this.#projections.profiles);
   }
   get linkifiers() {
-    return this.#projections.linkifiers.inOrder;
+    return this.#seen(this.#projections.linkifiers).inOrder;
   }
   get peopleVersions() {
-    return this.#projections.peopleVersions;
+    return this.#seen(this.#projections.peopleVersions);
   }
   apiKey(hash: string) {
-    return this.#projections.apiKeys.get(hash);
+    return this.#seen(this.#projections.apiKeys).get(hash);
   }
   apiKeysOf(userId: number) {
-    return this.#projections.apiKeys.ofUser(userId);
+    return this.#seen(this.#projections.apiKeys).ofUser(userId);
   }
   queue(id: string) {
-    return this.#projections.queues.get(id);
+    return this.#seen(this.#projections.queues).get(id);
   }
   queuesOf(userId: number) {
-    return this.#projections.queues.ofUser(userId);
+    return this.#seen(this.#projections.queues).ofUser(userId);
   }
   presence(userId: number) {
-    return this.#projections.presence.get(userId);
+    return this.#seen(this.#projections.presence).get(userId);
   }
   channelIndex(channelId: number, range: IndexRange) {
+    this.#reads.saw("channelMessages");
     return this.tails.read(channelId, range);
   }
   topicPoliciesOf(channelId: number, foldedTopic: string) {
+    this.#reads.saw("topicPolicies");
     const range = { start: [channelId, foldedTopic], end: [channelId, foldedTopic, Number.MAX_VALUE] };
     return this.#topicPolicies.of(channelId, foldedTopic, (limit) =>
       this.rows("topicPolicies", { ...range, limit }).map(({ key, row }) => ({ userId: key[2], ...row })),
     );
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
+    this.#reads.saw(table);
     return this.cache.get(table, key, () => this.#environment.get(table, key));
   }
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {
+    this.#reads.saw(table);
     return this.#environment.rows(table, range);
   }
   keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[] {
+    this.#reads.saw(table);
     return this.#environment.keys(table, range);
+  }
+
+  #seen<P extends { readonly tables: readonly TableName[] }>(projection: P): P {
+    this.#reads.sawAny(projection.tables);
+    return projection;
   }
 }

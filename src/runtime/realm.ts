@@ -6,6 +6,7 @@ import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import { type Gate, openGate } from "../journal/gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -41,6 +42,8 @@ export class Realm {
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
   readonly files: FileStore;
+  /** Through it leaves whatever shows this realm's turns (M1). */
+  readonly gate: Gate = openGate;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
@@ -66,6 +69,7 @@ export class Realm {
     });
     this.dispatcher = new Dispatcher({
       environment: this.environment,
+      gate: this.gate,
       projections: this.projections,
       clock: options.clock,
       alarm: options.alarm,

@@ -21,7 +21,7 @@ async function setLimit(realm: OpenRealm): Promise<void> {
   realm.realm.projections.apply({ table: "realm", key: "realm", row });
   const { dispatcher } = realm.realm;
   dispatcher.observers.apply({ table: "realm", key: "realm", row });
-  dispatcher.observers.publish();
+  dispatcher.observers.take()?.();
   await realm.idle();
 }
 

@@ -14,7 +14,7 @@ function change<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>
   write(server, table, key, row);
   const { observers } = realmOf(server).dispatcher;
   observers.apply({ table, key, row: row as RowOf<TableName> });
-  observers.publish();
+  observers.take()?.();
 }
 
 /** Sets the organization's limit. @param days -1: for ever */

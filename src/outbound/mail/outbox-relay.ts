@@ -6,6 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/mails.ts";
+import { onceDurable } from "../../journal/gate.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { Delivery, MailSender, Origin } from "./mail-sender.ts";
@@ -38,8 +39,12 @@ export class OutboxRelay {
 
   async #deliver(id: number): Promise<void> {
     const mail = this.#realm.view.row("mails", id);
-    if (mail === undefined) this.#queue.noticed(id, null);
-    else this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
+    if (mail === undefined) {
+      this.#queue.noticed(id, null);
+      return;
+    }
+    await onceDurable(this.#realm.gate);
+    this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
   }
 
   /** The change of the row, seen after its turn, makes room for the next email. */

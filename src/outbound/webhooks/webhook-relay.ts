@@ -6,6 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type WebhookDeliveryRecord, webhookFailures } from "../../../schemas/webhooks.ts";
+import { onceDurable } from "../../journal/gate.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { WebhookDispatch, WebhookOutcome } from "./dispatch.ts";
@@ -72,8 +73,12 @@ export class WebhookRelay {
   async #deliver(botId: number, id: number): Promise<void> {
     const { view } = this.#realm;
     const row = view.row("webhookDeliveries", [botId, id]);
-    if (row === undefined) this.#queueOf(botId).noticed(id, null);
-    else this.#report(row, await this.#dispatch.deliver(view, row));
+    if (row === undefined) {
+      this.#queueOf(botId).noticed(id, null);
+      return;
+    }
+    await onceDurable(this.#realm.gate);
+    this.#report(row, await this.#dispatch.deliver(view, row));
   }
 
   /** The change of the row, seen after its turn, makes room for the next delivery. */
