@@ -1,0 +1,113 @@
+/** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
+import t from "tap";
+import { Gates, openGate } from "../../src/journal/gate.ts";
+import { ManualJournal } from "../support/manual-journal.ts";
+
+function opened({ hasRoom = () => true }: { readonly hasRoom?: () => boolean } = {}) {
+  const journal = new ManualJournal();
+  const bugs: unknown[] = [];
+  const gates = new Gates({ journal, hasRoom, reportBug: (error) => bugs.push(error) });
+  journal.onDurable(() => gates.advanced());
+  const left: string[] = [];
+  const realm = () => {
+    const gate = gates.open();
+    return { gate, write: (...tables: "users"[]) => gate.appended(journal.append(1, Buffer.from("turn")), tables) };
+  };
+  return { journal, bugs, gates, left, realm, leave: (name: string) => () => void left.push(name) };
+}
+
+t.test("[M1] what shows a turn leaves when the turn's record is durable, and not before", async (t) => {
+  const { journal, left, leave, realm } = opened();
+  const { gate, write } = realm();
+  gate.pass(leave("before any turn"));
+  t.strictSame(left, ["before any turn"], "nothing waits where nothing was written");
+  write();
+  t.notOk(gate.isOpen);
+  gate.pass(leave("answer"));
+  t.strictSame(left, ["before any turn"]);
+  journal.flush();
+  t.strictSame(left, ["before any turn", "answer"]);
+  t.ok(gate.isOpen);
+});
+
+t.test("[M1] what waits leaves in the order of turns, and within one in the order in which it came", async (t) => {
+  const { journal, left, leave, realm } = opened();
+  const [a, b] = [realm(), realm()];
+  a.write();
+  a.gate.pass(leave("a1"));
+  a.gate.pass(leave("a2"));
+  b.write();
+  b.gate.pass(leave("b1"));
+  a.gate.pass(leave("a3"));
+  a.write();
+  a.gate.pass(leave("a4"));
+  journal.flush(1);
+  t.strictSame(left, ["a1", "a2", "a3"], "a realm does not wait for records of others");
+  t.ok(b.gate.isOpen === false);
+  journal.flush(2);
+  t.strictSame(left, ["a1", "a2", "a3", "b1"]);
+  journal.flush();
+  t.strictSame(left, ["a1", "a2", "a3", "b1", "a4"]);
+});
+
+t.test("[M9] a read waits for the turns that it shows, and for no others", async (t) => {
+  const { journal, left, leave, realm } = opened();
+  const { gate, write } = realm();
+  write("users");
+  gate.reads.begin();
+  gate.reads.saw("messages");
+  gate.pass(leave("messages"), gate.reads.seen);
+  gate.reads.begin();
+  gate.reads.saw("messages");
+  gate.reads.saw("users");
+  gate.pass(leave("users"), gate.reads.seen);
+  t.strictSame(left, ["messages"]);
+  journal.flush();
+  t.strictSame(left, ["messages", "users"]);
+});
+
+t.test("[M1] something that leaves may let more leave: it takes its place behind what waits already", async (t) => {
+  const { journal, left, leave, realm } = opened();
+  const { gate, write } = realm();
+  write();
+  gate.pass(() => {
+    left.push("first");
+    gate.pass(leave("sent by the first"));
+  });
+  gate.pass(leave("second"));
+  journal.flush();
+  t.strictSame(left, ["first", "second", "sent by the first"]);
+});
+
+t.test("[M6] something that throws when it leaves is reported, and what waits behind it leaves", async (t) => {
+  const { journal, left, leave, realm, bugs } = opened();
+  const { gate, write } = realm();
+  write();
+  gate.pass(() => {
+    throw new Error("broken");
+  });
+  gate.pass(leave("behind"));
+  journal.flush();
+  t.strictSame(left, ["behind"]);
+  t.match(bugs, [{ message: "broken" }]);
+});
+
+t.test("[S3] turns wait for room, and go on when the disk has caught up", async (t) => {
+  let hasRoom = false;
+  const { gates, left, leave, realm } = opened({ hasRoom: () => hasRoom });
+  const { gate } = realm();
+  t.notOk(gate.hasRoom);
+  gate.onceRoom(leave("turn"));
+  gates.advanced();
+  t.strictSame(left, []);
+  hasRoom = true;
+  gates.advanced();
+  t.strictSame(left, ["turn"]);
+});
+
+t.test("a store that flushes before its turn ends needs no gate", async (t) => {
+  const left: string[] = [];
+  openGate.pass(() => void left.push("answer"));
+  openGate.onceRoom(() => void left.push("turn"));
+  t.strictSame(left, ["answer", "turn"]);
+});

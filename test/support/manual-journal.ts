@@ -1,0 +1,50 @@
+/** A journal in memory whose flushes the test decides: what is appended becomes durable when it calls `flush`. */
+import { type Journal, type Position, type Recorded } from "../../src/journal/journal.ts";
+
+export class ManualJournal implements Journal {
+  /** Everything that was appended, durable or not. */
+  readonly records: Recorded[] = [];
+  #durable: Position = 0;
+  #released: Position = 0;
+  #listener: () => void = () => undefined;
+
+  get appended(): Position {
+    return this.records.length;
+  }
+
+  get durable(): Position {
+    return this.#durable;
+  }
+
+  get released(): Position {
+    return this.#released;
+  }
+
+  get unflushedBytes(): number {
+    return this.records.slice(this.#durable).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  append(realmId: number, record: Uint8Array): Position {
+    this.records.push({ position: this.records.length + 1, realmId, bytes: Uint8Array.from(record) });
+    return this.records.length;
+  }
+
+  onDurable(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  /** @param upTo by default everything */
+  flush(upTo: Position = this.appended): void {
+    this.#durable = upTo;
+    this.#listener();
+  }
+
+  release(upTo: Position): void {
+    this.#released = upTo;
+  }
+
+  close(): Promise<void> {
+    this.flush();
+    return Promise.resolve();
+  }
+}
