@@ -6,6 +6,7 @@ import { limits } from "../schemas/limits.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
+import { type DurabilityKind, durabilityKinds } from "./journal/durability.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
@@ -47,6 +48,8 @@ export interface Config {
   readonly siteUrl: string | null;
   /** Who speaks HTTP and WebSocket: see docs/transport.md. */
   readonly transport: TransportChoice;
+  /** How turns become durable: see docs/adr/0009-journal.md. */
+  readonly durability: DurabilityKind;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -215,6 +218,7 @@ const variables = {
   webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),
   siteUrl,
   transport: choice<TransportChoice>("TRANSPORT", "auto", transportChoices),
+  durability: choice<DurabilityKind>("DURABILITY", "journal", durabilityKinds),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),

@@ -3,6 +3,7 @@
  * process, tests run it on port 0.
  */
 
+import { openDurability } from "./journal/open-durability.ts";
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
@@ -213,10 +214,19 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const entries = new Map<Realm, RealmEntry>();
   const siteOfRealm = (realm: Realm) =>
     siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
+  const durability = await openDurability({
+    kind: config.durability,
+    dataDir,
+    owner: root.token,
+    clock,
+    fatal: tools.die,
+    reportBug: (error) => alarm.bug(error, null),
+  });
   const host = new RealmHost({
     dataDir,
     root,
     owner: root.token,
+    durability,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
@@ -251,6 +261,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   if (listened === null) {
     endWatch();
     await host.close();
+    await durability.close();
     throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
   port = listened;
@@ -274,6 +285,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
       await delivered;
       endWatch();
       await host.close();
+      await durability.close();
       http.close();
       root.unlock();
       await root.close();

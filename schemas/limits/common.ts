@@ -47,6 +47,12 @@ export const commonLimits = {
   idle_after_turns: 500,
   /** The number of turns with requests that a background command waits at most. */
   turns_without_background_max: 3,
+  /** Beyond this, turns wait for the journal's flush, and then for the stores. */
+  journal_unflushed_bytes_max: 32 * 1024 * 1024,
+  overlay_bytes_max: 64 * 1024 * 1024,
+  /** Turns reach the stores after this time, or when there are this many bytes of them. */
+  checkpoint_interval_ms: 300,
+  checkpoint_bytes: 8 * 1024 * 1024,
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,

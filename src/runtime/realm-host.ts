@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
+import { type Durability, synchronous } from "../journal/durability.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { dataFile } from "../store/data-file.ts";
 import type { Extent } from "../store/lmdb-check.ts";
@@ -20,6 +21,8 @@ export interface RealmHostOptions {
   readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
   /** Token of the owning process (fence.ts); null if no other process can write, as in tests. */
   readonly owner?: string | null;
+  /** How turns become durable; by default each ends with a flush of its store. */
+  readonly durability?: Durability;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
@@ -112,8 +115,10 @@ export class RealmHost {
     const { alarm } = this.#options;
     const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
+      id: entry.id,
       folder,
       extent,
+      durability: this.#options.durability ?? synchronous,
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,

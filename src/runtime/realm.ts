@@ -1,32 +1,35 @@
 /** One open realm: its environment, projections, dispatcher and event log. Realms share nothing. */
-import { randomBytes } from "node:crypto";
 import { command } from "../../actors/protocol/commands.ts";
 import { isCheckDue } from "../../actors/realm/channel-activity.ts";
 import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
-import { type Gate, openGate } from "../journal/gate.ts";
+import type { Durability } from "../journal/durability.ts";
+import type { Gate } from "../journal/gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
-import { type Environment, openEnvironment } from "../store/environment.ts";
+import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
-import { fenced } from "../store/fence.ts";
 import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import type { Extent } from "../store/lmdb-check.ts";
-import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
+import { openRealmStore, type RealmStore } from "./realm-store.ts";
 import { watchRetention } from "./retention-watch.ts";
 
 export interface RealmOptions {
+  /** Its number in the data folder; records of the journal carry it. */
+  readonly id?: number;
   readonly folder: string;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
-  /** For tests that put a faulty store between the realm and the disk; the default is `openEnvironment`. */
-  readonly openStore?: (folder: string, extent?: Extent) => Environment;
+  /** How turns become durable; by default each ends with a flush of the store. */
+  readonly durability?: Durability;
+  /** For tests that put a faulty store between the realm and the disk. */
+  readonly openStore?: () => Environment;
   /** How much of the file is checked before it is opened. */
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
@@ -43,19 +46,20 @@ export class Realm {
   readonly log: EventLog;
   readonly files: FileStore;
   /** Through it leaves whatever shows this realm's turns (M1). */
-  readonly gate: Gate = openGate;
+  readonly gate: Gate;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
-  readonly #assertOwned: () => void;
+  readonly #store: RealmStore;
 
   /** @throws Error when the store is damaged or newer than the program */
   constructor(options: RealmOptions) {
-    const store = (options.openStore ?? openEnvironment)(options.folder, options.extent);
+    const store = openRealmStore(options);
+    this.#store = store;
+    this.environment = store.environment;
+    this.gate = store.gate;
+    this.epoch = store.epoch;
     try {
-      rejectNewer(store);
-      [this.environment, this.#assertOwned] = owned(store, options);
-      this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
     } catch (error) {
       void store.close();
@@ -85,7 +89,7 @@ export class Realm {
 
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void {
-    this.#assertOwned();
+    this.#store.assertOwned();
     this.files.assertInPlace();
   }
 
@@ -94,7 +98,7 @@ export class Realm {
    * later owner writes none before it has taken over.
    */
   #referenced(): { has(name: string): boolean } {
-    this.#assertOwned();
+    this.#store.assertOwned();
     const ofRealm: RowOf<"realmPictures">[] = [];
     this.environment.each("realmPictures", (row) => ofRealm.push(row));
     const pictures = referencedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
@@ -113,24 +117,6 @@ export class Realm {
 
   get view(): View {
     return this.dispatcher.view;
-  }
-
-  /**
-   * A start that changes nothing writes nothing, because the disk may be full.
-   * @throws StoreTooNew
-   */
-  #prepare(): string {
-    const version = this.environment.get("meta", "version")?.value as number | undefined;
-    const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
-    refuseWithoutHead(this.environment);
-    if (version !== undefined) migrateEnvironment(this.environment, version);
-    if (version !== undefined && stored !== undefined) return stored;
-    const epoch = stored ?? randomBytes(6).toString("hex");
-    this.environment.transaction(() => {
-      this.environment.put("meta", "version", { value: storeVersion });
-      this.environment.put("meta", "epoch", { value: epoch });
-    });
-    return epoch;
   }
 
   /**
@@ -170,16 +156,9 @@ export class Realm {
     await this.dispatcher.close();
     await this.files.idle();
     const dueHint = this.dispatcher.nextDueAt;
-    await this.environment.close();
+    await this.#store.close();
     return dueHint;
   }
-}
-
-/** The store that this realm writes to, and a check that it is still owned. */
-function owned(store: Environment, { folder, owner }: RealmOptions): [Environment, () => void] {
-  if (owner === undefined || owner === null) return [store, () => undefined];
-  const environment = fenced(store, folder, owner);
-  return [environment, () => environment.assertOwned()];
 }
 
 /**

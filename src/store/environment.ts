@@ -1,24 +1,17 @@
 /**
- * One LMDB environment of a realm, with typed tables; only this folder uses lmdb. Writes happen only in `transaction`,
- * which is synchronous and flushes before it returns (M1). A row is prepared before it is written, so a faulty row
- * throws before anything has changed (M6). No cursor outlives a call (pitfalls 1.4).
+ * The typed store of a realm, over tables of bytes. Writes happen only in `transaction`. A row is prepared before it is
+ * written, so a faulty row throws before anything has changed (M6).
  */
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
-import { limits } from "../../schemas/limits.ts";
-import { type KeyOf, type RowOf, rowFields, storedName, type TableName } from "../../schemas/records.ts";
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { encodeRow } from "./codec.ts";
-import { flushFoldersTo } from "./folders.ts";
-import { checkPages, type Extent } from "./lmdb-check.ts";
+import type { Extent } from "./lmdb-check.ts";
+import { LmdbTables } from "./lmdb-tables.ts";
 import { RowReader } from "./row-reader.ts";
 import { isSealed, sealBytes } from "./seal.ts";
 import type { Environment, PreparedWrite, SealedSlice } from "./store.ts";
-import { WriteBuffer } from "./write-buffer.ts";
+import type { TableEntry, Tables } from "./tables.ts";
 
 export type { Environment, PreparedWrite, RowRange, SealedSlice } from "./store.ts";
-
-type RawKey = number | string | (number | string)[];
 
 /** LMDB rejects longer keys with 4 KiB pages: 1,978 bytes. */
 const keyBytes_max = 1978;
@@ -50,49 +43,11 @@ function maxBytesPerUnit(text: string): number {
   return text.length * 3 < keyBytes_max / 4 ? 3 : Math.max(1, (2 * Buffer.byteLength(text)) / text.length);
 }
 
-interface Entry {
-  readonly key: unknown;
-  readonly value: Buffer;
-}
-
 /** @param entries up to one more than `limit`; the extra one is where the next slice starts */
-function sealed(entries: readonly Entry[], limit: number, reseal: (entry: Entry) => void): SealedSlice {
+function sealed(entries: readonly TableEntry[], limit: number, reseal: (entry: TableEntry) => void): SealedSlice {
   const unsealed = entries.slice(0, limit).filter(({ value }) => !isSealed(value));
   for (const entry of unsealed) reseal(entry);
   return { next: entries[limit]?.key, bytesAdded: unsealed.length * sealBytes };
-}
-
-interface Tables {
-  readonly root: RootDatabase<Buffer, RawKey>;
-  readonly database: (table: TableName) => Database<Buffer, RawKey>;
-}
-
-function openTables(folder: string, file: string): Tables {
-  // The file contains password hashes, so other users must not read it.
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const isNew = !existsSync(file);
-  const root: RootDatabase<Buffer, RawKey> = open({
-    path: folder,
-    // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
-    overlappingSync: false,
-    maxDbs: limits.store_tables_max,
-    encoding: "binary",
-  });
-  const databases = new Map<TableName, Database<Buffer, RawKey>>();
-  for (const table of Object.keys(rowFields) as TableName[]) {
-    databases.set(table, root.openDB<Buffer, RawKey>({ name: storedName(table), encoding: "binary" }));
-  }
-  if (isNew) flushFoldersTo(folder);
-  return { root, database: (table) => databases.get(table) as Database<Buffer, RawKey> };
-}
-
-function readerOf(file: string, root: RootDatabase<Buffer, RawKey>, meta: Database<Buffer, RawKey>): RowReader {
-  try {
-    return new RowReader(file, meta.get("version"));
-  } catch (error) {
-    void root.close();
-    throw error;
-  }
 }
 
 /**
@@ -100,102 +55,66 @@ function readerOf(file: string, root: RootDatabase<Buffer, RawKey>, meta: Databa
  * @throws Error when the folder cannot be created or is not an LMDB environment; DamagedData
  */
 export function openEnvironment(folder: string, extent: Extent = "skeleton"): Environment {
-  const file = join(folder, "data.mdb");
-  checkPages(file, extent);
-  const { root, database } = openTables(folder, file);
-  const writeNow = (table: TableName, key: unknown, bytes: Uint8Array | null): void => {
-    // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
-    if (bytes === null) void database(table).remove(key as RawKey);
-    else void database(table).put(key as RawKey, bytes as Buffer);
-  };
-  const writeBuffer = new WriteBuffer(writeNow);
-  const write = (table: TableName, key: unknown, bytes: Uint8Array | null): void => {
-    if (!writeBuffer.take(table, key, bytes)) writeNow(table, key, bytes);
-  };
-  const bytesOf = (table: TableName, key: unknown): Uint8Array | undefined => {
-    const buffered = writeBuffer.get(table, key);
-    return buffered === undefined ? database(table).get(key as RawKey) : (buffered ?? undefined);
-  };
+  const tables = new LmdbTables(folder, extent);
+  try {
+    return environmentOf(tables);
+  } catch (error) {
+    void tables.close();
+    throw error;
+  }
+}
 
-  const reader = readerOf(file, root, database("meta"));
-  let isWriting = false;
-
+/** @throws DamagedData when the store's version is not readable */
+export function environmentOf(tables: Tables): Environment {
+  const reader = new RowReader(tables.file, tables.get("meta", "version"));
   return {
-    file,
+    file: tables.file,
     get isWriting() {
-      return isWriting;
+      return tables.isWriting;
     },
     get(table, key) {
-      const bytes = bytesOf(table, key);
+      const bytes = tables.get(table, key);
       return bytes === undefined ? undefined : reader.read(table, key, bytes);
     },
-    has: (table, key) => bytesOf(table, key) !== undefined,
+    has: (table, key) => tables.get(table, key) !== undefined,
     rows(table, range) {
-      writeBuffer.release(table);
       const found: { key: KeyOf<typeof table>; row: RowOf<typeof table> }[] = [];
-      for (const entry of database(table).getRange(range as object)) {
-        found.push({ key: entry.key as KeyOf<typeof table>, row: reader.read(table, entry.key, entry.value) });
+      for (const { key, value } of tables.range(table, range)) {
+        found.push({ key: key as KeyOf<typeof table>, row: reader.read(table, key, value) });
       }
       return found;
     },
     keys(table, range) {
-      writeBuffer.release(table);
       const found: KeyOf<typeof table>[] = [];
-      for (const key of database(table).getKeys(range as object)) found.push(key as KeyOf<typeof table>);
+      for (const key of tables.keys(table, range)) found.push(key as KeyOf<typeof table>);
       return found;
     },
     sealRows(table, from, limit) {
-      writeBuffer.release(table);
       const start = from === undefined ? {} : { start: from };
-      const entries = [...database(table).getRange({ ...start, limit: limit + 1 } as object)];
-      const reseal = ({ key, value }: Entry) =>
-        writeNow(table, key, encodeRow(table, key, reader.read(table, key, value)));
+      const entries = [...tables.range(table, { ...start, limit: limit + 1 })];
+      const reseal = ({ key, value }: TableEntry) =>
+        tables.write(table, key, encodeRow(table, key, reader.read(table, key, value)));
       return sealed(entries, limit, reseal);
     },
     requireSeals: () => reader.requireSeals(),
     each(table, visit) {
-      writeBuffer.release(table);
-      for (const entry of database(table).getRange({})) {
-        visit(reader.read(table, entry.key, entry.value), entry.key as KeyOf<typeof table>);
+      for (const { key, value } of tables.range(table, {})) {
+        visit(reader.read(table, key, value), key as KeyOf<typeof table>);
       }
     },
-    write: ({ table, key, bytes }) => write(table, key, bytes),
+    write: ({ table, key, bytes }) => tables.write(table, key, bytes),
     put(table, key, row) {
       const bytes = encodeRow(table, key, row);
-      write(table, key, bytes);
+      tables.write(table, key, bytes);
       return bytes.length;
     },
-    remove: (table, key) => write(table, key, null),
-    transaction<R>(work: () => R): R {
-      let result: R | undefined;
-      const isOutermost = !isWriting;
-      writeBuffer.releaseAll();
-      isWriting = true;
-      try {
-        root.transactionSync(() => {
-          result = work();
-          writeBuffer.releaseAll();
-        });
-      } catch (error) {
-        writeBuffer.forget();
-        throw error;
-      } finally {
-        if (isOutermost) isWriting = false;
-      }
-      return result as R;
-    },
-    clearDeadReaders: () => void root.readerCheck(),
-    async backup(target) {
-      mkdirSync(target, { recursive: true });
-      await root.backup(target, true);
-    },
-    count(table) {
-      writeBuffer.release(table);
-      // LMDB maintains this number; counting keys would need a full scan.
-      return (database(table).getStats() as { entryCount: number }).entryCount;
-    },
-    verify: (table, report) => reader.verify(table, database(table).getRange({}), report),
-    refresh: () => root.resetReadTxn(),
-    close: () => root.close(),
+    remove: (table, key) => tables.write(table, key, null),
+    transaction: (work) => tables.transaction(work),
+    clearDeadReaders: () => tables.clearDeadReaders(),
+    backup: (target) => tables.backup(target),
+    count: (table) => tables.count(table),
+    verify: (table, report) => reader.verify(table, tables.range(table, {}), report),
+    refresh: () => tables.refresh(),
+    close: () => tables.close(),
   };
 }

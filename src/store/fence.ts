@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Environment } from "./environment.ts";
 import { OwnershipLost, PathGuard } from "./path-guard.ts";
 
-const ownerKey = "owner";
+export const ownerKey = "owner";
 
 export interface FencedEnvironment extends Environment {
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */

@@ -24,7 +24,7 @@ t.test("[M1] no response and no event leaves the process before the flush of its
   }
   const file = join(temporaryFolder(t), "trace");
   // Record every string whole.
-  const flags = ["-s", "65536", "-e", `trace=${traced}`];
+  const flags = ["-s", "1048576", "-e", `trace=${traced}`];
   const { program, url, owner } = await startTraced(t, { dataDir: temporaryFolder(t), file, flags });
 
   const socket = new Socket(url, { as: owner });
@@ -60,8 +60,9 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const failing = lines.map((line) => (isSync(line) ? line.replace(/= 0$/, "= -1 EIO (Input/output error)") : line));
   t.ok(found(failing.join("\n")).violations.length >= texts.length, "flushes that failed");
 
-  // A write to the store's file is not an event.
-  const storeFds = lines.flatMap((line) => (line.includes(store) ? (/ = (\d+)$/.exec(line)?.[1] ?? []) : []));
+  // A write to the journal or the store's file is not an event.
+  const isOfStore = (line: string) => line.includes(store) || line.includes("/journal/");
+  const storeFds = lines.flatMap((line) => (isOfStore(line) ? (/ = (\d+)$/.exec(line)?.[1] ?? []) : []));
   const isSent = (line: string) => {
     const fd = /(?:sendto|writev?|sendmsg)\((\d+),/.exec(line)?.[1];
     return fd !== undefined && !storeFds.includes(fd);
@@ -88,6 +89,27 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const answered = found(hasty.join("\n")).violations;
   t.ok(answered.includes(`${text} was answered before it was durable`), "an answer that was sent too early");
 }
+
+t.test("[M1] a turn is durable when the segment that has its record is flushed", (t) => {
+  const trace = [
+    '1 openat(AT_FDCWD, "/d/journal/1.journal", O_WRONLY|O_CLOEXEC) = 5',
+    '1 openat(AT_FDCWD, "/d/journal/2.journal", O_WRONLY|O_CLOEXEC) = 6',
+    '1 recvfrom(9, "POST abc-1", 10, 0, NULL, NULL) = 10',
+    '2 pwrite64(5, "abc-1", 5, 64) = 5',
+    "2 fdatasync(6) = 0",
+    "2 fdatasync(5 <unfinished ...>",
+    '1 write(3, "x", 1) = 1',
+    "2 <... fdatasync resumed>) = 0",
+    '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0) = 15',
+  ];
+  const verdictOf = (lines: readonly string[]) => judge(lines.join("\n"), ["abc-1"], store);
+  t.strictSame(verdictOf(trace), { violations: [], answers: 1, events: 0 });
+  for (const early of [5, 6, 7]) {
+    const hasty = trace.toSpliced(8, 1).toSpliced(early, 0, trace[8] as string);
+    t.strictSame(verdictOf(hasty).violations, ["abc-1 was answered before it was durable"]);
+  }
+  t.end();
+});
 
 t.test("[M1] a trace of threads that interrupt one another is ordered by the starts and ends of calls", (t) => {
   const trace = [

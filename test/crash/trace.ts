@@ -1,7 +1,8 @@
 /**
  * Reads a trace of system calls (strace -f) and reports responses and events that left the process before they were
- * durable (M1). LMDB writes the pages of a turn, flushes them (fdatasync), then writes the meta page through a
- * descriptor with O_DSYNC: only then is the turn durable.
+ * durable (M1). With the journal, a turn is durable after the flush (fdatasync) of the segment that its record was
+ * written to. Without it, LMDB writes the pages of a turn, flushes them, then writes the meta page through a descriptor
+ * with O_DSYNC: only then is the turn durable.
  */
 
 /** One call; `start` and `end` are line numbers: a call that another thread interrupts has two lines. */
@@ -40,11 +41,17 @@ const writing = new Set(["write", "writev", "pwrite64", "pwritev", "pwritev2"]);
 const sending = new Set(["write", "writev", "send", "sendto", "sendmsg", "sendmmsg"]);
 const receiving = new Set(["read", "recv", "recvfrom", "recvmsg"]);
 
-type Kind = "data" | "meta" | "other";
+type Kind = "journal" | "data" | "meta" | "other";
 
 interface Seen extends Call {
   readonly fd: number;
   readonly kind: Kind;
+}
+
+function kindOf(path: string, flags: string, store: string): Kind {
+  if (path.includes("/journal/")) return "journal";
+  if (!path.endsWith(store)) return "other";
+  return flags.includes("O_DSYNC") ? "meta" : "data";
 }
 
 /** The calls with the kind of their descriptor at that time. @param store end of the path of the store's file */
@@ -55,7 +62,7 @@ function withDescriptors(calls: readonly Call[], store: string): Seen[] {
       const opened = /"([^"]*)", ([A-Z_|]+).* = (\d+)$/.exec(call.text);
       if (opened === null) return [];
       const [, path = "", flags = "", fd] = opened;
-      kinds.set(Number(fd), path.endsWith(store) ? (flags.includes("O_DSYNC") ? "meta" : "data") : "other");
+      kinds.set(Number(fd), kindOf(path, flags, store));
       return [];
     }
     const fd = Number(/^\d+/.exec(call.text)?.[0] ?? -1);
@@ -100,15 +107,33 @@ export function judge(trace: string, texts: readonly string[], store: string): V
   return { violations, answers, events };
 }
 
-/** The line at which the turn that wrote the text is durable: pages, then flush, then meta page. */
+/** The line at which the turn that wrote the text is durable. */
 function durableLine(calls: readonly Seen[], text: string): number | null {
-  const written = calls.find((call) => call.kind === "data" && writing.has(call.name) && call.text.includes(text));
-  const flushed = calls.find(
-    ({ kind, name, start, text: result }) =>
-      written !== undefined && kind === "data" && name === "fdatasync" && start > written.end && /= 0$/.test(result),
-  );
+  const recorded = writeOf(calls, "journal", text);
+  return recorded === undefined ? committedLine(calls, text) : (flushAfter(calls, recorded)?.end ?? null);
+}
+
+/** LMDB: pages, then flush, then meta page. */
+function committedLine(calls: readonly Seen[], text: string): number | null {
+  const written = writeOf(calls, "data", text);
+  const flushed = written === undefined ? undefined : flushAfter(calls, written);
   const meta = calls.find(
     ({ kind, name, start }) => flushed !== undefined && kind === "meta" && writing.has(name) && start > flushed.end,
   );
   return meta?.end ?? null;
+}
+
+function writeOf(calls: readonly Seen[], kind: Kind, text: string): Seen | undefined {
+  return calls.find((call) => call.kind === kind && writing.has(call.name) && call.text.includes(text));
+}
+
+function flushAfter(calls: readonly Seen[], written: Seen): Seen | undefined {
+  return calls.find(
+    ({ kind, name, fd, start, text: result }) =>
+      kind === written.kind &&
+      (kind === "data" || fd === written.fd) &&
+      name === "fdatasync" &&
+      start > written.end &&
+      /= 0$/.test(result),
+  );
 }

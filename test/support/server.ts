@@ -64,6 +64,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     RATE_LIMITS: "off",
     LOG_LEVEL: "silent",
     TRANSPORT: process.env["TRANSPORT"],
+    DURABILITY: process.env["DURABILITY"],
     ...options.environment,
   });
   const running = await startServer(config, {

@@ -1,0 +1,71 @@
+/**
+ * The checkpoint thread: writes the turns that the main thread hands over into the stores. It keeps the stores of open
+ * realms open.
+ */
+import { parentPort } from "node:worker_threads";
+import { StoreWriter } from "../store/store-writer.ts";
+import { latestOf, turnsAfter } from "./checkpoint.ts";
+import type { RecordedWrite } from "./record.ts";
+
+export interface CheckpointOrder {
+  readonly realmId: number;
+  readonly folder: string;
+  /** The last turn that the store has. */
+  readonly from: number;
+  /** Rows that must be as they are here, or another process has taken the store over. */
+  readonly guards: readonly RecordedWrite[];
+  /** The row with the number of the last turn, as it will be. */
+  readonly turnRow: RecordedWrite;
+  readonly records: readonly Uint8Array[];
+}
+
+export type CheckpointTask =
+  | { readonly kind: "checkpoint"; readonly order: CheckpointOrder }
+  /** The realm is closing. */
+  | { readonly kind: "forget"; readonly realmId: number }
+  | { readonly kind: "end" };
+
+export type CheckpointNotice =
+  | { readonly kind: "checkpointed"; readonly realmId: number }
+  | { readonly kind: "forgotten"; readonly realmId: number }
+  | { readonly kind: "takenOver"; readonly folder: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+const writers = new Map<number, StoreWriter>();
+
+function post(notice: CheckpointNotice): void {
+  parentPort?.postMessage(notice);
+}
+
+function checkpoint({ realmId, folder, from, guards, turnRow, records }: CheckpointOrder): void {
+  let writer = writers.get(realmId);
+  if (writer === undefined) {
+    writer = new StoreWriter(folder);
+    writers.set(realmId, writer);
+  }
+  const rows = [...latestOf(turnsAfter(from, records, folder)), turnRow];
+  if (writer.write(rows, guards)) post({ kind: "checkpointed", realmId });
+  else post({ kind: "takenOver", folder });
+}
+
+async function handle(task: CheckpointTask): Promise<void> {
+  switch (task.kind) {
+    case "checkpoint":
+      checkpoint(task.order);
+      return;
+    case "forget":
+      await writers.get(task.realmId)?.close();
+      writers.delete(task.realmId);
+      post({ kind: "forgotten", realmId: task.realmId });
+      return;
+    case "end":
+      for (const writer of writers.values()) await writer.close();
+      parentPort?.close();
+  }
+}
+
+parentPort?.on("message", (task: CheckpointTask) => {
+  handle(task).catch((error: unknown) => {
+    post({ kind: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  });
+});

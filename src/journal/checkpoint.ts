@@ -1,0 +1,37 @@
+/**
+ * Brings turns into the store of a realm: many of them in one transaction, which also stores the number of the last one.
+ * So a store always has whole turns, and knows which (M2); a record that is applied again changes nothing. This file
+ * knows no schemas, because a thread of its own runs it (checkpoint-thread.ts).
+ */
+import { JournalDamaged } from "./journal.ts";
+import { decodeRecord, type RecordedWrite, type TurnRecord } from "./record.ts";
+
+/**
+ * The turns that a store lacks.
+ * @param from the last turn that it has
+ * @param folder for the message
+ * @throws JournalDamaged when a turn is missing
+ */
+export function turnsAfter(from: number, records: Iterable<Uint8Array>, folder: string): TurnRecord[] {
+  const turns: TurnRecord[] = [];
+  let last = from;
+  for (const bytes of records) {
+    const record = decodeRecord(bytes);
+    if (record.turn <= last) continue;
+    if (record.turn !== last + 1) {
+      throw new JournalDamaged(
+        `${folder} has turn ${last}, and the next one in the journal is ${record.turn}. Put the missing files back, or restore a backup.`,
+      );
+    }
+    turns.push(record);
+    last = record.turn;
+  }
+  return turns;
+}
+
+/** Of rows that were written several times, the last state. */
+export function latestOf(turns: readonly TurnRecord[]): Iterable<RecordedWrite> {
+  const latest = new Map<string, RecordedWrite>();
+  for (const { writes } of turns) for (const write of writes) latest.set(`${write.table}\u0000${write.key}`, write);
+  return latest.values();
+}

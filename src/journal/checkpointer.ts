@@ -1,0 +1,225 @@
+/**
+ * Hands durable records to the checkpoint thread: for each realm the records since its last checkpoint, from time to
+ * time or when many wait, one order at a time.
+ */
+import { once } from "node:events";
+import type { Worker } from "node:worker_threads";
+import { limits } from "../../schemas/limits.ts";
+import { storedName } from "../../schemas/records.ts";
+import { encodeRow } from "../store/codec.ts";
+import { ownerKey, takenOver } from "../store/fence.ts";
+import { nameOfKey } from "../store/key-encoding.ts";
+import { turnKey } from "../store/turn-number.ts";
+import { startThread } from "../threads/start-thread.ts";
+import type { CheckpointNotice, CheckpointTask } from "./checkpoint-thread.ts";
+import type { Position } from "./journal.ts";
+import type { RecordedWrite } from "./record.ts";
+
+interface WaitingRecord {
+  readonly position: Position;
+  readonly turn: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface StoredRealm {
+  readonly id: number;
+  readonly folder: string;
+  /** The last turn that the store has, and the row that says so. */
+  readonly turn: number;
+  readonly turnRow: RecordedWrite;
+  readonly onCheckpointed: (turn: number) => void;
+}
+
+interface AdoptedRealm extends StoredRealm {
+  turn: number;
+  turnRow: RecordedWrite;
+  /** Records that the store does not have, in order. */
+  readonly waiting: WaitingRecord[];
+  /** Called when the store has everything, and when the thread has closed it. */
+  onSettled: () => void;
+}
+
+/** What the thread is doing. */
+interface Order {
+  readonly realm: AdoptedRealm;
+  /** Number of records. */
+  readonly records: number;
+  readonly turn: number;
+  readonly turnRow: RecordedWrite;
+}
+
+export interface CheckpointerOptions {
+  /** The token of the process that owns the stores; null if no other process can write. */
+  readonly owner: string | null;
+  readonly after: (milliseconds: number, callback: () => void) => () => void;
+  /** Must not return (M5). */
+  readonly fatal: (error: unknown) => never;
+  /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
+  readonly onProgress: () => void;
+}
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  readonly #thread: Worker;
+  readonly #guards: readonly RecordedWrite[];
+  /** In the order in which they are visited. */
+  readonly #realms = new Map<number, AdoptedRealm>();
+  #durable: Position = 0;
+  /** Where the run under way ends. */
+  #runUpTo: Position = 0;
+  #waitingBytes = 0;
+  #underWay: Order | null = null;
+  #cancelTimer: (() => void) | null = null;
+  #isEnding = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+    this.#guards = options.owner === null ? [] : [metaRow(ownerKey, options.owner)];
+    this.#thread = startThread("journal/checkpoint-thread", null);
+    this.#thread.on("message", (notice: CheckpointNotice) => this.#noticed(notice));
+    this.#thread.on("error", (error) => options.fatal(error));
+    this.#thread.on("exit", () => {
+      if (!this.#isEnding) options.fatal(new Error("the checkpoint thread ended"));
+    });
+  }
+
+  /** Size of the records that are not in the stores. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** The stores have all records up to here. */
+  get storedUpTo(): Position {
+    let first = this.#durable + 1;
+    for (const { waiting } of this.#realms.values()) first = Math.min(first, waiting[0]?.position ?? first);
+    return first - 1;
+  }
+
+  adopt(realm: StoredRealm): void {
+    this.#realms.set(realm.id, { ...realm, waiting: [], onSettled: nothing });
+  }
+
+  /** The bytes are copied. */
+  add(realmId: number, position: Position, turn: number, record: Uint8Array): void {
+    this.#realms.get(realmId)?.waiting.push({ position, turn, bytes: new Uint8Array(record) });
+    this.#waitingBytes += record.length;
+  }
+
+  /** Records up to here may be brought into the stores. */
+  durableUpTo(position: Position): void {
+    this.#durable = position;
+    if (this.#waitingBytes === 0) return;
+    if (this.#waitingBytes >= limits.checkpoint_bytes) this.#run();
+    else this.#cancelTimer ??= this.#options.after(limits.checkpoint_interval_ms, () => this.#run());
+  }
+
+  /** Resolves when the realm's store has every record of it, and the thread has closed it. All must be durable. */
+  async release(realmId: number): Promise<void> {
+    const realm = this.#realms.get(realmId);
+    if (realm === undefined) return;
+    const settled = () =>
+      new Promise<void>((resolve) => {
+        realm.onSettled = resolve;
+      });
+    while (realm.waiting.length > 0) {
+      const isSettled = settled();
+      this.#run();
+      await isSettled;
+    }
+    const isForgotten = settled();
+    this.#post({ kind: "forget", realmId });
+    await isForgotten;
+    this.#realms.delete(realmId);
+  }
+
+  /** Ends the thread. Every realm was released. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#cancelTimer?.();
+    const ended = once(this.#thread, "exit");
+    this.#post({ kind: "end" });
+    await ended;
+  }
+
+  #post(task: CheckpointTask): void {
+    this.#thread.postMessage(task);
+  }
+
+  /** Visits the realms one after the other, until the stores have everything that is durable now. */
+  #run(): void {
+    this.#runUpTo = this.#durable;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    if (this.#underWay === null) this.#goOn();
+  }
+
+  #goOn(): void {
+    for (const realm of this.#realms.values()) {
+      const records = this.#dueOf(realm);
+      if (records.length === 0) continue;
+      this.#order(realm, records);
+      return;
+    }
+    // What became durable meanwhile waits for the next run.
+    if (this.#waitingBytes > 0) this.durableUpTo(this.#durable);
+  }
+
+  #dueOf({ waiting }: AdoptedRealm): WaitingRecord[] {
+    const due: WaitingRecord[] = [];
+    let bytes = 0;
+    for (const record of waiting) {
+      if (record.position > this.#runUpTo || bytes >= limits.checkpoint_bytes) break;
+      due.push(record);
+      bytes += record.bytes.length;
+    }
+    return due;
+  }
+
+  #order(realm: AdoptedRealm, records: readonly WaitingRecord[]): void {
+    const { id: realmId, folder, turn: from } = realm;
+    const { turn } = records.at(-1) as WaitingRecord;
+    const turnRow = metaRow(turnKey, turn);
+    this.#underWay = { realm, records: records.length, turn, turnRow };
+    const guards = [...this.#guards, realm.turnRow];
+    const order = { realmId, folder, from, guards, turnRow, records: records.map(({ bytes }) => bytes) };
+    this.#post({ kind: "checkpoint", order });
+  }
+
+  #noticed(notice: CheckpointNotice): void {
+    switch (notice.kind) {
+      case "checkpointed":
+        this.#checkpointed();
+        return;
+      case "forgotten":
+        this.#realms.get(notice.realmId)?.onSettled();
+        return;
+      case "takenOver":
+        return this.#options.fatal(takenOver(notice.folder));
+      case "failed":
+        return this.#options.fatal(new Error(`a checkpoint failed: ${notice.message}`));
+    }
+  }
+
+  #checkpointed(): void {
+    const order = this.#underWay;
+    if (order === null) return;
+    this.#underWay = null;
+    const { realm, records, turn, turnRow } = order;
+    for (const { bytes } of realm.waiting.splice(0, records)) this.#waitingBytes -= bytes.length;
+    realm.turn = turn;
+    realm.turnRow = turnRow;
+    realm.onCheckpointed(turn);
+    if (realm.waiting.length === 0) realm.onSettled();
+    this.#options.onProgress();
+    this.#goOn();
+  }
+}
+
+function nothing(): void {
+  // Nobody waits.
+}
+
+/** A row of the table `meta` as the store has it. */
+function metaRow(key: string, value: unknown): RecordedWrite {
+  return { table: storedName("meta"), key: nameOfKey(key), bytes: encodeRow("meta", key, { value }) };
+}

@@ -1,0 +1,38 @@
+/**
+ * How the turns of a process's realms become durable. With the journal a turn's rows are in memory and its record is in
+ * the journal; the stores get them later, many turns at once. Without it a turn ends with a flush of its store.
+ */
+import type { Tables } from "../store/tables.ts";
+import { type Gate, openGate } from "./gate.ts";
+
+export const durabilityKinds = ["journal", "store"] as const;
+
+/** What DURABILITY selects: the journal, or a flush of the realm's store for each turn. */
+export type DurabilityKind = (typeof durabilityKinds)[number];
+
+/** A realm's store. Nobody else writes to it while it is adopted. */
+export interface RealmTables {
+  readonly id: number;
+  readonly folder: string;
+  readonly tables: Tables;
+}
+
+/** The tables that a realm works on, and the gate for what shows them. */
+export interface DurableTables {
+  readonly tables: Tables;
+  readonly gate: Gate;
+  /** Resolves when the realm's store has every turn. */
+  close(): Promise<void>;
+}
+
+export interface Durability {
+  adopt(realm: RealmTables): DurableTables;
+  /** Resolves when everything is in the stores. Every realm must be closed by then. */
+  close(): Promise<void>;
+}
+
+/** A turn ends with a flush of its store: for tools, and for a realm that is being created. */
+export const synchronous: Durability = {
+  adopt: ({ tables }) => ({ tables, gate: openGate, close: () => Promise.resolve() }),
+  close: () => Promise.resolve(),
+};

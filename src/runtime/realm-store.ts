@@ -1,0 +1,91 @@
+/**
+ * Opens the store of a realm: takes it over from its previous owner, upgrades it, and then leaves it to what makes turns
+ * durable (journal/durability.ts). Up to there, each write is flushed to the store at once.
+ */
+import { randomBytes } from "node:crypto";
+import { type Durability, synchronous } from "../journal/durability.ts";
+import { type Gate, openGate } from "../journal/gate.ts";
+import { type Environment, environmentOf } from "../store/environment.ts";
+import { fenced } from "../store/fence.ts";
+import type { Extent } from "../store/lmdb-check.ts";
+import { LmdbTables } from "../store/lmdb-tables.ts";
+import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
+
+export interface RealmStoreOptions {
+  readonly id?: number;
+  readonly folder: string;
+  /** How much of the file is checked before it is opened. */
+  readonly extent?: Extent;
+  /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
+  readonly owner?: string | null;
+  readonly durability?: Durability;
+  readonly openStore?: () => Environment;
+}
+
+export interface RealmStore {
+  readonly environment: Environment;
+  readonly gate: Gate;
+  /** Part of every queue id; a restored backup gets a new one (E1). */
+  readonly epoch: string;
+  /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
+  assertOwned(): void;
+  /** Resolves when the store has every turn and is closed. */
+  close(): Promise<void>;
+}
+
+/** @throws Error when the store is damaged or newer than the program */
+export function openRealmStore(options: RealmStoreOptions): RealmStore {
+  const { folder, openStore, durability = synchronous } = options;
+  if (openStore !== undefined) return prepared(openStore(), options);
+  const tables = new LmdbTables(folder, options.extent);
+  const store = prepared(environmentOf(tables), options);
+  if (durability === synchronous) return store;
+  const durable = durability.adopt({ id: options.id ?? 0, folder, tables });
+  return {
+    ...store,
+    environment: environmentOf(durable.tables),
+    gate: durable.gate,
+    async close() {
+      await durable.close();
+      await tables.close();
+    },
+  };
+}
+
+function prepared(store: Environment, options: RealmStoreOptions): RealmStore {
+  try {
+    rejectNewer(store);
+    const [environment, assertOwned] = owned(store, options);
+    const epoch = prepare(environment);
+    return { environment, gate: openGate, epoch, assertOwned, close: () => environment.close() };
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
+}
+
+/** The store that this realm writes to, and a check that it is still owned. */
+function owned(store: Environment, { folder, owner }: RealmStoreOptions): [Environment, () => void] {
+  if (owner === undefined || owner === null) return [store, () => undefined];
+  const environment = fenced(store, folder, owner);
+  return [environment, () => environment.assertOwned()];
+}
+
+/**
+ * A start that changes nothing writes nothing, because the disk may be full.
+ * @returns the realm's epoch
+ * @throws StoreTooNew
+ */
+function prepare(environment: Environment): string {
+  const version = environment.get("meta", "version")?.value as number | undefined;
+  const stored = environment.get("meta", "epoch")?.value as string | undefined;
+  refuseWithoutHead(environment);
+  if (version !== undefined) migrateEnvironment(environment, version);
+  if (version !== undefined && stored !== undefined) return stored;
+  const epoch = stored ?? randomBytes(6).toString("hex");
+  environment.transaction(() => {
+    environment.put("meta", "version", { value: storeVersion });
+    environment.put("meta", "epoch", { value: epoch });
+  });
+  return epoch;
+}

@@ -1,0 +1,71 @@
+/**
+ * Writes rows into a realm's store as bytes, with no knowledge of tables: for the thread that checkpoints. A transaction
+ * is flushed when it returns (M1).
+ */
+import { type Database, open, type RootDatabase } from "lmdb";
+import { commonLimits } from "../../schemas/limits/common.ts";
+import { keyOfName } from "./key-encoding.ts";
+
+type RawKey = number | string | (number | string)[];
+
+export interface StoredRow {
+  /** The table's name on disk. */
+  readonly table: string;
+  /** The key's bytes, one character for each. */
+  readonly key: string;
+  /** null: there is none. */
+  readonly bytes: Uint8Array | null;
+}
+
+export class StoreWriter {
+  readonly #root: RootDatabase<Buffer, RawKey>;
+  readonly #databases = new Map<string, Database<Buffer, RawKey>>();
+
+  constructor(folder: string) {
+    this.#root = open({
+      path: folder,
+      // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
+      overlappingSync: false,
+      maxDbs: commonLimits.store_tables_max,
+      encoding: "binary",
+    });
+  }
+
+  /**
+   * @param guards rows that must be in the store exactly so
+   * @returns false if they are not: nothing was written then
+   */
+  write(rows: Iterable<StoredRow>, guards: readonly StoredRow[]): boolean {
+    return this.#root.transactionSync(() => {
+      if (!guards.every((guard) => this.#has(guard))) return false;
+      for (const { table, key, bytes } of rows) {
+        const database = this.#of(table);
+        if (bytes === null) void database.remove(keyOf(key));
+        else void database.put(keyOf(key), bytes as Buffer);
+      }
+      return true;
+    });
+  }
+
+  #has({ table, key, bytes }: StoredRow): boolean {
+    const found = this.#of(table).get(keyOf(key));
+    return bytes === null ? found === undefined : found !== undefined && Buffer.compare(found, bytes) === 0;
+  }
+
+  #of(table: string): Database<Buffer, RawKey> {
+    let database = this.#databases.get(table);
+    if (database === undefined) {
+      database = this.#root.openDB<Buffer, RawKey>({ name: table, encoding: "binary" });
+      this.#databases.set(table, database);
+    }
+    return database;
+  }
+
+  close(): Promise<void> {
+    return this.#root.close();
+  }
+}
+
+function keyOf(name: string): RawKey {
+  return keyOfName(Buffer.from(name, "latin1")) as RawKey;
+}

@@ -1,0 +1,150 @@
+/**
+ * The overlay of rows that the store does not have yet (docs/adr/0009-journal.md): random turns, read through it, must
+ * look like the same turns in a plain store, whenever a checkpoint comes and whatever is rolled back.
+ */
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import type { TableName } from "../../schemas/records.ts";
+import { seededRandom } from "../../bench/lib/statistics.ts";
+import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
+import { OverlayTables } from "../../src/journal/overlay-tables.ts";
+import { Reads } from "../../src/journal/reads.ts";
+import { keyOfName, nameOfKey } from "../../src/store/key-encoding.ts";
+import { LmdbTables } from "../../src/store/lmdb-tables.ts";
+import { StoreWriter } from "../../src/store/store-writer.ts";
+import type { Tables } from "../../src/store/tables.ts";
+import { seedOf } from "../support/seed.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const tables: readonly TableName[] = ["messages", "conversationMessages", "topicNames"];
+
+class Trial {
+  readonly random: () => number;
+  readonly plain: LmdbTables;
+  readonly store: LmdbTables;
+  readonly overlay: OverlayTables;
+  readonly records: Uint8Array[] = [];
+  readonly #writer: StoreWriter;
+  #stored = 0;
+
+  constructor(t: { teardown(callback: () => unknown): void }, seed: number) {
+    this.random = seededRandom(seed);
+    const folder = temporaryFolder(t as never, { inMemory: true });
+    this.plain = new LmdbTables(join(folder, "plain"));
+    this.store = new LmdbTables(join(folder, "store"));
+    this.#writer = new StoreWriter(join(folder, "store"));
+    this.overlay = new OverlayTables({
+      tables: this.store,
+      turn: 0,
+      now: () => 0,
+      reads: new Reads(),
+      append: (record) => this.records.push(new Uint8Array(record)),
+    });
+    t.teardown(async () => {
+      await this.#writer.close();
+      await this.store.close();
+      await this.plain.close();
+    });
+  }
+
+  pick(count: number): number {
+    return Math.floor(this.random() * count);
+  }
+
+  key(table: TableName): unknown {
+    const id = this.pick(40) + (this.pick(4) === 0 ? 0.5 : 0);
+    if (table === "messages") return id;
+    return table === "topicNames" ? [this.pick(4), `t${"\u0001x\u0000ä".slice(0, this.pick(4))}${this.pick(6)}`] : [this.pick(4), id];
+  }
+
+  /** The same writes to both, with nested transactions that may fail. */
+  turn(): void {
+    const isFailing = this.pick(6) === 0;
+    const seed = this.pick(2 ** 30);
+    for (const target of [this.plain, this.overlay]) {
+      const random = seededRandom(seed);
+      try {
+        target.transaction(() => {
+          this.#write(target, random, 0);
+          if (isFailing) throw new Error("fails");
+        });
+      } catch (error) {
+        if ((error as Error).message !== "fails") throw error;
+      }
+    }
+  }
+
+  #write(target: Tables, random: () => number, depth: number): void {
+    const pick = (count: number) => Math.floor(random() * count);
+    for (let left = pick(6); left > 0; left--) {
+      const table = tables[pick(tables.length)] as TableName;
+      const key = table === "messages" ? pick(40) : [pick(4), table === "topicNames" ? `t${pick(9)}` : pick(40)];
+      target.write(table, key, pick(3) === 0 ? null : Buffer.from(`${pick(1000)}`));
+      if (depth > 1 || pick(5) > 0) continue;
+      const isFailing = pick(2) === 0;
+      try {
+        target.transaction(() => {
+          this.#write(target, random, depth + 1);
+          if (isFailing) throw new Error("fails");
+        });
+      } catch (error) {
+        if ((error as Error).message !== "fails") throw error;
+      }
+    }
+  }
+
+  /** Brings some of the turns into the store. */
+  checkpoint(): void {
+    const upTo = this.#stored + this.pick(this.records.length - this.#stored + 1);
+    const turns = turnsAfter(this.#stored, this.records.slice(0, upTo), "store");
+    this.#writer.write(latestOf(turns), []);
+    this.#stored = upTo;
+    this.overlay.checkpointed(upTo);
+  }
+
+  compare(t: Test): void {
+    const table = tables[this.pick(tables.length)] as TableName;
+    const key = this.key(table);
+    const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? null : Buffer.from(bytes).toString());
+    const listed = (from: Tables, range: object) => [...from.range(table, range)].map((entry) => [entry.key, text(entry.value)]);
+    t.equal(text(this.overlay.get(table, key)), text(this.plain.get(table, key)));
+    t.equal(this.overlay.count(table), this.plain.count(table), `count of ${table}`);
+    const range = {
+      ...(this.pick(4) === 0 ? {} : { start: this.key(table) }),
+      ...(this.pick(4) === 0 ? {} : { end: this.key(table) }),
+      ...(this.pick(2) === 0 ? {} : { limit: this.pick(8) }),
+      ...(this.pick(2) === 0 ? {} : { reverse: true }),
+    };
+    t.strictSame(listed(this.overlay, range), listed(this.plain, range), `${table} ${JSON.stringify(range)}`);
+    t.strictSame([...this.overlay.keys(table, range)], [...this.plain.keys(table, range)]);
+  }
+}
+
+t.test("[M2] rows read through the overlay are those of a plain store, with and without checkpoints", async (t) => {
+  const trial = new Trial(t, seedOf(t));
+  for (let round = 0; round < 400; round++) {
+    trial.turn();
+    for (let reads = 0; reads < 4; reads++) trial.compare(t);
+    if (trial.pick(5) === 0) trial.checkpoint();
+  }
+});
+
+t.test("keys compare as LMDB orders them", async (t) => {
+  const folder = temporaryFolder(t, { inMemory: true });
+  const store = new LmdbTables(folder);
+  t.teardown(() => store.close());
+  const random = seededRandom(seedOf(t));
+  const part = () =>
+    random() < 0.5
+      ? [0, 1, 2, 255, 256, 65_536, 2 ** 31, 2 ** 40 + 0.5, -1, -2.5, Number.MAX_VALUE][Math.floor(random() * 11)]
+      : ["", "a", "ab", "a\u0000", "a\u0001b", "\u001f", "ä", "日本", "\u{1f600}", "zz"][Math.floor(random() * 10)];
+  const keys = Array.from({ length: 3000 }, () => (random() < 0.3 ? part() : Array.from({ length: 2 + Math.floor(random() * 2) }, part)));
+  store.transaction(() => {
+    for (const key of keys) if (key !== "") store.write("messages", key, Buffer.from("x"));
+  });
+  const ordered = [...store.keys("messages", {})];
+  const names = ordered.map(nameOfKey);
+  t.strictSame(names, [...names].sort(), "in the same order");
+  t.equal(new Set(names).size, names.length);
+  for (const [index, name] of names.entries()) t.strictSame(keyOfName(Buffer.from(name, "latin1")), ordered[index]);
+});
