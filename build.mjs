@@ -45,6 +45,7 @@ export async function ensureBuilt() {
       // Programs of threads (src/threads/start-thread.ts).
       "code-worker": join(root, "src/http/code-worker.ts"),
       "journal-thread": join(root, "src/journal/journal-thread.ts"),
+      "checkpoint-thread": join(root, "src/journal/checkpoint-thread.ts"),
     },
     outdir: draft,
     outExtension: { ".js": ".mjs" },
