@@ -3,7 +3,6 @@
  * process, tests run it on port 0.
  */
 
-import { openDurability } from "./journal/open-durability.ts";
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
@@ -15,6 +14,7 @@ import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { createFaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
+import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";

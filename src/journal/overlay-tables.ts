@@ -18,7 +18,10 @@ export interface OverlayTablesOptions {
   /** Told of each table that is read (M9). */
   readonly reads: Reads;
   /** A turn was written. The bytes are valid until it returns. */
-  readonly append: (record: Uint8Array, written: { readonly turn: number; readonly tables: ReadonlySet<TableName> }) => void;
+  readonly append: (
+    record: Uint8Array,
+    written: { readonly turn: number; readonly tables: ReadonlySet<TableName> },
+  ) => void;
 }
 
 export class OverlayTables implements Tables {

@@ -38,7 +38,10 @@ export class LmdbTables implements Tables {
     });
     const tables = Object.keys(rowFields) as TableName[];
     this.#databases = new Map(
-      tables.map((table) => [table, this.#root.openDB<Buffer, RawKey>({ name: storedName(table), encoding: "binary" })]),
+      tables.map((table) => [
+        table,
+        this.#root.openDB<Buffer, RawKey>({ name: storedName(table), encoding: "binary" }),
+      ]),
     );
     if (isNew) flushFoldersTo(folder);
   }

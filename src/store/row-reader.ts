@@ -40,7 +40,11 @@ export class RowReader {
    * Reads rows only to verify their checksums.
    * @param report called for each damaged row
    */
-  verify(table: TableName, entries: Iterable<{ key: unknown; value: Uint8Array }>, report: (error: unknown) => void): void {
+  verify(
+    table: TableName,
+    entries: Iterable<{ key: unknown; value: Uint8Array }>,
+    report: (error: unknown) => void,
+  ): void {
     for (const { key, value } of entries) {
       try {
         this.read(table, key, value);

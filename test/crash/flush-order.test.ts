@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 import { startTraced, tracingObstacle } from "../support/strace.ts";
-import { judge, parseTrace, type Verdict } from "./trace.ts";
+import { judge, linesSent, parseTrace, type Verdict } from "./trace.ts";
 
 const store = "/realms/1/data.mdb";
 const traced =
@@ -60,19 +60,17 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const failing = lines.map((line) => (isSync(line) ? line.replace(/= 0$/, "= -1 EIO (Input/output error)") : line));
   t.ok(found(failing.join("\n")).violations.length >= texts.length, "flushes that failed");
 
-  // A write to the journal or the store's file is not an event.
-  const isOfStore = (line: string) => line.includes(store) || line.includes("/journal/");
-  const storeFds = lines.flatMap((line) => (isOfStore(line) ? (/ = (\d+)$/.exec(line)?.[1] ?? []) : []));
-  const isSent = (line: string) => {
-    const fd = /(?:sendto|writev?|sendmsg)\((\d+),/.exec(line)?.[1];
-    return fd !== undefined && !storeFds.includes(fd);
-  };
-  const eventAt = lines.findIndex((line) => line.includes(text) && isSent(line));
+  const sent = linesSent(trace, store);
+  const eventAt = lines.findIndex((line, index) => line.includes(text) && sent.has(index));
   const writtenAt = lines.findIndex((line) => /(?:pwrite64|writev|pwritev)\(/.test(line) && line.includes(text));
   t.ok(writtenAt > 0 && eventAt > writtenAt, "the text was written, then published");
   const early = [...lines];
   const [event = ""] = early.splice(eventAt, 1);
-  early.splice(writtenAt, 0, event);
+  early.splice(
+    lines.findIndex((line, index) => index > writtenAt && isSync(line)),
+    0,
+    event,
+  );
   // One write may carry several posts.
   const received = found(early.join("\n")).violations;
   t.ok(received.includes(`an event carried ${text} before it was durable`), "an event that was sent too early");

@@ -46,12 +46,16 @@ t.test(
 
 /** The faults that power cuts must find in a deliberately broken server. */
 const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp }>> = {
-  "a store that does not flush": {
+  "a journal that does not flush": {
     breakage: {
-      file: "src/store/environment.ts",
-      from: "overlappingSync: false,",
-      to: "overlappingSync: false, noSync: true,",
+      file: "src/journal/segments.ts",
+      from: "  flush(): void {\n    fdatasyncSync(this.#file);",
+      to: "  flush(): void {",
     },
+    finds: / is gone$/,
+  },
+  "a gate that is left out": {
+    breakage: { file: "src/journal/gate.ts", from: "return position <= this.#leftUpTo;", to: "return true;" },
     finds: / is gone$/,
   },
   "uploads that are not flushed": {

@@ -71,6 +71,12 @@ function withDescriptors(calls: readonly Call[], store: string): Seen[] {
   });
 }
 
+/** The lines of a trace in which something leaves the process, and is not written to the journal or the store. */
+export function linesSent(trace: string, store: string): ReadonlySet<number> {
+  const calls = withDescriptors(parseTrace(trace), store);
+  return new Set(calls.filter(({ name, kind }) => sending.has(name) && kind === "other").map(({ start }) => start));
+}
+
 export interface Verdict {
   /** One line per response or event that left too early or never became durable. */
   readonly violations: readonly string[];

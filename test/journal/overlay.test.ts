@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import type { TableName } from "../../schemas/records.ts";
 import { seededRandom } from "../../bench/lib/statistics.ts";
+import type { TableName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
 import { OverlayTables } from "../../src/journal/overlay-tables.ts";
 import { Reads } from "../../src/journal/reads.ts";
@@ -54,7 +54,9 @@ class Trial {
   key(table: TableName): unknown {
     const id = this.pick(40) + (this.pick(4) === 0 ? 0.5 : 0);
     if (table === "messages") return id;
-    return table === "topicNames" ? [this.pick(4), `t${"\u0001x\u0000ä".slice(0, this.pick(4))}${this.pick(6)}`] : [this.pick(4), id];
+    return table === "topicNames"
+      ? [this.pick(4), `t${"\u0001x\u0000ä".slice(0, this.pick(4))}${this.pick(6)}`]
+      : [this.pick(4), id];
   }
 
   /** The same writes to both, with nested transactions that may fail. */
@@ -106,7 +108,8 @@ class Trial {
     const table = tables[this.pick(tables.length)] as TableName;
     const key = this.key(table);
     const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? null : Buffer.from(bytes).toString());
-    const listed = (from: Tables, range: object) => [...from.range(table, range)].map((entry) => [entry.key, text(entry.value)]);
+    const listed = (from: Tables, range: object) =>
+      [...from.range(table, range)].map((entry) => [entry.key, text(entry.value)]);
     t.equal(text(this.overlay.get(table, key)), text(this.plain.get(table, key)));
     t.equal(this.overlay.count(table), this.plain.count(table), `count of ${table}`);
     const range = {
@@ -138,7 +141,9 @@ t.test("keys compare as LMDB orders them", async (t) => {
     random() < 0.5
       ? [0, 1, 2, 255, 256, 65_536, 2 ** 31, 2 ** 40 + 0.5, -1, -2.5, Number.MAX_VALUE][Math.floor(random() * 11)]
       : ["", "a", "ab", "a\u0000", "a\u0001b", "\u001f", "ä", "日本", "\u{1f600}", "zz"][Math.floor(random() * 10)];
-  const keys = Array.from({ length: 3000 }, () => (random() < 0.3 ? part() : Array.from({ length: 2 + Math.floor(random() * 2) }, part)));
+  const keys = Array.from({ length: 3000 }, () =>
+    random() < 0.3 ? part() : Array.from({ length: 2 + Math.floor(random() * 2) }, part),
+  );
   store.transaction(() => {
     for (const key of keys) if (key !== "") store.write("messages", key, Buffer.from("x"));
   });
