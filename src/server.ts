@@ -14,6 +14,7 @@ import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { createFaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
+import type { Durability, DurabilityKind } from "./journal/durability.ts";
 import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
@@ -214,14 +215,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const entries = new Map<Realm, RealmEntry>();
   const siteOfRealm = (realm: Realm) =>
     siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
-  const durability = await openDurability({
-    kind: config.durability,
-    dataDir,
-    owner: root.token,
-    clock,
-    fatal: tools.die,
-    reportBug: (error) => alarm.bug(error, null),
-  });
+  const durability = await durabilityOf(config.durability, { dataDir, owner: root.token, clock, alarm });
   const host = new RealmHost({
     dataDir,
     root,
@@ -257,11 +251,14 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     startedAt,
     siteOf: siteOfRealm,
   });
-  const listened = await http.listen(config.host, config.port);
-  if (listened === null) {
+  const closeRealms = async () => {
     endWatch();
     await host.close();
     await durability.close();
+  };
+  const listened = await http.listen(config.host, config.port);
+  if (listened === null) {
+    await closeRealms();
     throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
   port = listened;
@@ -283,14 +280,24 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
-      endWatch();
-      await host.close();
-      await durability.close();
+      await closeRealms();
       http.close();
       root.unlock();
       await root.close();
     },
   };
+}
+
+interface DurabilityTools {
+  readonly dataDir: string;
+  readonly owner: string | null;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+}
+
+function durabilityOf(kind: DurabilityKind, { alarm, ...tools }: DurabilityTools): Promise<Durability> {
+  const { fatal } = alarm;
+  return openDurability({ ...tools, kind, fatal, reportBug: (error) => alarm.bug(error, null) });
 }
 
 interface OutboundTools {

@@ -186,18 +186,10 @@ export class Checkpointer {
   }
 
   #noticed(notice: CheckpointNotice): void {
-    switch (notice.kind) {
-      case "checkpointed":
-        this.#checkpointed();
-        return;
-      case "forgotten":
-        this.#realms.get(notice.realmId)?.onSettled();
-        return;
-      case "takenOver":
-        return this.#options.fatal(takenOver(notice.folder));
-      case "failed":
-        return this.#options.fatal(new Error(`a checkpoint failed: ${notice.message}`));
-    }
+    if (notice.kind === "checkpointed") this.#checkpointed();
+    else if (notice.kind === "forgotten") this.#realms.get(notice.realmId)?.onSettled();
+    else if (notice.kind === "takenOver") this.#options.fatal(takenOver(notice.folder));
+    else this.#options.fatal(new Error(`a checkpoint failed: ${notice.message}`));
   }
 
   #checkpointed(): void {

@@ -163,7 +163,7 @@ export class Overlay {
     for (const { table, name, row } of this.#undo) {
       // Only the first write of a row finds one of an earlier turn.
       if (row?.turn === this.#turn) continue;
-      const { bytes } = this.#tables.get(table)?.rows.get(name) as OverlayRow;
+      const { bytes } = (this.#tables.get(table) as TableOverlay).rows.get(name) as OverlayRow;
       writes.push({ table, name, bytes });
     }
     return writes;
