@@ -12,7 +12,7 @@ import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
-import { createFaultLog } from "./fault-log.ts";
+import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
 import type { Durability, DurabilityKind } from "./journal/durability.ts";
 import { openDurability } from "./journal/open-durability.ts";
@@ -202,11 +202,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const clock = guardedClock(context.clock, (error) => faults(error, {}, "background work threw"));
   // Creates the ballast, now that this process owns the data folder.
   space.acceptsWrites();
-  const alarm: Alarm = {
-    bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
-    fatal: tools.die,
-    warn: (line) => log.warn(line),
-  };
+  const alarm = alarmOf(tools, faults);
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
   const { mailSender, webhooks } = createOutbound(config, { clock, dataDir, log });
@@ -285,6 +281,14 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
       root.unlock();
       await root.close();
     },
+  };
+}
+
+function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {
+  return {
+    bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
+    fatal: die,
+    warn: (line) => log.warn(line),
   };
 }
 
