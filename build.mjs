@@ -42,6 +42,7 @@ export async function ensureBuilt() {
     entryPoints: {
       main: join(root, "src/main.ts"),
       cli: join(root, "src/cli.ts"),
+      // Programs of threads (src/threads/start-thread.ts).
       "code-worker": join(root, "src/http/code-worker.ts"),
     },
     outdir: draft,

@@ -3,14 +3,13 @@
  * whose code takes too long, or waits behind too many others, is stored without highlighting: it is never rejected, and
  * delayed by at most `code_highlight_ms_max` once the thread runs.
  */
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
 import type { ParsedContent, Piece, Reference } from "../../schemas/parsed-content.ts";
 import { type Call, requireCaller } from "../runtime/calls.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import { startThread } from "../threads/start-thread.ts";
 import type { CodeJob, CodeReply } from "./code-worker.ts";
 
 type CodePiece = Extract<Reference, { kind: "code" }>;
@@ -18,22 +17,6 @@ type CodePiece = Extract<Reference, { kind: "code" }>;
 interface Job extends CodeJob {
   /** null: the code stays plain. */
   readonly resolve: (html: readonly string[] | null) => void;
-}
-
-/** The build contains the thread's program next to the server's. When run from sources, it is bundled on demand. */
-function startThread(): Worker {
-  const quiet = { stdout: true, stderr: true };
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./code-worker.mjs", import.meta.url), quiet);
-  const { buildSync } = createRequire(import.meta.url)("esbuild") as typeof import("esbuild");
-  const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(new URL("./code-worker.ts", import.meta.url))],
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    write: false,
-    define: { "import.meta.url": JSON.stringify(import.meta.url) },
-  });
-  return new Worker(outputFiles[0]?.text ?? "", { ...quiet, eval: true });
 }
 
 /** The life cycle of the thread. */
@@ -62,7 +45,7 @@ export class CodeHighlighter {
   #numbers = 0;
 
   /** @param start creates the thread; throws if the system cannot */
-  constructor(msMax: number = limits.code_highlight_ms_max, start: () => Worker = startThread) {
+  constructor(msMax: number = limits.code_highlight_ms_max, start = () => startThread("http/code-worker")) {
     this.#msMax = msMax;
     this.#startThread = start;
   }

@@ -1,0 +1,43 @@
+/** Starts the program of a thread: from the build next to the server's, or from its source. */
+import { createRequire } from "node:module";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+/** Native add-ons are loaded, not bundled. */
+const packages = ["@node-rs/crc32", "lmdb", "msgpackr"];
+
+const bundles = new Map<string, string>();
+
+/**
+ * @param program path of its file below `src/`, without extension; build.mjs must list it
+ * @throws Error if the system cannot create a thread
+ */
+export function startThread(program: string, workerData: unknown = null): Worker {
+  // The flags of this process would load a compiler that the thread does not need.
+  const options = { workerData, stdout: true, stderr: true, execArgv: [] };
+  if (import.meta.url.endsWith(".ts")) return new Worker(bundleOf(program), { ...options, eval: true });
+  return new Worker(new URL(`./${basename(program)}.mjs`, import.meta.url), options);
+}
+
+/** A thread cannot load TypeScript on every version of Node, so the program is bundled when it is first started. */
+function bundleOf(program: string): string {
+  const known = bundles.get(program);
+  if (known !== undefined) return known;
+  const address = new URL(`../${program}.ts`, import.meta.url).href;
+  const { buildSync } = createRequire(import.meta.url)("esbuild") as typeof import("esbuild");
+  const { outputFiles } = buildSync({
+    entryPoints: [fileURLToPath(address)],
+    bundle: true,
+    external: packages,
+    platform: "node",
+    format: "cjs",
+    write: false,
+    define: { "import.meta.url": JSON.stringify(address) },
+    // Without it, packages are looked for in the working directory.
+    banner: { js: `globalThis.require = require("node:module").createRequire(${JSON.stringify(address)});` },
+  });
+  const text = outputFiles[0]?.text ?? "";
+  bundles.set(program, text);
+  return text;
+}
