@@ -44,6 +44,7 @@ export async function ensureBuilt() {
       cli: join(root, "src/cli.ts"),
       // Programs of threads (src/threads/start-thread.ts).
       "code-worker": join(root, "src/http/code-worker.ts"),
+      "journal-thread": join(root, "src/journal/journal-thread.ts"),
     },
     outdir: draft,
     outExtension: { ".js": ".mjs" },

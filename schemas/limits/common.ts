@@ -87,6 +87,19 @@ export const commonLimits = {
   /** Organizations checked in one pass; the others follow in the next passes. */
   data_folder_checks_per_pass: 100,
 
+  // Journal
+  /** A record that does not fit into a segment of this size gets a larger one. */
+  journal_segment_bytes: 4 * 1024 * 1024,
+  /** Segments that are kept for reuse; others are removed when they are released. */
+  journal_spares_max: 2,
+  /** A spare segment is written and flushed in steps of this size, between the flushes of records. */
+  journal_spare_step_bytes: 256 * 1024,
+  journal_record_bytes_max: 64 * 1024 * 1024,
+  /** Memory shared with the journal thread, a power of two; records that do not fit wait in the main thread. */
+  journal_ring_bytes: 2 * 1024 * 1024,
+  /** A larger record is handed to the journal thread in memory of its own. */
+  journal_ring_record_bytes_max: 256 * 1024,
+
   // Requests per time (D28)
   rate_api_per_minute: 200,
   rate_api_burst: 1000,

@@ -34,6 +34,12 @@ export interface Journal {
 /** The journal cannot go on: the disk failed, or another process took it over. The process must end (M5). */
 export class JournalLost extends Error {
   override readonly name = "JournalLost";
+  readonly reason: "failed" | "takenOver";
+
+  constructor(reason: "failed" | "takenOver", message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 /** A record that was acknowledged cannot be read back. */
