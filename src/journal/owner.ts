@@ -83,11 +83,11 @@ export function takeOver(folder: string): { readonly owner: Owner; readonly befo
     const epochs = ownerEpochs(folder);
     const last = epochs.at(-1) ?? null;
     const epoch = 1 + Math.max(last ?? 0, ...listSegments(folder).map((segment) => segment.epoch));
-    if (!claim(folder, last, epoch)) continue;
+    const claimed = claim(folder, last, epoch);
+    if (claimed === null) continue;
     for (const older of epochs.slice(0, -1)) rmSync(ownerFile(folder, older), { force: true });
-    const before = readNote(ownerFile(folder, epoch));
     flushFoldersTo(folder);
-    return { owner: new Owner(folder, epoch), before };
+    return { owner: new Owner(folder, epoch), ...claimed };
   }
 }
 
@@ -102,23 +102,31 @@ function ownerEpochs(folder: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** @returns false if another process was faster */
-function claim(folder: string, last: number | null, epoch: number): boolean {
+/** @returns null if another process was faster */
+function claim(folder: string, last: number | null, epoch: number): { readonly before: OwnerNote | null } | null {
   const path = ownerFile(folder, epoch);
   try {
-    if (last === null) closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
-    else renameSync(ownerFile(folder, last), path);
-    return true;
+    if (last === null) {
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+      return { before: null };
+    }
+    // Opened first, because yet another process may rename it at once.
+    const file = openSync(ownerFile(folder, last), "r");
+    try {
+      renameSync(ownerFile(folder, last), path);
+      return { before: parseNote(readFileSync(file, "utf8")) };
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === (last === null ? "EEXIST" : "ENOENT")) return false;
+    if (code === (last === null ? "EEXIST" : "ENOENT")) return null;
     throw error;
   }
 }
 
-/** @returns null if the file holds no note */
-function readNote(path: string): OwnerNote | null {
-  const text = readFileSync(path, "utf8");
+/** @returns null if the text is no note */
+function parseNote(text: string): OwnerNote | null {
   try {
     return JSON.parse(text) as OwnerNote;
   } catch {

@@ -46,10 +46,7 @@ export function recoverJournal(folder: string, before: OwnerNote | null): Recove
     throw missing(folder, released + 1, first.head.start - 1, first.head);
   }
   let next = first?.head.start ?? 1;
-  for (const part of parts) {
-    if (part.head.start > next) throw missing(folder, next, part.head.start - 1, part.head);
-    next = endOf(folder, part);
-  }
+  for (const part of parts) next = endOf(folder, part);
   requireWhatWasNoted(folder, before, segments, next - 1);
   return {
     segments,
@@ -82,10 +79,12 @@ function endOf(folder: string, part: Part): Position {
   const reader = new SegmentReader(folder, part.head);
   let next = part.head.start;
   for (const { position } of reader.records(part.until)) next = position + 1;
-  if (part.until !== null && next < part.until) throw reader.damaged(`record ${next} is not whole`);
-  const witness = part.until === null ? reader.witness(next) : null;
+  if (next === part.until) return next;
+  const witness = reader.witness(next);
   if (witness?.kind === "sealed" && witness.position === next) throw reader.damaged("the segment after it is missing");
-  if (witness !== null) throw reader.damaged(`record ${next} is not whole, and records after it are`);
+  if (witness !== null || part.until !== null) {
+    throw reader.damaged(`record ${next} is not whole, and records after it are`);
+  }
   return next;
 }
 

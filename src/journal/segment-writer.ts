@@ -151,8 +151,10 @@ export class SegmentWriter {
   /** @param size of the frame that does not fit into the present segment */
   #continueInNext(size: number): void {
     const before = this.#segment;
-    const needed = Math.ceil((segmentHeadBytes + size + endBytes) / pageBytes) * pageBytes;
-    this.#segment = this.#open(before.head.sequence + 1, Math.max(needed, this.#segmentBytes));
+    const needed = segmentHeadBytes + size + endBytes;
+    const isLarge = needed > this.#segmentBytes;
+    const capacity = isLarge ? Math.ceil(needed / pageBytes) * pageBytes : this.#segmentBytes;
+    this.#segment = this.#open(before.head.sequence + 1, capacity);
     before.write([this.#encodeMark("sealed")], this.#offset);
     before.close();
     this.#sealed.push(before.head);

@@ -1,0 +1,66 @@
+/** A journal in files without its thread: each step happens when a test says so, in small segments. */
+import { beginFrame, frameBytes, frameMemory } from "../../src/journal/frame.ts";
+import type { Position, Recorded } from "../../src/journal/journal.ts";
+import { takeOver } from "../../src/journal/owner.ts";
+import { type Recovery, recoverJournal } from "../../src/journal/recovery.ts";
+import { SegmentWriter } from "../../src/journal/segment-writer.ts";
+import { removeSpares } from "../../src/journal/segments.ts";
+import { sampleRecord } from "./contract.ts";
+
+export const smallSegment = 2048;
+const sizes = { segmentBytes: smallSegment, sparesMax: 2, spareStepBytes: 1024 };
+
+export class SyncJournal {
+  readonly recovered: Recovery;
+  /** What was found at the start. */
+  readonly found: readonly Recorded[];
+  readonly #writer: SegmentWriter;
+  #end: Position;
+  #released: Position = 0;
+
+  /** Takes the folder over, as `openFileJournal` does. */
+  constructor(folder: string) {
+    const { owner, before } = takeOver(folder);
+    this.recovered = recoverJournal(folder, before);
+    this.found = [...this.recovered.records()];
+    removeSpares(folder);
+    const { segments, end, released } = this.recovered;
+    this.#writer = new SegmentWriter({ folder, epoch: owner.epoch, segments, end, released, sizes });
+    this.#end = end;
+  }
+
+  get durable(): Position {
+    return this.#writer.durable;
+  }
+
+  /** Records of these sizes, written and flushed together. */
+  write(recordBytes: readonly number[]): Recorded[] {
+    const records = recordBytes.map((bytes) => {
+      const position = ++this.#end;
+      return { position, realmId: (position % 5) + 1, bytes: sampleRecord(position, bytes) };
+    });
+    const run = new Uint8Array(recordBytes.reduce((sum, bytes) => sum + frameBytes(bytes), 0));
+    let offset = 0;
+    for (const { realmId, bytes } of records) {
+      beginFrame(frameMemory(run), offset, realmId, bytes);
+      offset += frameBytes(bytes.length);
+    }
+    this.#writer.write([run]);
+    return records;
+  }
+
+  /** No record follows at once. */
+  rest(): void {
+    this.#writer.mark();
+    while (this.#writer.tidy(this.#released));
+  }
+
+  release(upTo: Position): void {
+    this.#released = upTo;
+    this.rest();
+  }
+
+  close(): void {
+    this.#writer.close(this.#released);
+  }
+}

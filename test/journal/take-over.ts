@@ -1,0 +1,5 @@
+/** Takes a folder over again and again, and prints the epochs. */
+import { takeOver } from "../../src/journal/owner.ts";
+
+const [, , folder = "", rounds = "1"] = process.argv;
+for (let round = 0; round < Number(rounds); round++) process.stdout.write(`${takeOver(folder).owner.epoch}\n`);
