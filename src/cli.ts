@@ -18,6 +18,7 @@ import { listen } from "./listen.ts";
 import { createRealm } from "./realm-creation.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
+import { journalPorts, settleFolder } from "./journal/settle-folder.ts";
 import { Realm } from "./runtime/realm.ts";
 import { backupFolder, checkFolder } from "./store/backup.ts";
 import { realmFolder } from "./store/realm-folders.ts";
@@ -51,6 +52,8 @@ async function withRoot<T>(isExclusive: boolean, work: (root: RootStore) => Prom
   const root = RootStore.open(dataDir());
   if (isExclusive) root.lock();
   try {
+    // A server that was killed left turns in the journal.
+    if (isExclusive) await settleFolder(dataDir());
     return await work(root);
   } finally {
     if (isExclusive) root.unlock();
@@ -257,7 +260,8 @@ program
   .argument("<folder>", "must not exist yet")
   .action(async (folder: string) => {
     if (existsSync(folder)) fail(`${folder} exists already`);
-    const ports = { now: systemClock.now, warn: alarm.warn };
+    const holder = { now: systemClock.now, warn: alarm.warn };
+    const ports = { ...holder, ...journalPorts(dataDir(), holder) };
     const problems = await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder), ports));
     for (const problem of problems) say(problem);
     if (problems.length > 0) fail(`${problems.length} problems in ${resolve(folder)}: keep an older backup`);
@@ -269,7 +273,7 @@ program
   .description("restore a backup into an empty DATA_DIR; earlier event queues become invalid (new epoch)")
   .argument("<folder>", "a folder written by `backup`")
   .action(async (folder: string) => {
-    await restoreBackup(resolve(folder), dataDir());
+    await restoreBackup(resolve(folder), dataDir(), settleFolder);
     say(`restored to ${dataDir()}`);
   });
 

@@ -1,6 +1,5 @@
 /** Opens what makes turns durable, after everything that the last process left in the journal is in the stores. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { areFilesHeld } from "../store/file-hold.ts";
 import { requireData } from "../store/open-data-folder.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
@@ -9,14 +8,11 @@ import { type Durability, type DurabilityKind, synchronous } from "./durability.
 import { openFileJournal } from "./file-journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
 import { settle } from "./settle.ts";
+import { journalFolder } from "./settle-folder.ts";
 
 export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "isHeld"> {
   readonly kind: DurabilityKind;
   readonly dataDir: string;
-}
-
-export function journalFolder(dataDir: string): string {
-  return join(dataDir, "journal");
 }
 
 /** @throws JournalDamaged, DataFolderDamaged */

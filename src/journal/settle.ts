@@ -15,14 +15,17 @@ import type { Recorded } from "./journal.ts";
 import type { TurnRecord } from "./record.ts";
 
 /**
- * @param folderOf the folder of a realm's store; throws if there is none
+ * @param folderOf the folder of a realm's store; null: its records are skipped
  * @throws JournalDamaged when a realm lacks a turn that is not in the journal
  */
-export async function settle(records: Iterable<Recorded>, folderOf: (realmId: number) => string): Promise<void> {
+export async function settle(records: Iterable<Recorded>, folderOf: (realmId: number) => string | null): Promise<void> {
   const byRealm = new Map<number, Uint8Array[]>();
   let bytes = 0;
   const settleAll = async () => {
-    for (const [realmId, ofRealm] of byRealm) await settleRealm(folderOf(realmId), ofRealm);
+    for (const [realmId, ofRealm] of byRealm) {
+      const folder = folderOf(realmId);
+      if (folder !== null) await settleRealm(folder, ofRealm);
+    }
     byRealm.clear();
     bytes = 0;
   };

@@ -18,21 +18,39 @@ import { realmFolder } from "./realm-folders.ts";
 import { keepIdentity } from "./realm-identity.ts";
 import type { RealmEntry, RootStore } from "./root.ts";
 
+/** Holds back what the copies may still need, and completes them. */
+export interface BackupPorts extends HolderPorts {
+  /** Keeps the journal from forgetting what the copies of the stores lack. */
+  holdJournal(): Promise<FileHold>;
+  /** Brings what the journal has into the copies of the stores in a folder. */
+  settle(target: string): Promise<void>;
+}
+
 /**
- * The root is copied first: realms are only added, so the copy names no realm whose folder is not copied after it. Each
- * realm's copy is consistent. When this resolves, the backup is flushed and verified, so an older backup can be
- * deleted.
+ * The root is copied first: realms are only added, so the copy names no realm whose folder is not copied after it. Then
+ * the stores, then what the journal has beyond them: all realms are as they were at one moment. When this resolves, the
+ * backup is flushed and verified, so an older backup can be deleted.
  * @returns problems of the copy, one line each
  */
 export async function backupFolder(
   root: RootStore,
   dataDir: string,
   target: string,
-  ports: HolderPorts,
+  ports: BackupPorts,
 ): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
-  await root.backup(join(target, "root"));
-  for (const { id } of root.realms()) await backupRealm(realmFolder(dataDir, id), realmFolder(target, id), ports);
+  const holds: FileHold[] = [];
+  try {
+    holds.push(await ports.holdJournal());
+    await root.backup(join(target, "root"));
+    const realms = root.realms().map(({ id }) => ({ from: realmFolder(dataDir, id), to: realmFolder(target, id) }));
+    for (const { from } of realms) holds.push(await holdFiles(from, ports));
+    for (const { from, to } of realms) await copyStore(from, to, holds);
+    await ports.settle(target);
+    for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), holds);
+  } finally {
+    for (const hold of holds) await hold.release();
+  }
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
@@ -44,24 +62,28 @@ export async function backupFolder(
   return problems;
 }
 
-/** Copies rows first, then the files that they claim: the server removes no files meanwhile (file-hold.ts). */
-async function backupRealm(folder: string, target: string, ports: HolderPorts): Promise<void> {
+async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const hold = await holdFiles(folder, ports);
+  const environment = openEnvironment(folder);
+  environment.clearDeadReaders();
+  await environment.backup(target).finally(() => environment.close());
+  await renewed(holds);
+}
+
+async function renewed(holds: readonly FileHold[]): Promise<void> {
+  for (const hold of holds) await hold.renew();
+}
+
+async function referencedBy(folder: string): Promise<Map<string, string>> {
+  const copy = openEnvironment(folder, "whole");
   try {
-    const environment = openEnvironment(folder);
-    environment.clearDeadReaders();
-    await environment.backup(target).finally(() => environment.close());
-    const copy = openEnvironment(target, "whole");
-    const referenced = referencedIn(copy);
-    await copy.close();
-    await copyFiles(folder, target, referenced, hold);
+    return referencedIn(copy);
   } finally {
-    await hold.release();
+    await copy.close();
   }
 }
 
-/** The files that rows claim, each with a description of its owner. */
+/** The files that rows claim, each with a description of its owner. The server removes none of them meanwhile. */
 function referencedIn(environment: Environment): Map<string, string> {
   const referenced = new Map<string, string>();
   const refer = (owner: string, names: readonly string[]) => {
@@ -78,10 +100,10 @@ async function copyFiles(
   realm: string,
   target: string,
   referenced: ReadonlyMap<string, string>,
-  hold: FileHold,
+  holds: readonly FileHold[],
 ): Promise<void> {
   for (const name of referenced.keys()) {
-    await hold.renew();
+    await renewed(holds);
     const copy = join(filesFolder(target), name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {

@@ -4,7 +4,7 @@
  * already decided still fits. Only a start deletes the smaller reserve: even on a full disk it must write a few pages
  * before it can serve reads.
  */
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 
@@ -113,9 +113,12 @@ function attempt<T>(work: () => T, otherwise: T): T {
   }
 }
 
-/** Total size of all realms' stores in bytes. */
+/** Total size of all realms' stores and of the journal in bytes. */
 function storeBytes(folder: string): number {
-  return readdirSync(join(folder, "realms"))
-    .map((id) => statSync(join(folder, "realms", id, "data.mdb"), { throwIfNoEntry: false })?.size ?? 0)
+  const stores = readdirSync(join(folder, "realms")).map((id) => join(folder, "realms", id, "data.mdb"));
+  const journal = join(folder, "journal");
+  const segments = existsSync(journal) ? readdirSync(journal).map((name) => join(journal, name)) : [];
+  return [...stores, ...segments]
+    .map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size, 0);
 }

@@ -14,8 +14,11 @@ export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** Version of the environment's layout: tables, their keys, and how rows are sealed. */
-export const storeVersion = 7;
+/**
+ * Version of the environment's layout: tables, their keys, and how rows are sealed. From version 8 on a store may lack
+ * turns that are in the journal, so an older program must not use it.
+ */
+export const storeVersion = 8;
 
 type Row = Record<string, unknown>;
 
@@ -147,6 +150,7 @@ export function migrateEnvironment(environment: Environment, version: number): v
     });
   }
   if (version < sealedSince) sealStore(environment);
+  if (version < storeVersion) environment.transaction(() => environment.put("meta", "version", { value: storeVersion }));
 }
 
 /** @throws Error when there is no path from `version` to the current one */

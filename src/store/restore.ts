@@ -17,8 +17,11 @@ export function restoringFolder(dataDir: string): string {
   return join(dataDir, "restoring");
 }
 
+/** Brings what a journal has into the stores of a folder: a copy of a data folder may have one, a backup has none. */
+export type Settle = (folder: string) => Promise<void>;
+
 /** @throws Error when there is no backup, the target is not empty, or the copy fails; the target is then unchanged */
-export async function restoreBackup(backup: string, dataDir: string): Promise<void> {
+export async function restoreBackup(backup: string, dataDir: string, settle: Settle): Promise<void> {
   const isNew = !existsSync(dataDir);
   if (!isNew && entriesOf(dataDir).length > 0) throw new Error(`${dataDir} is not empty`);
   if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
@@ -26,7 +29,7 @@ export async function restoreBackup(backup: string, dataDir: string): Promise<vo
   const staged = restoringFolder(dataDir);
   const lock = FolderLock.take(dataDir);
   try {
-    await buildStaged(backup, staged, dataDir);
+    await buildStaged(backup, { staged, dataDir, settle });
     await moveOut(staged, dataDir);
   } catch (error) {
     // Entries that were already moved stay, together with the draft: a start rejects both.
@@ -43,11 +46,19 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-async function buildStaged(backup: string, staged: string, dataDir: string): Promise<void> {
+interface Staging {
+  readonly staged: string;
+  readonly dataDir: string;
+  readonly settle: Settle;
+}
+
+async function buildStaged(backup: string, { staged, dataDir, settle }: Staging): Promise<void> {
   mkdirSync(staged, { mode: 0o700 });
   // Flushed before anything is in it: from now on no start takes the folder for an empty one.
   flushFoldersTo(dataDir);
   for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
+  await settle(staged);
+  rmSync(join(staged, "journal"), { recursive: true, force: true });
   const root = RootStore.open(staged);
   try {
     if (root.realms().length === 0) throw new Error(`${backup} holds no organization`);

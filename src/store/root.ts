@@ -101,6 +101,8 @@ export class RootStore {
           throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
         }
         this.#database.sealAll();
+        // An older program must not use the folder from now on: turns may be in the journal only.
+        if ((this.#database.get(["version"]) as number) < storeVersion) this.#database.put(["version"], storeVersion);
         this.#database.put(["owner"], me);
       });
     } catch (error) {

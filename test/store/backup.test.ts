@@ -47,7 +47,7 @@ async function withRealm(dataDir: string, work: (environment: Environment) => vo
 t.test("[E1] a restored backup has everything except the epoch and the queues, which are new", async (t) => {
   const { root, dataDir, opened } = await running(t);
   const target = join(temporaryFolder(t), "copy");
-  await backupFolder(root, dataDir, target, backupPorts);
+  await backupFolder(root, dataDir, target, backupPorts(dataDir));
   const copy = openFolder(t, target);
   await restoreFolder(copy.root, target);
   t.strictSame(await checkFolder(copy.root, target), []);
@@ -65,7 +65,7 @@ t.test("[architecture] a realm created while the backup runs is complete in it, 
   const { root, dataDir } = await running(t);
   const other = await openNewRealm(t, { folder: realmFolder(dataDir, 2) });
   const target = join(temporaryFolder(t), "copy");
-  const copying = backupFolder(root, dataDir, target, backupPorts);
+  const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
   root.putRealm({ id: 2, label: "two", hosts: [], createdAt: 0, dueHint: null });
   await copying;
   t.equal(other.environment.count("users"), 2);

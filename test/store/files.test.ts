@@ -218,7 +218,7 @@ t.test(
     const opened = await withAvatar(t, realmFolder(dataDir, 1));
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
     const target = join(temporaryFolder(t), "copy");
-    const copying = backupFolder(root, dataDir, target, backupPorts);
+    const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
     await idempotencyKey(opened, 2);
     await copying;
     await opened.realm.files.idle();

@@ -11,7 +11,7 @@ import { rowFields, rowVersions, storedName, type TableName } from "../../schema
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
 import { RootStore } from "../../src/store/root.ts";
-import { contentsOf, isSealed, sealBytes } from "../../src/store/seal.ts";
+import { contentsOf, isSealed, sealBytes, sealedSince } from "../../src/store/seal.ts";
 import { commands, crashImage, dump, OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -41,7 +41,7 @@ async function makeOld(folder: string): Promise<void> {
   await environment.close();
   await rewrite(folder, (table, key, bytes) => {
     const row = unpack(unsealed(bytes)) as unknown[];
-    if (table === "meta" && key === "version") row[1] = storeVersion - 1;
+    if (table === "meta" && key === "version") row[1] = sealedSince - 1;
     if (table === "meta" && key === "ledger") {
       const realmCounters = row[1] as { eventBytes: number };
       realmCounters.eventBytes -= events * sealBytes;
@@ -103,7 +103,7 @@ t.test("[M2] a store whose upgrade was interrupted can be read, and the upgrade 
   t.strictSame(dump(environment), before, "both kinds of rows are read");
   await environment.close();
   const again = openEnvironment(image);
-  migrateEnvironment(again, storeVersion - 1);
+  migrateEnvironment(again, sealedSince - 1);
   t.equal(again.get("meta", "version")?.value, storeVersion);
   t.strictSame(dump(again), before);
   await again.close();
@@ -159,9 +159,9 @@ t.test("[architecture, Encoding] only its owner upgrades the root of version 6",
     overlappingSync: false,
     encoding: "json",
   });
-  old.putSync(["version"], storeVersion - 1);
+  old.putSync(["version"], sealedSince - 1);
   old.putSync(["realm", 1], entry);
-  const isOld = () => old.get(["version"]) === storeVersion - 1;
+  const isOld = () => old.get(["version"]) === sealedSince - 1;
 
   const beside = RootStore.open(folder);
   t.strictSame(beside.realms(), [entry]);

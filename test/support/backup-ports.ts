@@ -1,10 +1,16 @@
 /** The ports of a backup in this process: the system clock, and a log that is discarded. */
 import { systemClock } from "../../src/runtime/clock.ts";
+import { journalPorts } from "../../src/journal/settle-folder.ts";
+import type { BackupPorts } from "../../src/store/backup.ts";
 import type { HolderPorts } from "../../src/store/file-hold.ts";
 
-export const backupPorts: HolderPorts = {
+const holder: HolderPorts = {
   now: systemClock.now,
   warn: (line) => {
     throw new Error(line);
   },
 };
+
+export function backupPorts(dataDir: string): BackupPorts {
+  return { ...holder, ...journalPorts(dataDir, holder) };
+}
