@@ -59,6 +59,7 @@ export async function ensureBuilt() {
     // Native add-ons stay packages; pino loads parts of itself by path; nodemailer is loaded only with the first email.
     external: [
       "lmdb",
+      "ordered-binary",
       "uWebSockets.js",
       "@node-rs/argon2",
       "@node-rs/crc32",

@@ -4,8 +4,8 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
-/** Native add-ons are loaded, not bundled. */
-const packages = ["@node-rs/crc32", "lmdb", "msgpackr"];
+/** Native add-ons, and what breaks in a bundle because it evaluates its own text, are loaded, not bundled. */
+const packages = ["@node-rs/crc32", "lmdb", "msgpackr", "ordered-binary"];
 
 const bundles = new Map<string, string>();
 
