@@ -73,3 +73,7 @@ relate(
   limits.thumbnail_animation_bytes_max < limits.thumbnails_cached_bytes_max,
   "the cache has room for every thumbnail",
 );
+relate(
+  Math.log2(limits.journal_ring_bytes) % 1 === 0,
+  "journal_ring_bytes is a power of two, because places in the ring are counted modulo 2^32",
+);

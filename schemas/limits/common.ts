@@ -101,10 +101,11 @@ export const commonLimits = {
   /** A spare segment is written and flushed in steps of this size, between the flushes of records. */
   journal_spare_step_bytes: 256 * 1024,
   journal_record_bytes_max: 64 * 1024 * 1024,
-  /** Memory shared with the journal thread, a power of two; records that do not fit wait in the main thread. */
+  /**
+   * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more
+   * than an eighth is handed over in memory of its own.
+   */
   journal_ring_bytes: 2 * 1024 * 1024,
-  /** A larger record is handed to the journal thread in memory of its own. */
-  journal_ring_record_bytes_max: 256 * 1024,
 
   // Requests per time (D28)
   rate_api_per_minute: 200,

@@ -15,7 +15,6 @@ import { type PoolSizes, removeSpares } from "./segments.ts";
 
 export interface JournalSizes extends PoolSizes {
   readonly ringBytes: number;
-  readonly ringRecordBytesMax: number;
 }
 
 const usualSizes: JournalSizes = {
@@ -23,7 +22,6 @@ const usualSizes: JournalSizes = {
   sparesMax: limits.journal_spares_max,
   spareStepBytes: limits.journal_spare_step_bytes,
   ringBytes: limits.journal_ring_bytes,
-  ringRecordBytesMax: limits.journal_ring_record_bytes_max,
 };
 
 export interface FileJournalOptions {
@@ -57,13 +55,13 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
     );
   }
   removeSpares(folder);
-  const { ringBytes, ringRecordBytesMax, ...sizes } = { ...usualSizes, ...options.sizes };
+  const { ringBytes, ...sizes } = { ...usualSizes, ...options.sizes };
   const ring = createRing(ringBytes);
   const { segments, end, released } = recovered;
   const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
   const worker = startThread("journal/journal-thread", start);
   const producer = new RingProducer(ring);
-  const journal = await FileJournal.start({ owner, worker, producer, end, ringRecordBytesMax, fatal });
+  const journal = await FileJournal.start({ owner, worker, producer, end, fatal });
   const endedCleanly = segments.length === 0 || before?.endedAt !== undefined;
   return { journal, recovered, endedCleanly };
 }
@@ -73,7 +71,6 @@ interface Parts {
   readonly worker: Worker;
   readonly producer: RingProducer;
   readonly end: Position;
-  readonly ringRecordBytesMax: number;
   readonly fatal: (error: JournalLost) => void;
 }
 
@@ -167,8 +164,8 @@ export class FileJournal implements Journal {
 
   /** @returns false if the ring has no room */
   #put(realmId: number, record: Uint8Array): boolean {
-    const { producer, worker, ringRecordBytesMax } = this.#parts;
-    if (record.length <= ringRecordBytesMax) return producer.put(realmId, record);
+    const { producer, worker } = this.#parts;
+    if (record.length <= producer.recordBytesMax) return producer.put(realmId, record);
     return producer.putOutside(() => {
       const memory = new ArrayBuffer(frameBytes(record.length));
       const bytes = new Uint8Array(memory);

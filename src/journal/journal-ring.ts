@@ -52,6 +52,11 @@ export class RingProducer {
     this.#size = frames.byteLength;
   }
 
+  /** A larger record is handed over outside, so that the ring has room for each again. */
+  get recordBytesMax(): number {
+    return this.#size / 8;
+  }
+
   /** @returns false if there is no room */
   put(realmId: number, record: Uint8Array): boolean {
     const offset = this.#reserve(frameBytes(record.length));

@@ -17,10 +17,12 @@ export class DurableWatch {
   /** `durable` as it was at each notice. */
   readonly notices: Position[] = [];
 
-  constructor(journal: Journal) {
+  /** @param onNotice called before those who wait */
+  constructor(journal: Journal, onNotice: () => void = () => undefined) {
     this.#journal = journal;
     journal.onDurable(() => {
       this.notices.push(journal.durable);
+      onNotice();
       for (const { position, resolve } of this.#waiting) if (position <= journal.durable) resolve();
     });
   }
@@ -142,7 +144,7 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
   t.test("[M1] a caller may use the memory of a record again after it was appended", async (t) => {
     const place = create(t);
     const journal = await place.open();
-    const memory = Buffer.alloc(2 * limits.journal_ring_record_bytes_max);
+    const memory = Buffer.alloc(limits.journal_ring_bytes / 4);
     const expected = [10, 2000, memory.length, 10, memory.length, 2000].map((size, index) => {
       const record = memory.subarray(0, size).fill(index + 1);
       return { position: journal.append(index, record), realmId: index, bytes: Uint8Array.from(record) };
@@ -168,7 +170,8 @@ function sizes(t: Test, create: (t: Test) => JournalPlace): void {
   t.test("[M7] large records keep their place between small ones", async (t) => {
     const place = create(t);
     const journal = await place.open();
-    const { journal_segment_bytes: segment, journal_ring_record_bytes_max: ring } = limits;
+    const segment = limits.journal_segment_bytes;
+    const ring = limits.journal_ring_bytes / 8;
     const expected = appendAll(journal, [5, ring, 5, ring + 1, ring + 1, 5, segment - 200, 5, segment, 5, 2 * segment]);
     await journal.close();
     sameRecords(t, await place.readBack(), expected, "in order");
