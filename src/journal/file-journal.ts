@@ -2,16 +2,19 @@
  * The journal in files of this machine. The main thread puts records into a ring (journal-ring.ts), a thread of its own
  * makes them durable (journal-thread.ts). A record that finds no room in the ring waits here, in order.
  */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
+import { flushFolderSync } from "../store/folders.ts";
 import { startThread } from "../threads/start-thread.ts";
 import { beginFrame, frameBytes, frameMemory } from "./frame.ts";
-import { type Journal, JournalDamaged, JournalLost, type Position } from "./journal.ts";
+import { type Journal, JournalDamaged, JournalLost, type Position, type Recorded } from "./journal.ts";
 import { createRing, RingProducer } from "./journal-ring.ts";
 import type { ThreadNotice, ThreadStart } from "./journal-thread.ts";
 import { type Owner, takeOver } from "./owner.ts";
 import { type Recovery, recoverJournal } from "./recovery.ts";
-import { type PoolSizes, removeSpares } from "./segments.ts";
+import { type PoolSizes, removeSpares, segmentFile } from "./segments.ts";
 
 export interface JournalSizes extends PoolSizes {
   readonly ringBytes: number;
@@ -31,6 +34,11 @@ export interface FileJournalOptions {
   readonly fatal: (error: JournalLost) => void;
   /** The stores hold records up to here, so the journal cannot end before it. */
   readonly storedUpTo?: Position;
+  /**
+   * Brings what is left of the last owner into the stores. Its segments are removed then, before there is a new one: on
+   * a full disk they are the only space.
+   */
+  readonly settle?: (records: Iterable<Recorded>) => Promise<void>;
   readonly sizes?: Partial<JournalSizes>;
 }
 
@@ -55,15 +63,27 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
     );
   }
   removeSpares(folder);
+  if (options.settle !== undefined) {
+    await options.settle(recovered.records());
+    forget(owner, recovered);
+  }
   const { ringBytes, ...sizes } = { ...usualSizes, ...options.sizes };
   const ring = createRing(ringBytes);
-  const { segments, end, released } = recovered;
+  const { end } = recovered;
+  const { segments, released } = options.settle === undefined ? recovered : { segments: [], released: end };
   const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
   const worker = startThread("journal/journal-thread", start);
   const producer = new RingProducer(ring);
   const journal = await FileJournal.start({ owner, worker, producer, end, fatal });
-  const endedCleanly = segments.length === 0 || before?.endedAt !== undefined;
+  const endedCleanly = recovered.segments.length === 0 || before?.endedAt !== undefined;
   return { journal, recovered, endedCleanly };
+}
+
+/** The stores have everything: no older segment is needed. */
+function forget(owner: Owner, { segments, end }: Recovery): void {
+  owner.noteSettled(end);
+  for (const segment of segments) rmSync(join(owner.folder, segmentFile(segment)));
+  flushFolderSync(owner.folder);
 }
 
 interface Parts {

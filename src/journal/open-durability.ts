@@ -19,15 +19,15 @@ export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "j
 export async function openDurability({ kind, dataDir, ...options }: OpenDurabilityOptions): Promise<Durability> {
   const folder = journalFolder(dataDir);
   if (kind === "store" && !existsSync(folder)) return synchronous;
-  const { journal, recovered } = await openFileJournal({
+  const { journal } = await openFileJournal({
     folder,
     fatal: (error) => options.fatal(error.reason === "takenOver" ? new OwnershipLost(error.message) : error),
+    settle: (records) =>
+      settle(records, (realmId) => {
+        requireData(dataDir, realmId);
+        return realmFolder(dataDir, realmId);
+      }),
   });
-  await settle(recovered.records(), (realmId) => {
-    requireData(dataDir, realmId);
-    return realmFolder(dataDir, realmId);
-  });
-  journal.release(recovered.end);
   if (kind === "store") {
     await journal.close();
     return synchronous;

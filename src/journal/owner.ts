@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -17,15 +18,19 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { takenOver } from "../store/fence.ts";
 import { flushFoldersTo } from "../store/folders.ts";
+import { removed } from "../store/path-guard.ts";
 import { JournalLost, type Position } from "./journal.ts";
 import { listSegments } from "./segments.ts";
 
-/** Written when its owner has created its first segment. It stays when a later owner cannot start. */
+/** Written when its owner has created its first segment, or removes older ones. It stays when a later owner cannot start. */
 export interface OwnerNote {
   readonly epoch: number;
   /** Present if it ended in order: its last record. */
   readonly endedAt?: Position;
+  /** Present until it has created its first segment: older ones may be missing, because the stores have their records. */
+  readonly settledUpTo?: Position;
 }
 
 const noteBytes = 128;
@@ -44,10 +49,14 @@ export class Owner {
   /** @throws JournalLost when another process is the owner by now */
   verify(): void {
     if (statSync(this.#path, { throwIfNoEntry: false }) !== undefined) return;
-    throw new JournalLost(
-      "takenOver",
-      `Another process took over ${this.folder}, or ${this.#path} was removed. This process stops: nothing that it acknowledged is lost, and nothing more is acknowledged.`,
-    );
+    const isTakenOver = existsSync(this.folder) && ownerEpochs(this.folder).some((epoch) => epoch > this.epoch);
+    const { message } = isTakenOver ? takenOver(this.folder) : removed(this.#path);
+    throw new JournalLost("takenOver", message);
+  }
+
+  /** The stores have all records up to here. */
+  noteSettled(settledUpTo: Position): void {
+    this.#note({ epoch: this.epoch, settledUpTo });
   }
 
   /** Its first segment is durable. */

@@ -39,7 +39,8 @@ export interface Recovery {
 /** @throws JournalDamaged when records are missing that may have been acknowledged. Nothing has been changed then. */
 export function recoverJournal(folder: string, before: OwnerNote | null): Recovery {
   const segments = listSegments(folder).map((name) => readHead(folder, name));
-  const released = Math.max(0, ...segments.map((head) => head.released));
+  const settled = before?.settledUpTo ?? 0;
+  const released = Math.max(settled, ...segments.map((head) => head.released));
   const parts = partsOf(segments, released);
   const first = parts[0];
   if (first !== undefined && first.head.start > released + 1) {
@@ -47,6 +48,7 @@ export function recoverJournal(folder: string, before: OwnerNote | null): Recove
   }
   let next = first?.head.start ?? 1;
   for (const part of parts) next = endOf(folder, part);
+  next = Math.max(next, settled + 1);
   requireWhatWasNoted(folder, before, segments, next - 1);
   return {
     segments,
@@ -171,7 +173,7 @@ function readDurably(path: string, bytes: number): Uint8Array {
 
 /** The note of the last owner shows what must be there, even if its last segments are gone. */
 function requireWhatWasNoted(folder: string, note: OwnerNote | null, segments: readonly SegmentHead[], end: Position) {
-  if (note === null) return;
+  if (note === null || note.settledUpTo !== undefined) return;
   if (!segments.some(({ epoch }) => epoch >= note.epoch))
     throw new JournalDamaged(`${folder} has no segment of its last owner, ${note.epoch}. ${advice}`);
   if (note.endedAt !== undefined && note.endedAt > end) {

@@ -27,15 +27,17 @@ export class PathGuard {
   /** @throws OwnershipLost when something else, or nothing, is at the path now */
   verify(): void {
     const found = identityAt(this.#path);
-    if (found === null) throw this.#lost("was removed");
-    if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw this.#lost("was replaced");
+    if (found === null) throw removed(this.#path);
+    if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw lost(this.#path, "was replaced");
   }
+}
 
-  #lost(how: string): OwnershipLost {
-    return new OwnershipLost(
-      `${this.#path} ${how} while the server ran on it. The server stops: further writes would be lost.`,
-    );
-  }
+export function removed(path: string): OwnershipLost {
+  return lost(path, "was removed");
+}
+
+function lost(path: string, how: string): OwnershipLost {
+  return new OwnershipLost(`${path} ${how} while the server ran on it. The server stops: further writes would be lost.`);
 }
 
 /** A path that can no longer be checked counts as removed. */
