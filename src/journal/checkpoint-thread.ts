@@ -3,9 +3,11 @@
  * realms open.
  */
 import { parentPort } from "node:worker_threads";
+import { OwnershipLost } from "../store/path-guard.ts";
 import { StoreWriter } from "../store/store-writer.ts";
 import { latestOf, turnsAfter } from "./checkpoint.ts";
 import type { RecordedWrite } from "./record.ts";
+import { unpacked } from "./record-pack.ts";
 
 export interface CheckpointOrder {
   readonly realmId: number;
@@ -16,7 +18,8 @@ export interface CheckpointOrder {
   readonly guards: readonly RecordedWrite[];
   /** The row with the number of the last turn, as it will be. */
   readonly turnRow: RecordedWrite;
-  readonly records: readonly Uint8Array[];
+  /** The records (record-pack.ts). */
+  readonly pack: Uint8Array;
 }
 
 export type CheckpointTask =
@@ -29,6 +32,8 @@ export type CheckpointNotice =
   | { readonly kind: "checkpointed"; readonly realmId: number }
   | { readonly kind: "forgotten"; readonly realmId: number }
   | { readonly kind: "takenOver"; readonly folder: string }
+  /** The store's file was removed or replaced. */
+  | { readonly kind: "lost"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
 const writers = new Map<number, StoreWriter>();
@@ -37,13 +42,13 @@ function post(notice: CheckpointNotice): void {
   parentPort?.postMessage(notice);
 }
 
-function checkpoint({ realmId, folder, from, guards, turnRow, records }: CheckpointOrder): void {
+function checkpoint({ realmId, folder, from, guards, turnRow, pack }: CheckpointOrder): void {
   let writer = writers.get(realmId);
   if (writer === undefined) {
     writer = new StoreWriter(folder);
     writers.set(realmId, writer);
   }
-  const rows = [...latestOf(turnsAfter(from, records, folder)), turnRow];
+  const rows = [...latestOf(turnsAfter(from, unpacked(pack), folder)), turnRow];
   if (writer.write(rows, guards)) post({ kind: "checkpointed", realmId });
   else post({ kind: "takenOver", folder });
 }
@@ -66,6 +71,7 @@ async function handle(task: CheckpointTask): Promise<void> {
 
 parentPort?.on("message", (task: CheckpointTask) => {
   handle(task).catch((error: unknown) => {
-    post({ kind: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (error instanceof OwnershipLost) post({ kind: "lost", message: error.message });
+    else post({ kind: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   });
 });

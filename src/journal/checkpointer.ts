@@ -9,16 +9,19 @@ import { storedName } from "../../schemas/records.ts";
 import { encodeRow } from "../store/codec.ts";
 import { ownerKey, takenOver } from "../store/fence.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
+import { OwnershipLost } from "../store/path-guard.ts";
 import { turnKey } from "../store/turn-number.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { CheckpointNotice, CheckpointTask } from "./checkpoint-thread.ts";
 import type { Position } from "./journal.ts";
 import type { RecordedWrite } from "./record.ts";
+import { RecordPack } from "./record-pack.ts";
 
 interface WaitingRecord {
   readonly position: Position;
   readonly turn: number;
-  readonly bytes: Uint8Array;
+  /** Size in the pack. */
+  readonly bytes: number;
 }
 
 export interface StoredRealm {
@@ -35,6 +38,8 @@ interface AdoptedRealm extends StoredRealm {
   turnRow: RecordedWrite;
   /** Records that the store does not have, in order. */
   readonly waiting: WaitingRecord[];
+  /** Their bytes, without those that the thread works on. */
+  readonly pack: RecordPack;
   /** Called when the store has everything, and when the thread has closed it. */
   onSettled: () => void;
 }
@@ -96,13 +101,17 @@ export class Checkpointer {
   }
 
   adopt(realm: StoredRealm): void {
-    this.#realms.set(realm.id, { ...realm, waiting: [], onSettled: nothing });
+    this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onSettled: nothing });
   }
 
   /** The bytes are copied. */
   add(realmId: number, position: Position, turn: number, record: Uint8Array): void {
-    this.#realms.get(realmId)?.waiting.push({ position, turn, bytes: new Uint8Array(record) });
-    this.#waitingBytes += record.length;
+    const realm = this.#realms.get(realmId);
+    // Otherwise the journal would forget a record that no store has.
+    if (realm === undefined) throw new Error(`realm ${realmId} has a turn, but is not open`);
+    const bytes = realm.pack.add(record);
+    realm.waiting.push({ position, turn, bytes });
+    this.#waitingBytes += bytes;
   }
 
   /** Records up to here may be brought into the stores. */
@@ -170,7 +179,7 @@ export class Checkpointer {
     for (const record of waiting) {
       if (record.position > this.#runUpTo || bytes >= limits.checkpoint_bytes) break;
       due.push(record);
-      bytes += record.bytes.length;
+      bytes += record.bytes;
     }
     return due;
   }
@@ -181,14 +190,18 @@ export class Checkpointer {
     const turnRow = metaRow(turnKey, turn);
     this.#underWay = { realm, records: records.length, turn, turnRow };
     const guards = [...this.#guards, realm.turnRow];
-    const order = { realmId, folder, from, guards, turnRow, records: records.map(({ bytes }) => bytes) };
-    this.#post({ kind: "checkpoint", order });
+    const pack = realm.pack.take(records.reduce((sum, { bytes }) => sum + bytes, 0));
+    this.#thread.postMessage(
+      { kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } } satisfies CheckpointTask,
+      [pack.buffer],
+    );
   }
 
   #noticed(notice: CheckpointNotice): void {
     if (notice.kind === "checkpointed") this.#checkpointed();
     else if (notice.kind === "forgotten") this.#realms.get(notice.realmId)?.onSettled();
     else if (notice.kind === "takenOver") this.#options.fatal(takenOver(notice.folder));
+    else if (notice.kind === "lost") this.#options.fatal(new OwnershipLost(notice.message));
     else this.#options.fatal(new Error(`a checkpoint failed: ${notice.message}`));
   }
 
@@ -197,7 +210,7 @@ export class Checkpointer {
     if (order === null) return;
     this.#underWay = null;
     const { realm, records, turn, turnRow } = order;
-    for (const { bytes } of realm.waiting.splice(0, records)) this.#waitingBytes -= bytes.length;
+    for (const { bytes } of realm.waiting.splice(0, records)) this.#waitingBytes -= bytes;
     realm.turn = turn;
     realm.turnRow = turnRow;
     realm.onCheckpointed(turn);

@@ -3,12 +3,13 @@
  * transaction is a turn: it becomes one record of the journal. A read by key is one look-up more; a range merges two
  * ordered sequences.
  */
-import { storedName, type TableName } from "../../schemas/records.ts";
-import { nameOfKey } from "../store/key-encoding.ts";
+import type { TableName } from "../../schemas/records.ts";
+import { compareKeys } from "../store/key-encoding.ts";
 import type { TableEntry, TableRange, Tables } from "../store/tables.ts";
-import { Overlay, type TableOverlay } from "./overlay.ts";
+import { Overlay } from "./overlay.ts";
 import type { Reads } from "./reads.ts";
-import { encodeRecord } from "./record.ts";
+import { RecordEncoder } from "./record.ts";
+import type { OverlayRow } from "./sorted-rows.ts";
 
 export interface OverlayTablesOptions {
   readonly tables: Tables;
@@ -17,12 +18,15 @@ export interface OverlayTablesOptions {
   readonly now: () => number;
   /** Told of each table that is read (M9). */
   readonly reads: Reads;
-  /** A turn was written. The bytes are valid until it returns. */
+  /** A turn was written. The bytes are valid until it returns; if it throws, the turn is rolled back. */
   readonly append: (
     record: Uint8Array,
     written: { readonly turn: number; readonly tables: ReadonlySet<TableName> },
   ) => void;
 }
+
+/** One for all realms: a record is handed on before the next one is encoded. */
+const encoder = new RecordEncoder();
 
 export class OverlayTables implements Tables {
   readonly #options: OverlayTablesOptions;
@@ -49,7 +53,7 @@ export class OverlayTables implements Tables {
     return this.#overlay.bytes;
   }
 
-  /** The store has all turns up to here. */
+  /** The store has all turns up to here. Must not be called during a turn. */
   checkpointed(turn: number): void {
     this.#store.refresh();
     this.#overlay.drop(turn);
@@ -57,64 +61,38 @@ export class OverlayTables implements Tables {
 
   get(table: TableName, key: unknown): Uint8Array | undefined {
     this.#options.reads.saw(table);
-    const row = this.#overlay.table(table)?.rows.get(nameOfKey(key));
-    return row === undefined ? this.#store.get(table, key) : (row.bytes ?? undefined);
+    const bytes = this.#overlay.get(table, key);
+    return bytes === undefined ? this.#store.get(table, key) : (bytes ?? undefined);
   }
 
   range(table: TableName, range: TableRange): Iterable<TableEntry> {
     this.#options.reads.saw(table);
-    const overlay = this.#overlay.table(table);
-    const names = overlay === undefined ? [] : namesIn(overlay, range);
-    return overlay === undefined || names.length === 0
-      ? this.#store.range(table, range)
-      : this.#merged(table, range, overlay, names);
+    const rows = this.#rowsIn(table, range);
+    if (rows === null) return this.#store.range(table, range);
+    const stored = this.#store.range(table, { ...range, limit: Number.POSITIVE_INFINITY });
+    return merged(rows, stored, range, { keyOf: ({ key }) => key, made: entryOf });
   }
 
-  /** @param names of the rows of the overlay that are in the range, in ascending order */
-  *#merged(
-    table: TableName,
-    { limit = Number.POSITIVE_INFINITY, ...range }: TableRange,
-    overlay: TableOverlay,
-    names: readonly string[],
-  ): Generator<TableEntry> {
-    const isReverse = range.reverse === true;
-    const ordered = isReverse ? names.toReversed() : names;
-    let next = 0;
-    let left = limit;
-    for (const stored of this.#store.range(table, range)) {
-      const name = nameOfKey(stored.key);
-      for (; next < ordered.length && isBefore(ordered[next] as string, name, isReverse); next++) {
-        if (left <= 0) return;
-        const entry = entryOf(overlay, ordered[next] as string);
-        if (entry === null) continue;
-        yield entry;
-        left--;
-      }
-      if (left <= 0) return;
-      // The overlay has it in a later state, and comes next.
-      if (ordered[next] === name) continue;
-      yield stored;
-      left--;
-    }
-    for (; next < ordered.length && left > 0; next++) {
-      const entry = entryOf(overlay, ordered[next] as string);
-      if (entry === null) continue;
-      yield entry;
-      left--;
-    }
-  }
-
-  *keys(table: TableName, range: TableRange): Iterable<unknown> {
+  keys(table: TableName, range: TableRange): Iterable<unknown> {
     this.#options.reads.saw(table);
-    const overlay = this.#overlay.table(table);
-    if (overlay === undefined || namesIn(overlay, range).length === 0) yield* this.#store.keys(table, range);
-    else for (const { key } of this.range(table, range)) yield key;
+    const rows = this.#rowsIn(table, range);
+    if (rows === null) return this.#store.keys(table, range);
+    const stored = this.#store.keys(table, { ...range, limit: Number.POSITIVE_INFINITY });
+    return merged(rows, stored, range, { keyOf: (key) => key, made: ({ key }) => key });
   }
 
+  /** Null if the range has no row of the overlay, as most have. */
+  #rowsIn(table: TableName, range: TableRange): Started | null {
+    const rest = this.#overlay.range(table, range);
+    const { value, done } = rest.next();
+    return done === true ? null : { first: value, rest };
+  }
+
+  /** Reads the store for each row of the overlay: too slow for a turn. */
   count(table: TableName): number {
     this.#options.reads.saw(table);
     let count = this.#store.count(table);
-    for (const { key, bytes } of this.#overlay.table(table)?.rows.values() ?? []) {
+    for (const { key, bytes } of this.#overlay.rows(table)) {
       const isStored = this.#store.get(table, key) !== undefined;
       if (isStored && bytes === null) count--;
       else if (!isStored && bytes !== null) count++;
@@ -123,7 +101,8 @@ export class OverlayTables implements Tables {
   }
 
   write(table: TableName, key: unknown, bytes: Uint8Array | null): void {
-    this.#overlay.write(table, nameOfKey(key), key, bytes);
+    if (!this.#isWriting) throw new Error(`a write to ${table} outside a transaction`);
+    this.#overlay.write(table, key, bytes);
   }
 
   transaction<R>(work: () => R): R {
@@ -143,13 +122,12 @@ export class OverlayTables implements Tables {
   }
 
   #endTurn(): void {
-    const writes = this.#overlay.writes();
-    if (writes.length === 0) return;
+    const written = this.#overlay.written();
+    if (written.length === 0) return;
     const { turn } = this.#overlay;
-    const tables = new Set(writes.map(({ table }) => table));
-    const recorded = writes.map(({ table, name, bytes }) => ({ table: storedName(table), key: name, bytes }));
-    this.#options.append(encodeRecord(turn, this.#options.now(), recorded), { turn, tables });
-    this.#overlay.endTurn(writes);
+    const tables = new Set(written.map(({ name }) => name));
+    this.#options.append(encoder.encode(turn, this.#options.now(), written), { turn, tables });
+    this.#overlay.endTurn();
   }
 
   refresh(): void {
@@ -170,21 +148,48 @@ export class OverlayTables implements Tables {
   }
 }
 
-/** In ascending order. A range that goes down starts at its end. */
-function namesIn(overlay: TableOverlay, { start, end, reverse }: TableRange): string[] {
-  const name = (key: unknown) => (key === undefined ? undefined : nameOfKey(key));
-  if (reverse !== true) return overlay.between(name(start), name(end));
-  // From `start`, which is included, down to `end`, which is not.
-  const [first, last] = [name(end), name(start)];
-  const names = overlay.between(first, last === undefined ? undefined : `${last}\u0000`);
-  return names[0] === first ? names.slice(1) : names;
+/** A sequence of rows that has at least one. */
+interface Started {
+  readonly first: OverlayRow;
+  readonly rest: Iterator<OverlayRow>;
 }
 
-function isBefore(name: string, other: string, isReverse: boolean): boolean {
-  return isReverse ? name > other : name < other;
+/** What a range returns: entries or keys. */
+interface Kind<T> {
+  readonly keyOf: (item: T) => unknown;
+  readonly made: (row: OverlayRow) => T;
 }
 
-function entryOf(overlay: TableOverlay, name: string): TableEntry | null {
-  const row = overlay.rows.get(name);
-  return row === undefined || row.bytes === null ? null : { key: row.key, value: row.bytes };
+function entryOf({ key, bytes }: OverlayRow): TableEntry {
+  return { key, value: bytes as Uint8Array };
+}
+
+/** Merges two ordered sequences; where both have a key, the overlay's row counts. */
+function* merged<T>(rows: Started, stored: Iterable<T>, range: TableRange, kind: Kind<T>): Generator<T> {
+  let left = range.limit ?? Number.POSITIVE_INFINITY;
+  if (left <= 0) return;
+  let row: OverlayRow | undefined = rows.first;
+  const items = stored[Symbol.iterator]();
+  try {
+    let item = items.next();
+    while (row !== undefined || item.done !== true) {
+      const order = orderOf(row, item, kind, range.reverse === true);
+      const isLeft = order < 0 || row?.bytes !== null;
+      if (isLeft) yield order < 0 ? (item.value as T) : kind.made(row as OverlayRow);
+      if (isLeft && --left <= 0) return;
+      if (order <= 0) item = items.next();
+      if (order >= 0) row = rows.rest.next().value as OverlayRow | undefined;
+    }
+  } finally {
+    // Frees LMDB's cursor (pitfalls 1.4).
+    items.return?.();
+  }
+}
+
+/** Negative if the store's item is next, positive if the overlay's row is, 0 if they have the same key. */
+function orderOf<T>(row: OverlayRow | undefined, item: IteratorResult<T>, kind: Kind<T>, isReverse: boolean): number {
+  if (row === undefined) return -1;
+  if (item.done === true) return 1;
+  const order = compareKeys(kind.keyOf(item.value), row.key);
+  return isReverse ? -order : order;
 }

@@ -1,205 +1,197 @@
 /**
- * The rows of turns that the store does not have yet, per table. A turn's rows are visible as soon as they are written,
- * and disappear again if it fails; they are dropped when a checkpoint has them.
+ * The rows of turns that LMDB does not have yet, in memory. Every read consults them first: a point read is one look-up,
+ * a range merges them with the rows below (overlay-tables.ts). Rows of the turn under way are among them, and can be
+ * taken back.
  */
-import type { TableName } from "../../schemas/records.ts";
+import { storedName, type TableName } from "../../schemas/records.ts";
+import { compareOrdered, keyBytes_max, type OrderedKey, orderedKey, orderedKeyBytes } from "../store/key-encoding.ts";
+import type { TableRange } from "../store/tables.ts";
+import { type OverlayRow, SortedRows } from "./sorted-rows.ts";
 
-export interface OverlayRow {
-  readonly key: unknown;
-  /** null: removed. */
+/** Measured size of a row in memory, besides its key and bytes: the row, its places in map and lists, and two headers. */
+const rowOverheadBytes = 300;
+
+interface TableRow extends OverlayRow {
+  readonly table: OverlayTable;
+}
+
+/** The rows of one table. */
+class OverlayTable {
+  readonly name: TableName;
+  readonly storedName: string;
+  readonly rows = new Map<OrderedKey, TableRow>();
+  readonly sorted = new SortedRows();
+  /** Filled by `Overlay.written`. */
+  written: TableRow[] = [];
+
+  constructor(name: TableName) {
+    this.name = name;
+    this.storedName = storedName(name);
+  }
+}
+
+/** A state of the turn under way, to which it can be taken back. */
+export interface Mark {
+  readonly undone: number;
+  readonly touched: number;
+}
+
+interface Undo {
+  readonly row: TableRow;
   readonly bytes: Uint8Array | null;
-  /** The turn that wrote it last. */
   readonly turn: number;
 }
 
-/** The rows of one table, by the text of their key (store/key-encoding.ts). */
-export class TableOverlay {
-  readonly rows = new Map<string, OverlayRow>();
-  /** In order, up to date unless `#added` has more. It may hold names whose rows were dropped. */
-  #names: string[] = [];
-  #added: string[] = [];
-
-  put(name: string, row: OverlayRow): void {
-    if (!this.rows.has(name)) this.#added.push(name);
-    this.rows.set(name, row);
-  }
-
-  /** Names in order, from the first that is not before `start` up to the last that is before `end`. */
-  between(start: string | undefined, end: string | undefined): string[] {
-    this.#sort();
-    const from = start === undefined ? 0 : this.#indexOf(start);
-    const to = end === undefined ? this.#names.length : this.#indexOf(end);
-    return from >= to ? [] : this.#names.slice(from, to).filter((name) => this.rows.has(name));
-  }
-
-  /** Most new keys are larger than all before: messages, events, timers. */
-  #sort(): void {
-    if (this.#added.length === 0) {
-      if (this.#names.length > 2 * this.rows.size + 64) this.#names = this.#names.filter((name) => this.rows.has(name));
-      return;
-    }
-    // A row that was undone and written again is there twice.
-    const added = [...new Set(this.#added)].sort();
-    this.#added = [];
-    const last = this.#names.at(-1);
-    if (last === undefined || last < (added[0] as string)) this.#names.push(...added);
-    else this.#names = merged(this.#names, added, (name) => this.rows.has(name));
-  }
-
-  /** Index of the first name that is not before `name`. */
-  #indexOf(name: string): number {
-    let low = 0;
-    for (let high = this.#names.length; low < high; ) {
-      const middle = (low + high) >>> 1;
-      if ((this.#names[middle] as string) < name) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Nothing is left in the table's overlay. */
-  forgetNames(): void {
-    this.#names = [];
-    this.#added = [];
-  }
-}
-
-/** Two ordered lists as one, each name once. */
-function merged(names: readonly string[], added: readonly string[], isKept: (name: string) => boolean): string[] {
-  const all: string[] = [];
-  const take = (name: string) => {
-    if (all.at(-1) !== name && isKept(name)) all.push(name);
-  };
-  let next = 0;
-  for (const name of names) {
-    for (; next < added.length && (added[next] as string) < name; next++) take(added[next] as string);
-    take(name);
-  }
-  for (; next < added.length; next++) take(added[next] as string);
-  return all;
-}
-
-/** A row as it was before a write of the turn under way. */
-interface Before {
-  readonly table: TableName;
-  readonly name: string;
-  readonly row: OverlayRow | undefined;
-}
-
-/** A row that a turn has written, in its last state. */
-export interface TurnWrite {
-  readonly table: TableName;
-  readonly name: string;
-  readonly bytes: Uint8Array | null;
-}
-
-interface WrittenTurn {
+interface TurnRows {
   readonly turn: number;
-  readonly writes: readonly TurnWrite[];
+  readonly rows: readonly TableRow[];
 }
 
 export class Overlay {
-  readonly #tables = new Map<TableName, TableOverlay>();
-  /** What the turn under way has changed, to undo it. */
-  #undo: Before[] = [];
-  /** Turns whose rows may still be here, in order. */
-  #turns: WrittenTurn[] = [];
-  /** The turn that is being written, or the next one. */
+  readonly #tables = new Map<TableName, OverlayTable>();
   #turn: number;
+  /** What the turn under way wrote: how to take it back, and each row once. */
+  #undo: Undo[] = [];
+  #touched: TableRow[] = [];
+  /** The rows that each turn wrote, oldest first. A row that a later turn wrote again belongs to that one. */
+  #turns: TurnRows[] = [];
   #bytes = 0;
 
-  /** @param turn the last turn that the store has */
+  /** @param turn the last turn that the store below has */
   constructor(turn: number) {
     this.#turn = turn + 1;
   }
 
-  /** Size of all rows, with their keys. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
+  /** The turn under way, or the next one. */
   get turn(): number {
     return this.#turn;
   }
 
-  /** undefined if nothing of the table is here. */
-  table(table: TableName): TableOverlay | undefined {
+  /** Size of the rows in memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns null for a row that was removed, undefined if the store below has the answer */
+  get(table: TableName, key: unknown): Uint8Array | null | undefined {
     const found = this.#tables.get(table);
-    return found === undefined || found.rows.size === 0 ? undefined : found;
+    return found === undefined || found.rows.size === 0 ? undefined : found.rows.get(orderedKey(key))?.bytes;
   }
 
-  write(table: TableName, name: string, key: unknown, bytes: Uint8Array | null): void {
-    let rows = this.#tables.get(table);
-    if (rows === undefined) {
-      rows = new TableOverlay();
-      this.#tables.set(table, rows);
+  /** @throws Error when LMDB could not take the key; nothing has changed */
+  write(name: TableName, key: unknown, bytes: Uint8Array | null): void {
+    const table = this.#table(name);
+    const ordered = orderedKey(key);
+    const found = table.rows.get(ordered);
+    if (found === undefined) {
+      requireStorable(name, ordered);
+      const row: TableRow = { table, key, ordered, bytes, turn: this.#turn };
+      table.rows.set(ordered, row);
+      table.sorted.add(row);
+      this.#undo.push({ row, bytes: null, turn: 0 });
+      this.#touched.push(row);
+      this.#bytes += sizeOf(row);
+      return;
     }
-    const before = rows.rows.get(name);
-    this.#undo.push({ table, name, row: before });
-    const row = { key, bytes, turn: this.#turn };
-    rows.put(name, row);
-    this.#bytes += sizeOf(name, row) - (before === undefined ? 0 : sizeOf(name, before));
+    this.#undo.push({ row: found, bytes: found.bytes, turn: found.turn });
+    if (found.turn !== this.#turn) this.#touched.push(found);
+    this.#set(found, bytes, this.#turn);
   }
 
-  /** A point in the turn under way that it can go back to. */
-  mark(): number {
-    return this.#undo.length;
+  #table(name: TableName): OverlayTable {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = new OverlayTable(name);
+      this.#tables.set(name, table);
+    }
+    return table;
   }
 
-  /** Undoes everything since a mark. */
-  rollBack(mark: number): void {
-    for (const { table, name, row } of this.#undo.splice(mark).reverse()) {
-      const { rows } = this.#tables.get(table) as TableOverlay;
-      const written = rows.get(name) as OverlayRow;
-      this.#bytes += (row === undefined ? 0 : sizeOf(name, row)) - sizeOf(name, written);
-      if (row === undefined) rows.delete(name);
-      else rows.set(name, row);
+  #set(row: TableRow, bytes: Uint8Array | null, turn: number): void {
+    this.#bytes += (bytes?.length ?? 0) - (row.bytes?.length ?? 0);
+    row.bytes = bytes;
+    row.turn = turn;
+  }
+
+  #remove(row: TableRow): void {
+    this.#bytes -= sizeOf(row);
+    row.turn = 0;
+    row.table.rows.delete(row.ordered);
+    row.table.sorted.lost();
+  }
+
+  /** The rows of a range, in its direction, without its limit. Ends before the next write. */
+  *range(name: TableName, { start, end, reverse }: TableRange): Generator<OverlayRow> {
+    const table = this.#tables.get(name);
+    if (table === undefined || table.rows.size === 0) return;
+    const from = start === undefined ? undefined : orderedKey(start);
+    const until = end === undefined ? undefined : orderedKey(end);
+    const direction = reverse === true ? -1 : 1;
+    for (const row of reverse === true ? table.sorted.descending(from) : table.sorted.ascending(from)) {
+      if (until !== undefined && compareOrdered(row.ordered, until) * direction >= 0) return;
+      yield row;
     }
   }
 
-  /** What the turn under way has written, each row once in its last state. */
-  writes(): TurnWrite[] {
-    const writes: TurnWrite[] = [];
-    for (const { table, name, row } of this.#undo) {
-      // Only the first write of a row finds one of an earlier turn.
-      if (row?.turn === this.#turn) continue;
-      const { bytes } = (this.#tables.get(table) as TableOverlay).rows.get(name) as OverlayRow;
-      writes.push({ table, name, bytes });
-    }
-    return writes;
+  /** All rows of a table, in any order. */
+  rows(name: TableName): Iterable<OverlayRow> {
+    return this.#tables.get(name)?.rows.values() ?? [];
   }
 
-  /** The turn under way is over; its rows stay until `drop`. */
-  endTurn(writes: readonly TurnWrite[]): void {
+  mark(): Mark {
+    return { undone: this.#undo.length, touched: this.#touched.length };
+  }
+
+  /** Takes back what was written since the mark. */
+  rollBack({ undone, touched }: Mark): void {
+    while (this.#undo.length > undone) {
+      const { row, bytes, turn } = this.#undo.pop() as Undo;
+      if (turn === 0) this.#remove(row);
+      else this.#set(row, bytes, turn);
+    }
+    this.#touched.length = touched;
+  }
+
+  /** What the turn under way wrote: each row once, with its last bytes. */
+  written(): readonly OverlayTable[] {
+    const tables: OverlayTable[] = [];
+    for (const row of this.#touched) {
+      const { table } = row;
+      if (tables.includes(table)) table.written.push(row);
+      else {
+        tables.push(table);
+        table.written = [row];
+      }
+    }
+    return tables;
+  }
+
+  /** The turn is over; its rows stay until they are dropped. */
+  endTurn(): void {
+    this.#turns.push({ turn: this.#turn, rows: this.#touched });
     this.#undo = [];
-    this.#turns.push({ turn: this.#turn, writes });
+    this.#touched = [];
     this.#turn++;
   }
 
-  /** The store has all turns up to here. */
-  drop(upTo: number): void {
+  /** Forgets rows that the store below has: those that no turn after `turn` wrote. Called between turns. */
+  drop(turn: number): void {
     let dropped = 0;
-    for (const { turn, writes } of this.#turns) {
-      if (turn > upTo) break;
+    for (const written of this.#turns) {
+      if (written.turn > turn) break;
+      for (const row of written.rows) if (row.turn === written.turn) this.#remove(row);
       dropped++;
-      for (const { table, name } of writes) this.#dropRow(this.#tables.get(table) as TableOverlay, name, upTo);
     }
-    this.#turns = this.#turns.slice(dropped);
-    for (const table of this.#tables.values()) if (table.rows.size === 0) table.forgetNames();
-  }
-
-  #dropRow({ rows }: TableOverlay, name: string, upTo: number): void {
-    const row = rows.get(name);
-    // A later turn may have written it again.
-    if (row === undefined || row.turn > upTo) return;
-    this.#bytes -= sizeOf(name, row);
-    rows.delete(name);
+    this.#turns.splice(0, dropped);
+    for (const { rows, sorted } of this.#tables.values()) sorted.tidy(rows.size);
   }
 }
 
-/** Besides its bytes, a row costs the objects that hold it. */
-const rowOverheadBytes = 128;
+function sizeOf({ ordered, bytes }: TableRow): number {
+  return orderedKeyBytes(ordered) + (bytes?.length ?? 0) + rowOverheadBytes;
+}
 
-function sizeOf(name: string, { bytes }: OverlayRow): number {
-  return name.length + (bytes?.length ?? 0) + rowOverheadBytes;
+function requireStorable(table: TableName, ordered: OrderedKey): void {
+  const bytes = orderedKeyBytes(ordered);
+  if (bytes === 0 || bytes > keyBytes_max) throw new Error(`a key of ${table} has ${bytes} bytes`);
 }

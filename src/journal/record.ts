@@ -1,9 +1,25 @@
 /**
- * The record of a turn: its number, its time, and the last state of each row that it wrote. It is encoded once, and is
- * the unit of durability, of checkpoints and of backups (docs/adr/0009-journal.md).
+ * The record of a turn: everything that it wrote, as bytes. It is the unit of durability, of checkpoints, of replication
+ * and of archiving (docs/adr/0009-journal.md). Integers are little-endian, and `length` is a base-128 number:
+ *
+ *   format (1 byte), turn (8), time in milliseconds (8), then for each table:
+ *   length and bytes of its stored name, number of rows (length), then for each row:
+ *   length and bytes of the encoded key; 0 if the row is removed, or 1 + length and the bytes of the row
  */
+import { type OrderedKey, orderedKeyBytes, writeOrderedKey } from "../store/key-encoding.ts";
+import { JournalDamaged } from "./journal.ts";
 
-/** A row that a turn wrote, in its last state. */
+export interface WrittenRow {
+  readonly ordered: OrderedKey;
+  readonly bytes: Uint8Array | null;
+}
+
+export interface WrittenTable {
+  readonly storedName: string;
+  readonly written: readonly WrittenRow[];
+}
+
+/** A row that a turn wrote, in its last state, as it is read from a record. */
 export interface RecordedWrite {
   /** The table's name on disk. */
   readonly table: string;
@@ -22,57 +38,133 @@ export interface TurnRecord {
 }
 
 const format = 1;
-const headBytes = 1 + 8 + 8 + 4;
-const removed = 0xffff_ffff;
-/** The parts of a write besides its texts and bytes: lengths of the table's name, the key and the row. */
-const writeHeadBytes = 1 + 2 + 4;
+const headBytes = 17;
+const lengthBytes_max = 5;
+const bufferBytes = 256 * 1024;
 
-let buffer = Buffer.alloc(64 * 1024);
+/** Encodes records into one buffer, which the next record overwrites. */
+export class RecordEncoder {
+  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  #end = 0;
 
-/** @returns bytes that are valid until the next call */
-export function encodeRecord(turn: number, at: number, writes: readonly RecordedWrite[]): Uint8Array {
-  let size = headBytes;
-  for (const { table, key, bytes } of writes) {
-    size += writeHeadBytes + table.length + key.length + (bytes?.length ?? 0);
+  /** @returns bytes that are valid until the next call */
+  encode(turn: number, at: number, tables: Iterable<WrittenTable>): Uint8Array {
+    // A large record is rare: its memory is not kept.
+    if (this.#buffer.length > bufferBytes) this.#buffer = Buffer.allocUnsafeSlow(bufferBytes);
+    this.#buffer[0] = format;
+    this.#buffer.writeDoubleLE(turn, 1);
+    this.#buffer.writeDoubleLE(at, 9);
+    this.#end = headBytes;
+    for (const { storedName, written } of tables) {
+      this.#reserve(storedName.length);
+      this.#length(storedName.length);
+      this.#end += this.#buffer.write(storedName, this.#end, "latin1");
+      this.#length(written.length);
+      for (const row of written) this.#row(row);
+    }
+    return this.#buffer.subarray(0, this.#end);
   }
-  if (size > buffer.length) buffer = Buffer.alloc(2 * size);
-  buffer.writeUInt8(format, 0);
-  buffer.writeDoubleLE(turn, 1);
-  buffer.writeDoubleLE(at, 9);
-  let offset = buffer.writeUInt32LE(writes.length, 17);
-  for (const { table, key, bytes } of writes) {
-    offset = buffer.writeUInt8(table.length, offset);
-    offset += buffer.write(table, offset, "latin1");
-    offset = buffer.writeUInt16LE(key.length, offset);
-    offset += buffer.write(key, offset, "latin1");
-    offset = buffer.writeUInt32LE(bytes?.length ?? removed, offset);
-    if (bytes === null) continue;
-    buffer.set(bytes, offset);
-    offset += bytes.length;
+
+  #row({ ordered, bytes }: WrittenRow): void {
+    this.#reserve(orderedKeyBytes(ordered) + (bytes?.length ?? 0));
+    // The length of most keys takes one byte, and is known when the key is written.
+    const isShort = typeof ordered === "number";
+    if (!isShort) this.#length(ordered.length);
+    const start = isShort ? this.#end + 1 : this.#end;
+    this.#end = writeOrderedKey(ordered, this.#buffer, start);
+    if (isShort) this.#buffer[start - 1] = this.#end - start;
+    if (bytes === null) this.#length(0);
+    else {
+      this.#length(bytes.length + 1);
+      this.#buffer.set(bytes, this.#end);
+      this.#end += bytes.length;
+    }
   }
-  return buffer.subarray(0, offset);
+
+  #length(value: number): void {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#buffer[this.#end++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.#buffer[this.#end++] = rest;
+  }
+
+  /** Makes room for so many bytes with two lengths; a key writes up to 12 bytes beyond its end. */
+  #reserve(bytes: number): void {
+    const needed = this.#end + bytes + 2 * lengthBytes_max + 12;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed + (-needed & 3), 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.#end);
+    this.#buffer = grown;
+  }
 }
 
-/** @throws Error when the bytes are of another program */
-export function decodeRecord(bytes: Uint8Array): TurnRecord {
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (source.readUInt8(0) !== format) throw new Error(`a record has format ${source.readUInt8(0)}, not ${format}`);
-  const count = source.readUInt32LE(17);
+/**
+ * The rows share the memory of the record.
+ * @throws JournalDamaged when the bytes are not a whole record of this format
+ */
+export function decodeRecord(record: Uint8Array): TurnRecord {
+  const source = Buffer.from(record.buffer, record.byteOffset, record.length);
+  if (source[0] !== format || source.length < headBytes) {
+    throw new JournalDamaged(`A record has format ${source[0]}, not ${format}: a newer program wrote it.`);
+  }
+  const reader = new Reader(source, headBytes);
   const writes: RecordedWrite[] = [];
-  let at = headBytes;
-  const text = (length: number) => {
-    at += length;
-    return source.toString("latin1", at - length, at);
-  };
-  for (let index = 0; index < count; index++) {
-    const table = text(source.readUInt8(at++));
-    at += 2;
-    const key = text(source.readUInt16LE(at - 2));
-    const length = source.readUInt32LE(at);
-    at += 4;
-    const isRemoved = length === removed;
-    writes.push({ table, key, bytes: isRemoved ? null : source.subarray(at, at + length) });
-    if (!isRemoved) at += length;
+  while (!reader.isAtEnd) {
+    const table = reader.text();
+    for (let rowsLeft = reader.length(); rowsLeft > 0; rowsLeft--) {
+      const key = reader.text();
+      const marked = reader.length();
+      writes.push({ table, key, bytes: marked === 0 ? null : reader.bytes(marked - 1) });
+    }
   }
   return { turn: source.readDoubleLE(1), at: source.readDoubleLE(9), writes };
+}
+
+class Reader {
+  readonly #record: Buffer;
+  #position: number;
+
+  constructor(record: Buffer, position: number) {
+    this.#record = record;
+    this.#position = position;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position === this.#record.length;
+  }
+
+  length(): number {
+    let value = 0;
+    for (let shift = 0; shift < 7 * lengthBytes_max; shift += 7) {
+      const byte = this.#record[this.#position++];
+      if (byte === undefined) throw cutOff();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    throw cutOff();
+  }
+
+  text(): string {
+    const length = this.length();
+    const start = this.#advance(length);
+    return this.#record.toString("latin1", start, start + length);
+  }
+
+  bytes(length: number): Uint8Array {
+    const start = this.#advance(length);
+    return this.#record.subarray(start, start + length);
+  }
+
+  #advance(length: number): number {
+    const start = this.#position;
+    this.#position += length;
+    if (this.#position > this.#record.length) throw cutOff();
+    return start;
+  }
+}
+
+function cutOff(): JournalDamaged {
+  return new JournalDamaged("A record is not complete, although its checksum is right.");
 }

@@ -1,20 +1,65 @@
 /**
- * Keys as LMDB orders them. lmdb encodes a key with `ordered-binary` and compares the bytes; as text with one character
- * for each byte they compare in the same way, and can be the keys of a map.
+ * The order of keys in LMDB. lmdb encodes a key with `ordered-binary` and compares the bytes; as a string of one
+ * character per byte, the encoded key has the same order in memory. Numbers order like their encodings, so a key that is
+ * a number stays one.
  */
-import { readKey, writeKey } from "ordered-binary";
+import { writeKey } from "ordered-binary";
 
-/** LMDB rejects longer keys with 4 KiB pages: 1,978 bytes. */
-const keyBytes_max = 1978;
-const buffer = Buffer.alloc(2 * keyBytes_max);
+/** A key as it orders: equal for two keys exactly if LMDB treats them as one. */
+export type OrderedKey = number | string;
 
-type Key = Parameters<typeof writeKey>[0];
+/** Longer keys are rejected by LMDB with 4 KiB pages. */
+export const keyBytes_max = 1978;
 
-/** A key's bytes as text: equal for equal keys, and ordered like them. */
-export function nameOfKey(key: unknown): string {
-  return buffer.toString("latin1", 0, writeKey(key as Key, buffer, 0));
+// The library writes up to 12 bytes beyond a key, and as many more before it notices that a string is too long.
+const scratch = Buffer.alloc(8192);
+
+/** @throws RangeError when the key is far longer than LMDB accepts */
+export function orderedKey(key: unknown): OrderedKey {
+  // LMDB has no minus zero.
+  return typeof key === "number" ? key + 0 : nameOfKey(key);
 }
 
-export function keyOfName(bytes: Uint8Array): unknown {
-  return readKey(bytes, 0, bytes.length);
+/**
+ * The bytes of a key in LMDB, one per character.
+ * @throws RangeError when the key is far longer than LMDB accepts
+ */
+export function nameOfKey(key: unknown): string {
+  return scratch.toString("latin1", 0, writeKey(key as Parameters<typeof writeKey>[0], scratch, 0));
+}
+
+/** @returns the position after the key */
+export function writeOrderedKey(key: OrderedKey, target: Buffer, position: number): number {
+  if (typeof key === "string") return position + target.write(key, position, "latin1");
+  return writeKey(key, target, position);
+}
+
+export function orderedKeyBytes(key: OrderedKey): number {
+  return typeof key === "number" ? numberBytes_max : key.length;
+}
+const numberBytes_max = 9;
+
+export function compareOrdered(one: OrderedKey, other: OrderedKey): number {
+  if (typeof one === typeof other) return one < other ? -1 : one > other ? 1 : 0;
+  // A table with both numbers and lists of numbers.
+  return typeof one === "number" ? compareOrdered(nameOfKey(one), other) : compareOrdered(one, nameOfKey(other));
+}
+
+/** Compares decoded keys; most are numbers or lists of numbers, which need no encoding. */
+export function compareKeys(one: unknown, other: unknown): number {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    const shared = Math.min(one.length, other.length);
+    for (let index = 0; index < shared; index++) {
+      const [first, second]: unknown[] = [one[index], other[index]];
+      if (typeof first !== "number" || typeof second !== "number") return compareEncoded(one, other);
+      if (first !== second) return first - second;
+    }
+    return one.length - other.length;
+  }
+  return compareEncoded(one, other);
+}
+
+function compareEncoded(one: unknown, other: unknown): number {
+  return compareOrdered(nameOfKey(one), nameOfKey(other));
 }

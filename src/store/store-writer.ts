@@ -2,11 +2,13 @@
  * Writes rows into a realm's store as bytes, with no knowledge of tables: for the thread that checkpoints. A transaction
  * is flushed when it returns (M1).
  */
+import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { commonLimits } from "../../schemas/limits/common.ts";
-import { keyOfName } from "./key-encoding.ts";
+import { PathGuard } from "./path-guard.ts";
 
-type RawKey = number | string | (number | string)[];
+/** A key as its bytes: lmdb takes them as they are. */
+type RawKey = Uint8Array;
 
 export interface StoredRow {
   /** The table's name on disk. */
@@ -19,9 +21,12 @@ export interface StoredRow {
 
 export class StoreWriter {
   readonly #root: RootDatabase<Buffer, RawKey>;
+  readonly #place: PathGuard;
   readonly #databases = new Map<string, Database<Buffer, RawKey>>();
 
+  /** @throws Error when the folder has no store: this never creates one */
   constructor(folder: string) {
+    this.#place = new PathGuard(join(folder, "data.mdb"));
     this.#root = open({
       path: folder,
       // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
@@ -34,9 +39,10 @@ export class StoreWriter {
   /**
    * @param guards rows that must be in the store exactly so
    * @returns false if they are not: nothing was written then
+   * @throws OwnershipLost when the file was removed or replaced: what was written is lost
    */
   write(rows: Iterable<StoredRow>, guards: readonly StoredRow[]): boolean {
-    return this.#root.transactionSync(() => {
+    const isWritten = this.#root.transactionSync(() => {
       if (!guards.every((guard) => this.#has(guard))) return false;
       for (const { table, key, bytes } of rows) {
         const database = this.#of(table);
@@ -45,6 +51,9 @@ export class StoreWriter {
       }
       return true;
     });
+    // After the flush: the journal forgets what the store has (M1).
+    this.#place.verify();
+    return isWritten;
   }
 
   #has({ table, key, bytes }: StoredRow): boolean {
@@ -67,5 +76,5 @@ export class StoreWriter {
 }
 
 function keyOf(name: string): RawKey {
-  return keyOfName(Buffer.from(name, "latin1")) as RawKey;
+  return Buffer.from(name, "latin1");
 }
