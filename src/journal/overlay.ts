@@ -8,7 +8,7 @@ import { compareOrdered, keyBytes_max, type OrderedKey, orderedKey, orderedKeyBy
 import type { TableRange } from "../store/tables.ts";
 import { type OverlayRow, SortedRows } from "./sorted-rows.ts";
 
-/** Measured size of a row in memory, besides its key and bytes: the row, its places in map and lists, and two headers. */
+/** Estimated size of a row in memory, besides its key and bytes: the row, its places in map and lists, and two headers. */
 const rowOverheadBytes = 300;
 
 interface TableRow extends OverlayRow {
