@@ -100,6 +100,8 @@ export const commonLimits = {
   journal_spares_max: 2,
   /** A spare segment is written and flushed in steps of this size, between the flushes of records. */
   journal_spare_step_bytes: 256 * 1024,
+  /** How long the journal waits for a file descriptor before the process ends. */
+  journal_descriptor_wait_ms_max: 60_000,
   journal_record_bytes_max: 64 * 1024 * 1024,
   /**
    * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more

@@ -23,6 +23,8 @@ export interface CheckpointOrder {
 }
 
 export type CheckpointTask =
+  /** A realm was opened: its store is the one that is there now. */
+  | { readonly kind: "open"; readonly realmId: number; readonly folder: string }
   | { readonly kind: "checkpoint"; readonly order: CheckpointOrder }
   /** The realm is closing. */
   | { readonly kind: "forget"; readonly realmId: number }
@@ -43,11 +45,8 @@ function post(notice: CheckpointNotice): void {
 }
 
 function checkpoint({ realmId, folder, from, guards, turnRow, pack }: CheckpointOrder): void {
-  let writer = writers.get(realmId);
-  if (writer === undefined) {
-    writer = new StoreWriter(folder);
-    writers.set(realmId, writer);
-  }
+  const writer = writers.get(realmId);
+  if (writer === undefined) throw new Error(`realm ${realmId} was not opened`);
   const rows = [...latestOf(turnsAfter(from, unpacked(pack), folder)), turnRow];
   if (writer.write(rows, guards)) post({ kind: "checkpointed", realmId });
   else post({ kind: "takenOver", folder });
@@ -55,6 +54,9 @@ function checkpoint({ realmId, folder, from, guards, turnRow, pack }: Checkpoint
 
 async function handle(task: CheckpointTask): Promise<void> {
   switch (task.kind) {
+    case "open":
+      writers.set(task.realmId, new StoreWriter(task.folder));
+      return;
     case "checkpoint":
       checkpoint(task.order);
       return;

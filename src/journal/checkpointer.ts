@@ -102,6 +102,7 @@ export class Checkpointer {
 
   adopt(realm: StoredRealm): void {
     this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onSettled: nothing });
+    this.#post({ kind: "open", realmId: realm.id, folder: realm.folder });
   }
 
   /** The bytes are copied. */

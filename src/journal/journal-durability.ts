@@ -6,6 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
 import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
+import { PathGuard } from "../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../store/turn-number.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, RealmTables } from "./durability.ts";
@@ -55,12 +56,15 @@ export class JournalDurability implements Durability {
   adopt({ id, folder, tables }: RealmTables): DurableTables {
     const turn = turnNumberIn(environmentOf(tables));
     const gate = this.#gates.open();
+    const place = new PathGuard(tables.file);
     const overlay = new OverlayTables({
       tables,
       turn,
       now: () => this.#options.clock.now(),
       reads: gate.reads,
       append: (record, written) => {
+        // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
+        place.verify();
         const position = this.#journal.append(id, record);
         this.#checkpointer.add(id, position, written.turn, record);
         gate.appended(position, written.tables);

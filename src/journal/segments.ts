@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
+import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { flushFolderSync } from "../store/folders.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { getInteger, setInteger } from "./frame.ts";
@@ -142,7 +143,8 @@ export class SegmentPool {
   readonly #sizes: PoolSizes;
   readonly #spares: string[] = [];
   #unfinished: ZeroedFile | null = null;
-  #isDiskFull = false;
+  /** The disk or the process had no room for a spare: none is made until the next segment is opened. */
+  #isOutOfRoom = false;
   #names = 0;
 
   constructor(folder: string, epoch: number, sizes: PoolSizes) {
@@ -151,12 +153,24 @@ export class SegmentPool {
     this.#sizes = sizes;
   }
 
-  /** Makes an empty segment, durably. */
+  /** Makes an empty segment, durably. While the process has no file descriptor left, it waits for one. */
   open(head: SegmentHead): OpenSegment {
-    this.#isDiskFull = false;
+    this.#isOutOfRoom = false;
+    for (let waitedMs = 0; ; waitedMs += descriptorPauseMs) {
+      try {
+        return this.#open(head);
+      } catch (error) {
+        if (!isOutOfDescriptors(error) || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
+        pause(descriptorPauseMs);
+      }
+    }
+  }
+
+  #open(head: SegmentHead): OpenSegment {
     const spare = this.#emptyFile(head.capacity);
-    const file = openSync(spare, constants.O_RDWR);
+    let file: number | null = null;
     try {
+      file = openSync(spare, constants.O_RDWR);
       const header = encodeHead(head);
       writeSync(file, header, 0, header.length, 0);
       fdatasyncSync(file);
@@ -165,14 +179,15 @@ export class SegmentPool {
       flushFolderSync(this.#folder);
       return new OpenSegment(path, head, file);
     } catch (error) {
-      closeSync(file);
+      if (file !== null) closeSync(file);
+      rmSync(spare, { force: true });
       throw error;
     }
   }
 
   /** Whether `prepareStep` has something to do. */
   get lacksSpare(): boolean {
-    return this.#spares.length === 0 && !this.#isDiskFull;
+    return this.#spares.length === 0 && !this.#isOutOfRoom;
   }
 
   /** Writes a part of a spare. On a full disk this ends until the next segment is opened: no record waits for a spare. */
@@ -184,10 +199,10 @@ export class SegmentPool {
       this.#unfinished = null;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+      if (code !== "ENOSPC" && code !== "EDQUOT" && !isOutOfDescriptors(error)) throw error;
       this.#unfinished?.remove();
       this.#unfinished = null;
-      this.#isDiskFull = true;
+      this.#isOutOfRoom = true;
     }
   }
 
@@ -259,3 +274,15 @@ class ZeroedFile {
 }
 
 const zerosBytes = 1024 * 1024;
+
+const descriptorPauseMs = 20;
+
+function isOutOfDescriptors(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EMFILE" || code === "ENFILE";
+}
+
+/** Of this thread, which has nothing else to do. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -2,10 +2,11 @@
  * Writes rows into a realm's store as bytes, with no knowledge of tables: for the thread that checkpoints. A transaction
  * is flushed when it returns (M1).
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { commonLimits } from "../../schemas/limits/common.ts";
-import { PathGuard } from "./path-guard.ts";
+import { PathGuard, removed } from "./path-guard.ts";
 
 /** A key as its bytes: lmdb takes them as they are. */
 type RawKey = Uint8Array;
@@ -24,9 +25,11 @@ export class StoreWriter {
   readonly #place: PathGuard;
   readonly #databases = new Map<string, Database<Buffer, RawKey>>();
 
-  /** @throws Error when the folder has no store: this never creates one */
+  /** @throws OwnershipLost when the folder has no store any more: this never creates one */
   constructor(folder: string) {
-    this.#place = new PathGuard(join(folder, "data.mdb"));
+    const file = join(folder, "data.mdb");
+    if (!existsSync(file)) throw removed(file);
+    this.#place = new PathGuard(file);
     this.#root = open({
       path: folder,
       // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
