@@ -14,8 +14,9 @@ const bundles = new Map<string, string>();
  * @throws Error if the system cannot create a thread
  */
 export function startThread(program: string, workerData: unknown = null): Worker {
-  // The flags of this process would load a compiler that the thread does not need.
-  const options = { workerData, stdout: true, stderr: true, execArgv: [] };
+  // The flags of this process, also those in its environment, may load programs that the thread does not need.
+  const { NODE_OPTIONS: _options, ...env } = process.env;
+  const options = { workerData, stdout: true, stderr: true, execArgv: [], env };
   if (import.meta.url.endsWith(".ts")) return new Worker(bundleOf(program), { ...options, eval: true });
   return new Worker(new URL(`./${basename(program)}.mjs`, import.meta.url), options);
 }

@@ -15,7 +15,7 @@ import { multipart, multipartType } from "../support/pictures.ts";
 import { Program } from "../support/process.ts";
 import { readZuliprc, temporaryFolder } from "../support/server.ts";
 
-const descriptors_max = 96;
+const descriptors_max = 64;
 
 function request(client: Client, path: string, body: string | Buffer, contentType: string): Buffer {
   const head = [
