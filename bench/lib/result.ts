@@ -23,6 +23,13 @@ export interface Measure {
   readonly ratio: Spread | null;
   /** By the peer's name; absent when no peer took part. */
   readonly peers?: Readonly<Record<string, PeerMeasure>>;
+  /**
+   * The targets of which a run had a saturated generator. Their numbers are bounds (a faster generator finds a better
+   * one), and so are the ratios. Absent if there is none.
+   */
+  readonly saturated?: readonly string[];
+  /** CPU of the server process per operation, in microseconds, in the same runs. */
+  readonly cpuUs?: Pick<Measure, "ours" | "baseline" | "ratio">;
 }
 
 export interface Line {

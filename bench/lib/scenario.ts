@@ -7,6 +7,7 @@ import type { Job, Pace, ResultOf } from "./job.ts";
 import type { Progress } from "./progress.ts";
 import type { Outcome, Settings } from "./result.ts";
 import { type Prepare, type Server, startBaseline, type Target } from "./target.ts";
+import { withTools } from "./tools.ts";
 import type { Program, Workspace } from "./workspace.ts";
 
 /** `tiny` runs in the tests, `small` when every scenario runs, `full` when a single one is requested. */
@@ -121,9 +122,9 @@ export async function alternate<T>(
   return { ...pair, peers: Object.fromEntries(among.map((peer) => [peer.label, resultsOf(peer.label)])) };
 }
 
-/** Runs one job in a new generator process. */
+/** Runs one job in a new generator process, with the tools of this machine that can do a part of it. */
 export function generate<J extends Job>(context: Context, job: J): Promise<ResultOf[J["kind"]]> {
-  return runJob(context.workspace, job);
+  return runJob(context.workspace, withTools(context.workspace, job));
 }
 
 /** The pace of a run: closed loop without a rate, open loop with one. */

@@ -9,6 +9,7 @@ import {
   latencyMeasures,
   latencySeries,
   measureOf,
+  programNotes,
   throughputMeasures,
   throughputSeries,
 } from "../lib/measures.ts";
@@ -52,7 +53,11 @@ export async function threePhases(context: Context, change: DurableChange): Prom
   return {
     measures: [
       ...throughputMeasures({ prefix, noun, title: `${prefix}, ${senders}` }, most, (result) => result.perSecond),
-      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
+      ...latencyMeasures(
+        { prefix: "paced_latency", title: `latency at ${rate}`, perSecond: (r) => r.perSecond },
+        paced,
+        (result) => result.latency,
+      ),
       measureOf({ key: "alone_p50_ms", title: "one client alone, p50", unit: "ms", better: "lower" }, alone, (result) =>
         percentileMs(result.latency, 50),
       ),
@@ -67,6 +72,6 @@ export async function threePhases(context: Context, change: DurableChange): Prom
       await change.check(),
       ...(await storedChecks(peers)),
     ],
-    notes: [...notesOfBoth(phases), ...disturbanceNotes("one client", alone)],
+    notes: [...notesOfBoth(phases), ...programNotes("one client", alone), ...disturbanceNotes("one client", alone)],
   };
 }

@@ -8,6 +8,7 @@ import { buildRequest } from "../lib/http-request.ts";
 import {
   bottleneckNotes,
   failureChecks,
+  programNotes,
   sameSizeCheck,
   throughputMeasures,
   throughputSeries,
@@ -69,6 +70,6 @@ async function run(context: Context): Promise<Outcome> {
     measures: throughputMeasures({ prefix: "users", noun: "answer", title }, pair, (result) => result.perSecond),
     series: [throughputSeries(`${title}, per second`, pair, (result) => result.perSecond)],
     checks: [...failureChecks(title, pair), ...sameSizeCheck(title, pair, 0)],
-    notes: bottleneckNotes(title, pair),
+    notes: [...programNotes(title, pair), ...bottleneckNotes(title, pair)],
   };
 }
