@@ -6,7 +6,7 @@ import type { Usage } from "./probe.ts";
 import { type LatencySummary, PERCENTILES, type Point, percentileMs } from "./recorder.ts";
 import type { Check, Measure, Series } from "./result.ts";
 import { type Pair, sidesOf } from "./scenario.ts";
-import { medianOf, ratioOf, spreadOf } from "./statistics.ts";
+import { ratioOf, spreadOf } from "./statistics.ts";
 
 /** Above this share of a core a process is saturated. */
 const BUSY_SHARE = 0.9;
@@ -39,7 +39,10 @@ function undivided(measure: Measure): Measure {
   };
 }
 
-/** The same measure, which is a bound for each target of which a run had a saturated generator. */
+/**
+ * The same measure of closed-loop runs, which is a bound for each target of which a run had a saturated generator. (In
+ * open loop a generator spins while it waits for an arrival, so that its CPU time tells nothing.)
+ */
 function bounded<T extends { readonly usage: Usage }>(measure: Measure, pair: Pair<T>): Measure {
   const saturated = sidesOf(pair)
     .filter(([, runs]) => runs.some(({ usage }) => usage.generatorShare >= BUSY_SHARE))
@@ -115,7 +118,7 @@ export function latencyMeasures<T extends { readonly usage: Usage }>(
       pair,
       (run) => percentileMs(pick(run), percentile),
     );
-    return { ...bounded(measure, pair), ...(percentile === 50 ? cost : undefined) };
+    return percentile === 50 ? { ...measure, ...cost } : measure;
   });
 }
 
@@ -237,7 +240,7 @@ export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: stri
   const notes = sidesOf(pair).flatMap(([label, runs]) => {
     const usages = runs.map((run) => run.usage);
     if (usages.length === 0) return [];
-    const generator = medianOf(usages.map((usage) => usage.generatorShare));
+    const generator = Math.max(...usages.map((usage) => usage.generatorShare));
     const server = spreadOf(usages.map((usage) => share(usage)))?.median ?? null;
     const shares = `(generator ${percent(generator)} of a core, server ${server === null ? "unknown" : percent(server)})`;
     if (generator >= BUSY_SHARE) {
