@@ -14,7 +14,7 @@ const TMPFS_MAGIC = 0x0102_1994;
 
 export type Program =
   | "generator/main"
-  | `baselines/${"send" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
+  | `baselines/${"send" | "journal" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
 
 export interface Workspace {
   readonly folder: string;
