@@ -29,7 +29,7 @@ export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run
 }
 
 /** The measure is not a property of a server, so there is no ratio. */
-function undivided(measure: Measure): Measure {
+export function undivided(measure: Measure): Measure {
   const { peers, ...rest } = measure;
   const alone = { ...rest, ratio: null };
   if (peers === undefined) return alone;
