@@ -34,7 +34,7 @@ export const slowDisk: Scenario = {
   summary: `posts and reads on a disk whose flush takes ${FLUSH_DELAY_MS} ms longer`,
   baseline: "baselines/send",
   supportsUrl: false,
-  missing: () => (hasCompiler() ? null : "it needs a compiler of C (Debian package gcc)"),
+  missing: () => (hasCompiler() ? null : "it needs a compiler of C (Debian package build-essential)"),
   sizes: {
     tiny: { ...common(2, 50), durationSeconds: 0.3, warmupSeconds: 0.1, runs: 1 },
     small: { ...common(16, 200), durationSeconds: 2, warmupSeconds: 1, runs: 2 },

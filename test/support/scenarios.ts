@@ -42,10 +42,10 @@ const median = (result: ScenarioResult, key: string, side: "ours" | "baseline"):
 export const groups = {
   posts: ["start", "send", "settings", "status"],
   changes: ["create-channel", "mark-read", "delete-topic", "disk", "permissions"],
-  stored: ["start-filled", "cost", "organizations"],
+  stored: ["start-filled", "cost", "organizations", "slow-disk"],
   reads: ["read", "history", "users", "register"],
   push: ["fanout", "presence", "typing", "idle"],
-  clients: ["mixed", "reconnect", "slow-disk"],
+  clients: ["mixed", "reconnect"],
 } as const;
 
 /** On a busy machine a second has some completed requests, and some ticks of CPU time (10 ms each). */
