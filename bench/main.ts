@@ -161,13 +161,20 @@ function chooseScenarios(name: string | undefined, flags: Flags): readonly Scena
       process.stderr.write(`bench: ${skipped.name} starts the server itself and is skipped with --url\n`);
     }
   }
-  if (name === undefined) return possible;
+  const runnable = possible.filter(({ name: one, missing }) => {
+    const line = missing?.() ?? null;
+    if (line !== null && (name === undefined || name === one)) {
+      process.stderr.write(`bench: ${one} is skipped: ${line}\n`);
+    }
+    return line === null;
+  });
+  if (name === undefined) return runnable;
   if (!scenarios.some((scenario) => scenario.name === name)) {
     command.error(
       `bench: unknown scenario ${name}; known are ${scenarios.map((scenario) => scenario.name).join(", ")}`,
     );
   }
-  return possible.filter((scenario) => scenario.name === name);
+  return runnable.filter((scenario) => scenario.name === name);
 }
 
 function foreignServerOf(flags: Flags): ForeignServer | null {

@@ -1,25 +1,35 @@
-// Posts over HTTP, and the events that they cause, counted at every receiver. Closed loop: a connection posts again
-// when it has its response and all receivers have the event, so the slower of server and receivers sets the pace. Open
-// loop: posts at a fixed rate, with latency from the due time to each receiver and to the last one.
+// Posts over HTTP, and the events that they cause, which other programs read (receiver-programs.ts). Closed loop: a
+// connection posts again when it has its response and all receivers have the event, so the slower of server and
+// receivers sets the pace. Open loop: posts at a fixed rate, with latency from the due time to each receiver and to the
+// last one.
 
 import { runArrivals } from "../lib/arrivals.ts";
-import { markerIn, markersIn } from "../lib/http-request.ts";
-import type { DeliveriesJob, DeliveriesResult } from "../lib/job.ts";
-import { BACKLOG_ARRIVALS_MAX, DELIVERY_WAIT_MS, MARKERS_MAX } from "../lib/limits.ts";
+import { type DeliveriesJob, type DeliveriesResult, KIT_SENDER } from "../lib/job.ts";
+import { BACKLOG_ARRIVALS_MAX, DELIVERY_WAIT_MS, POSTS_PER_RUN_MAX } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
+import { postsPerMarker } from "../lib/receiver-protocol.ts";
 import { Recorder } from "../lib/recorder.ts";
 import { ConnectionPool, type PooledConnection } from "./connection-pool.ts";
-import { ReceiptTracker } from "./receipt-tracker.ts";
-import { ReceiverPool } from "./receiver-pool.ts";
+import { runWrkDeliveries } from "./deliveries-wrk.ts";
+import { ReceiverPrograms, receiverName } from "./receiver-programs.ts";
 import { drain, runWindow } from "./window.ts";
 
 const SWEEP_MS = 250;
 
 /** Runs the job. Rejects when a receiver is rejected or connections break repeatedly. */
 export async function runDeliveries(job: DeliveriesJob): Promise<DeliveriesResult> {
+  if (job.wrk !== undefined) return await runWrkDeliveries(job, job.wrk);
   const run = new DeliveryRun(job);
   await run.open();
   return await run.measure();
+}
+
+/** A post that some receivers have not seen yet. */
+interface OpenPost {
+  readonly dueAt: number;
+  /** Programs whose receivers have not all seen it. */
+  missing: number;
+  lastAt: number;
 }
 
 class DeliveryRun {
@@ -29,31 +39,28 @@ class DeliveryRun {
   readonly #posts: Recorder;
   readonly #deliveries: Recorder;
   readonly #lastReceiver: Recorder;
-  readonly #receipts: ReceiptTracker;
-  readonly #receiverPool: ReceiverPool;
+  readonly #open = new Map<number, OpenPost>();
+  readonly #receivers: ReceiverPrograms;
   readonly #pool: ConnectionPool;
-  readonly #samples: string[] = [];
   /**
    * Lanes that have their response and may post: when their post is complete (closed loop), or at the next arrival
    * (open loop).
    */
   #free: PooledConnection[] = [];
   #backlog: number[] = [];
-  #frames = 0;
   #sending = false;
   #isFinishing = false;
 
   constructor(job: DeliveriesJob) {
     const { durationMs } = job.pace;
+    if ((job.cycles[0]?.length ?? 1) !== postsPerMarker(job.decoder))
+      throw new Error("a cycle is no round of a marker");
     this.#job = job;
     this.#probe = new Probe(job.watch);
     this.#posts = new Recorder(durationMs);
     this.#deliveries = new Recorder(durationMs);
     this.#lastReceiver = new Recorder(durationMs);
-    this.#receipts = new ReceiptTracker(job.receivers.count);
-    this.#receiverPool = new ReceiverPool(job.address, job.receivers, {
-      onFrame: (index, bytes, from, to) => this.#onFrame(index, bytes, from, to),
-    });
+    this.#receivers = new ReceiverPrograms(job, (post, arrivedAt) => this.#onSeen(post, arrivedAt));
     this.#pool = new ConnectionPool({
       address: job.address,
       ...(job.postSockets === undefined ? {} : { sockets: job.postSockets }),
@@ -71,7 +78,7 @@ class DeliveryRun {
   }
 
   async open(): Promise<void> {
-    await this.#receiverPool.openUntil(this.#job.receivers.count);
+    await this.#receivers.open();
     await this.#pool.open();
   }
 
@@ -82,20 +89,26 @@ class DeliveryRun {
     const window = runWindow({ pace, probe: this.#probe, recorders });
     const sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     const arrivals = pace.ratePerSecond === null ? this.#startAll() : this.#startArrivals(pace.ratePerSecond);
-    await Promise.race([window, this.#pool.failed]);
+    await Promise.race([window, this.#pool.failed, this.#receivers.failed]);
     await arrivals;
     this.#finishCycles();
-    await drain(() => this.#receipts.open + this.#pool.busy + this.#backlog.length, DELIVERY_WAIT_MS);
+    await drain(() => this.#open.size + this.#pool.busy + this.#backlog.length, DELIVERY_WAIT_MS);
     clearInterval(sweeper);
     const unanswered = this.#pool.busy + this.#backlog.length;
     this.#pool.close();
     const usage = await this.#probe.report();
-    const lost = { closedReceivers: this.#receiverPool.lost, firstClose: this.#receiverPool.firstClose };
-    await this.#receiverPool.close();
-    return { ...this.#summary(), ...lost, failures: this.#pool.failures(unanswered), usage };
+    const { lost, firstClose, duplicates, frames, samples } = await this.#receivers.close();
+    return {
+      ...this.#summary(),
+      ...{ closedReceivers: lost, firstClose, duplicates, frames, sampleFrames: samples },
+      sender: KIT_SENDER,
+      receiver: receiverName(this.#job),
+      failures: this.#pool.failures(unanswered),
+      usage,
+    };
   }
 
-  #summary(): Omit<DeliveriesResult, "usage" | "failures" | "closedReceivers" | "firstClose"> {
+  #summary() {
     const perSecond = (recorder: Recorder): number => (recorder.completed * 1000) / recorder.elapsedMs;
     return {
       posts: this.#posts.completed,
@@ -105,10 +118,7 @@ class DeliveryRun {
       latency: this.#deliveries.summary(),
       lastReceiver: this.#lastReceiver.summary(),
       throughput: this.#deliveries.throughput(),
-      incomplete: this.#receipts.open,
-      duplicates: this.#receipts.duplicates,
-      frames: this.#frames,
-      sampleFrames: this.#samples,
+      incomplete: this.#open.size,
     };
   }
 
@@ -136,7 +146,9 @@ class DeliveryRun {
   }
 
   #post(pooled: PooledConnection, dueAt: number): void {
-    this.#receipts.begin(this.#pool.send(pooled, dueAt), dueAt);
+    const post = this.#pool.send(pooled, dueAt);
+    if (post >= POSTS_PER_RUN_MAX) throw new RangeError("too many posts: choose a shorter duration or a lower rate");
+    this.#open.set(post, { dueAt, missing: this.#receivers.count, lastAt: 0 });
   }
 
   /** Called when the lane has its response: it posts again if it must and may, otherwise it becomes free. */
@@ -156,7 +168,7 @@ class DeliveryRun {
   #nextTurnOf(pooled: PooledConnection): number | null {
     const isClosedLoop = this.#job.pace.ratePerSecond === null;
     const isWanted = this.#sending ? isClosedLoop : this.#isFinishing && isMidCycle(pooled);
-    const isFree = pooled.turn === -1 || this.#receipts.isComplete(pooled.post);
+    const isFree = pooled.turn === -1 || !this.#open.has(pooled.post);
     return isWanted && isFree ? performance.now() : null;
   }
 
@@ -168,52 +180,20 @@ class DeliveryRun {
     for (const pooled of lanes) this.#onReady(pooled);
   }
 
-  #onFrame(receiver: number, bytes: Buffer, from: number, to: number): void {
-    this.#frames += 1;
-    const now = performance.now();
-    if (this.#job.decoder === "typing") this.#onTypingFrame(receiver, bytes.toString("utf8", from, to), now);
-    else this.#scan(receiver, bytes, { from, to, now });
-  }
-
-  #scan(receiver: number, bytes: Buffer, range: { from: number; to: number; now: number }): void {
-    const payload = bytes.subarray(range.from, range.to);
-    for (const marker of markersIn(payload)) {
-      if (receiver === 0) this.#keepSample(0, () => payload.toString("utf8"));
-      this.#see(this.#postOf(marker, 0), receiver, range.now);
+  /** All sockets of one program have seen a post. It may be one that this run never sent, of another run. */
+  #onSeen(number: number, arrivedAt: readonly number[]): void {
+    const post = this.#open.get(number);
+    if (post === undefined) return;
+    for (const at of arrivedAt) {
+      this.#deliveries.complete(at);
+      this.#deliveries.latency(post.dueAt, at);
     }
-  }
-
-  #onTypingFrame(receiver: number, text: string, now: number): void {
-    for (const event of eventsOf(text)) {
-      if (event.type !== "typing" || typeof event.topic !== "string") continue;
-      const marker = markerIn(event.topic);
-      if (marker === null) continue;
-      const turn = event.op === "stop" ? 1 : 0;
-      if (receiver === 0) this.#keepSample(turn, () => text);
-      this.#see(this.#postOf(marker, turn), receiver, now);
-    }
-  }
-
-  /** The post of a marker found in a frame. Markers of other runs map to posts that this run never sends. */
-  #postOf(marker: number, turn: number): number {
-    const inThisRun = (marker - this.#job.firstMarker + MARKERS_MAX) % MARKERS_MAX;
-    return inThisRun * (this.#job.cycles[0]?.length ?? 1) + turn;
-  }
-
-  #keepSample(turn: number, read: () => string): void {
-    this.#samples[turn] ??= read();
-  }
-
-  #see(post: number, receiver: number, now: number): void {
-    const dueAt = this.#receipts.dueAt(post);
-    if (dueAt === null) return;
-    const seen = this.#receipts.see(post, receiver);
-    if (seen === "again") return;
-    this.#deliveries.complete(now);
-    this.#deliveries.latency(dueAt, now);
-    if (seen !== "last") return;
-    this.#lastReceiver.latency(dueAt, now);
-    if (this.#job.pace.ratePerSecond === null || this.#isFinishing) this.#continue(post);
+    post.lastAt = Math.max(post.lastAt, arrivedAt.at(-1) ?? 0);
+    post.missing -= 1;
+    if (post.missing > 0) return;
+    this.#open.delete(number);
+    this.#lastReceiver.latency(post.dueAt, post.lastAt);
+    if (this.#job.pace.ratePerSecond === null || this.#isFinishing) this.#continue(number);
   }
 
   /** Lets the lane post again whose post has just become complete, if it already has its response. */
@@ -237,17 +217,4 @@ class DeliveryRun {
 /** Whether the lane has started a cycle and not completed it. */
 function isMidCycle(pooled: PooledConnection): boolean {
   return pooled.turn !== -1 && pooled.turn < pooled.requests.length - 1;
-}
-
-interface PushedEvent {
-  readonly type?: string;
-  readonly op?: string;
-  readonly topic?: unknown;
-}
-
-/** The events of one frame: `event` holds one, `events` several, anything else none. */
-function eventsOf(text: string): readonly PushedEvent[] {
-  const frame = JSON.parse(text) as { type?: string; event?: PushedEvent; events?: readonly PushedEvent[] };
-  if (frame.type === "event" && frame.event !== undefined) return [frame.event];
-  return frame.type === "events" && frame.events !== undefined ? frame.events : [];
 }

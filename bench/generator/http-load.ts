@@ -1,15 +1,20 @@
 // HTTP load over keep-alive connections, all of one kind. bench/generator/dispatchers.ts decides when each sends.
 
-import type { HttpLoadJob, HttpLoadResult } from "../lib/job.ts";
+import { type HttpLoadJob, type HttpLoadResult, KIT_SENDER } from "../lib/job.ts";
 import { DRAIN_MS } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
 import { Recorder } from "../lib/recorder.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { dispatcherFor } from "./dispatchers.ts";
 import { drain, runWindow } from "./window.ts";
+import { runWrkLoad } from "./wrk.ts";
 
 /** Runs the job. Rejects when connections break repeatedly. */
 export async function runHttpLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
+  return job.wrk === undefined ? await runOwnLoad(job) : await runWrkLoad(job, job.wrk);
+}
+
+async function runOwnLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
   const recorder = new Recorder(job.pace.durationMs);
   const probe = new Probe(job.watch);
   const dispatcher = dispatcherFor(job.pace);
@@ -35,6 +40,7 @@ export async function runHttpLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
   const unanswered = pool.busy + dispatcher.waiting;
   pool.close();
   return {
+    sender: KIT_SENDER,
     completed: recorder.completed,
     perSecond: (recorder.completed * 1000) / recorder.elapsedMs,
     latency: recorder.summary(),

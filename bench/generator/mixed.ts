@@ -3,7 +3,7 @@
 // post's due time.
 
 import { markerIn } from "../lib/http-request.ts";
-import { MIXED_KINDS, type MixedJob, type MixedKind, type MixedResult } from "../lib/job.ts";
+import { KIT_SENDER, MIXED_KINDS, type MixedJob, type MixedKind, type MixedResult } from "../lib/job.ts";
 import { DELIVERY_WAIT_MS, DRAIN_MS, MARKERS_MAX } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
 import { Recorder } from "../lib/recorder.ts";
@@ -68,6 +68,7 @@ export async function runMixed(job: MixedJob): Promise<MixedResult> {
   pollers.close();
   const failures = pool.failures(unanswered);
   return {
+    sender: KIT_SENDER,
     perSecond: (all.completed * 1000) / all.elapsedMs,
     pollsPerSecond: (polls.completed * 1000) / polls.elapsedMs,
     throughput: all.throughput(),

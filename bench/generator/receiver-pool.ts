@@ -71,10 +71,10 @@ export class ReceiverPool {
   async close(): Promise<void> {
     this.#closing = true;
     for (const member of this.#members) member.socket?.close();
-    const requests = this.#members.flatMap(({ queueId, authorization }) =>
-      queueId === null ? [] : [deleteQueueRequest(this.#address, authorization, queueId)],
+    const queues = this.#members.flatMap(({ queueId, authorization }) =>
+      queueId === null ? [] : [{ queueId, authorization }],
     );
-    if (requests.length > 0) await sendAll(this.#address, requests);
+    await deleteQueues(this.#address, queues);
   }
 
   /** Drops every socket at once without a close frame; each resumes its queue. Rejects when one is rejected. */
@@ -97,9 +97,9 @@ export class ReceiverPool {
   }
 
   #newMember(): Member {
-    const { authorizations } = this.#receivers;
+    const { authorizations, firstSocket = 0 } = this.#receivers;
     const index = this.#members.length;
-    const authorization = authorizations[index % authorizations.length] ?? "";
+    const authorization = authorizations[(firstSocket + index) % authorizations.length] ?? "";
     const member: Member = { index, authorization, socket: null, queueId: null };
     this.#members.push(member);
     return member;
@@ -107,11 +107,12 @@ export class ReceiverPool {
 
   /** Opens the member's socket and sends `frame`, a registration or a resume; resolves with its reply. */
   #enter(member: Member, frame: string): Promise<void> {
-    const { localAddresses, path, dialect: name = "json" } = this.#receivers;
+    const { localAddresses, path, dialect: name = "json", firstSocket = 0 } = this.#receivers;
     const dialect = dialects[name];
-    const login = { authorization: member.authorization, register: frame, index: member.index };
+    const socketNumber = firstSocket + member.index;
+    const login = { authorization: member.authorization, register: frame, index: socketNumber };
     const authorization = dialect.usesHeader ? member.authorization : null;
-    const localAddress = localAddresses[member.index % localAddresses.length] ?? null;
+    const localAddress = localAddresses[socketNumber % localAddresses.length] ?? null;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error("a socket got no reply to its registration")), HANDSHAKE_WAIT_MS);
       let registered = false;
@@ -152,6 +153,15 @@ export class ReceiverPool {
     this.#lost += 1;
     if (this.#firstClose === "") this.#firstClose = reason;
   }
+}
+
+/** Deletes queues, each as its owner. */
+export async function deleteQueues(
+  address: Address,
+  queues: readonly { readonly queueId: string; readonly authorization: string }[],
+): Promise<void> {
+  const requests = queues.map(({ queueId, authorization }) => deleteQueueRequest(address, authorization, queueId));
+  if (requests.length > 0) await sendAll(address, requests);
 }
 
 function deleteQueueRequest(address: Address, authorization: string, queueId: string): string {

@@ -7,7 +7,7 @@ import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult, tr
 import { cellsOf, columnsOf } from "./text-report.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--ours:#0a6ebd;--baseline:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--line:#c9ccd1;--bad:#c0392b}
+:root{color-scheme:light dark;--ours:#0a6ebd;--baseline:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--peer-4:#b03a6f;--line:#c9ccd1;--bad:#c0392b}
 body{font:16px/1.45 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:60rem}
 h1{font-size:1.4rem;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .2rem}p{margin:.3rem 0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;width:100%}

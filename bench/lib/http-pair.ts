@@ -16,18 +16,30 @@ export interface HttpPhase {
   readonly connections?: number;
   /** Arrivals per second; null: as many as possible. */
   readonly ratePerSecond: number | null;
+  /** A second baseline. */
+  readonly journal?: Target | null;
   readonly peers?: readonly Peer[];
 }
 
 export function httpPair(context: Context, phase: HttpPhase): Promise<Pair<HttpLoadResult>> {
   const { settings } = context;
-  const { label, server, baseline, cycles, connections = settings.connections, ratePerSecond, peers = [] } = phase;
+  const {
+    label,
+    server,
+    baseline,
+    journal = null,
+    cycles,
+    connections = settings.connections,
+    ratePerSecond,
+    peers = [],
+  } = phase;
   const load = { kind: "http-load" as const, connections, pace: paceOf(settings, ratePerSecond) };
   return alternate(context, {
     label,
     seconds: runSeconds(settings),
     server,
     baseline,
+    journal,
     run: async (target) =>
       generate(context, {
         ...load,

@@ -24,6 +24,15 @@ interface CommonJob {
   readonly watch: Watch | null;
 }
 
+/** An installed wrk, and the script that makes its requests (bench/native/load.lua). */
+export interface Wrk {
+  readonly version: string;
+  readonly script: string;
+}
+
+/** Name of the kit's own generator, which runs in Node. */
+export const KIT_SENDER = "the kit's generator (Node)";
+
 /** HTTP requests over keep-alive connections; connection i sends `cycles[i % cycles.length]`. */
 export interface HttpLoadJob extends CommonJob {
   readonly kind: "http-load";
@@ -32,6 +41,8 @@ export interface HttpLoadJob extends CommonJob {
   readonly pace: Pace;
   /** Set if the posts are sent over sockets instead of HTTP. */
   readonly postSockets?: PostSockets;
+  /** Set if wrk sends the requests, instead of the kit. Its connections take the cycles in turn. */
+  readonly wrk?: Wrk;
 }
 
 /** Sockets that post; socket i authenticates with `authorizations[i % length]`. */
@@ -49,6 +60,8 @@ export interface Receivers {
   /** Socket i authenticates with `authorizations[i % length]`. */
   readonly authorizations: readonly string[];
   readonly count: number;
+  /** The number i of the first of them (default 0), if programs share the sockets of a run. */
+  readonly firstSocket?: number;
   /** The register frame (JSON text), with the `ref` REGISTER_REF. */
   readonly register: string;
   /** Socket i connects from source address i % length; empty: the kernel chooses. */
@@ -69,8 +82,12 @@ export interface DeliveriesJob extends CommonJob {
   readonly pace: Pace;
   /** The first marker of this run, so that events of an earlier run are not counted. */
   readonly firstMarker: number;
-  /** `scan` finds the marker in the bytes of a frame; `typing` parses the frame, because it also needs its `op`. */
+  /** `scan` finds the marker in the bytes of a frame; `typing` also needs the `op` of the notice that holds it. */
   readonly decoder: "scan" | "typing";
+  /** The compiled bench/native/receiver.c, if it reads the events; by default several programs in Node do. */
+  readonly receiverProgram?: string;
+  /** Set if wrk sends the posts, which then does not wait for their events. */
+  readonly wrk?: Wrk;
 }
 
 /** Kinds of requests in the mix, without the polls for events. */
@@ -129,6 +146,8 @@ export interface PermissionsJob {
 export type Job = HttpLoadJob | DeliveriesJob | MixedJob | ReconnectJob | IdleSocketsJob | PermissionsJob;
 
 export interface HttpLoadResult {
+  /** The program that sent the requests, for the report. */
+  readonly sender: string;
   /** Responses with status 200 inside the window. */
   readonly completed: number;
   readonly perSecond: number;
@@ -154,6 +173,9 @@ export interface Failures {
 }
 
 export interface DeliveriesResult {
+  /** The programs that sent the posts and that read the events, for the report. */
+  readonly sender: string;
+  readonly receiver: string;
   readonly posts: number;
   readonly postsPerSecond: number;
   readonly deliveries: number;
@@ -170,15 +192,16 @@ export interface DeliveriesResult {
   readonly firstClose: string;
   /**
    * Number of frames read, and the first event frame of each request of a cycle (for a baseline that sends the same
-   * bytes).
+   * bytes; null if the program that reads them keeps none).
    */
   readonly frames: number;
-  readonly sampleFrames: readonly string[];
+  readonly sampleFrames: readonly (string | null)[];
   readonly failures: Failures;
   readonly usage: Usage;
 }
 
 export interface MixedResult {
+  readonly sender: string;
   /** Rate of responses with 200, including polls; and of polls alone. */
   readonly perSecond: number;
   readonly pollsPerSecond: number;

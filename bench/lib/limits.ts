@@ -24,12 +24,18 @@ export const DRAIN_MS = 5_000;
 export const DELIVERY_WAIT_MS = 2_000;
 /** Idle connections that the server closed and the run reopened. */
 export const RECONNECTS_MAX = 10_000;
-/** Posts per delivery run: the receipt tracker keeps one bit per post and receiver. */
+/** Posts per delivery run; bench/native/receiver.c has the same bound. */
 export const POSTS_PER_RUN_MAX = 2_000_000;
 /** Numbers that a marker can hold. Each run takes the next POSTS_PER_RUN_MAX of them, starting again after the last. */
 export const MARKERS_MAX = 100_000_000;
 /** Total bits of the receipt tracker over all receivers (64 MB). */
 export const RECEIPT_BITS_MAX = 512 * 1024 * 1024;
+/** Memory of the posts that some receivers of a program have seen, and some have not. */
+export const RECEIPT_BYTES_MAX = 512 * 1024 * 1024;
+/** Programs in Node that share the sockets. A single one would limit a fan-out more than the server does. */
+export const RECEIVER_PROGRAMS = 2;
+/** Wait for the report of a program that reads events. */
+export const RECEIVER_REPORT_WAIT_MS = 30_000;
 /** Size of a response's head, and of the part of a failed response's body that is kept. */
 export const RESPONSE_HEAD_BYTES_MAX = 65_536;
 export const FAILURE_BODY_BYTES_MAX = 500;
@@ -57,6 +63,14 @@ export const JOB_GRACE_MS = 60_000;
 export const PLOT_POINTS_MAX = 120;
 /** Wait for the metrics file after SIGUSR2. */
 export const METRICS_WAIT_MS = 2_000;
+/** How often the threads of the generator are read. One that ends is counted up to the last reading before. */
+export const THREADS_READ_MS = 50;
+/** wrk gives up a request after this time, and counts it as unanswered. */
+export const WRK_TIMEOUT_SECONDS = 10;
+/** The report of wrk is read up to this length. */
+export const WRK_OUTPUT_BYTES_MAX = 65_536;
+/** A compiler of C ends within this time. */
+export const COMPILE_WAIT_MS = 60_000;
 /** Maxima of the command line options. */
 export const CONNECTIONS_MAX = 60_000;
 export const RATE_PER_SECOND_MAX = 1_000_000;

@@ -24,7 +24,7 @@ export function describeMachine(folder: string): Machine {
 }
 
 /** Each write extends the file, as in a growing store. */
-function measureFlushUs(folder: string): number {
+export function measureFlushUs(folder: string): number {
   const file = openSync(join(folder, "flush-probe"), "w");
   const bytes = Buffer.alloc(FLUSH_BYTES, 1);
   const times = Array.from({ length: FLUSHES }, () => {

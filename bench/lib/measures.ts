@@ -6,7 +6,7 @@ import type { Usage } from "./probe.ts";
 import { type LatencySummary, PERCENTILES, type Point, percentileMs } from "./recorder.ts";
 import type { Check, Measure, Series } from "./result.ts";
 import { type Pair, sidesOf } from "./scenario.ts";
-import { medianOf, ratioOf, spreadOf } from "./statistics.ts";
+import { ratioOf, spreadOf } from "./statistics.ts";
 
 /** Above this share of a core a process is saturated. */
 const BUSY_SHARE = 0.9;
@@ -29,7 +29,7 @@ export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run
 }
 
 /** The measure is not a property of a server, so there is no ratio. */
-function undivided(measure: Measure): Measure {
+export function undivided(measure: Measure): Measure {
   const { peers, ...rest } = measure;
   const alone = { ...rest, ratio: null };
   if (peers === undefined) return alone;
@@ -39,21 +39,42 @@ function undivided(measure: Measure): Measure {
   };
 }
 
-/** Throughput of closed-loop runs and its cost. `noun` names the counted thing: "post", "delivery". */
+/**
+ * The same measure of closed-loop runs, which is a bound for each target of which a run had a saturated generator. (In
+ * open loop a generator spins while it waits for an arrival, so that its CPU time tells nothing.)
+ */
+function bounded<T extends { readonly usage: Usage }>(measure: Measure, pair: Pair<T>): Measure {
+  const saturated = sidesOf(pair)
+    .filter(([, runs]) => runs.some(({ usage }) => usage.generatorShare >= BUSY_SHARE))
+    .map(([label]) => label);
+  return saturated.length === 0 ? measure : { ...measure, saturated };
+}
+
+/** CPU of the server process per operation. */
+function cpuMeasure<T extends { readonly usage: Usage }>(
+  description: Pick<Description, "key" | "title">,
+  pair: Pair<T>,
+  perSecond: (run: T) => number,
+): Measure {
+  return measureOf({ ...description, unit: "us", better: "lower" }, pair, (run) => {
+    const { serverCpuSeconds, wallSeconds } = run.usage;
+    const count = perSecond(run) * wallSeconds;
+    return serverCpuSeconds === null || count === 0 ? null : (serverCpuSeconds * 1_000_000) / count;
+  });
+}
+
+/** Cost and throughput of closed-loop runs. `noun` names the counted thing: "post", "delivery". */
 export function throughputMeasures<T extends { readonly usage: Usage }>(
   options: { readonly prefix: string; readonly noun: string; readonly title: string },
   pair: Pair<T>,
   perSecond: (run: T) => number,
 ): Measure[] {
   const { prefix, noun, title } = options;
-  const cpuUs = (run: T): number | null => {
-    const { serverCpuSeconds, wallSeconds } = run.usage;
-    const count = perSecond(run) * wallSeconds;
-    return serverCpuSeconds === null || count === 0 ? null : (serverCpuSeconds * 1_000_000) / count;
-  };
+  const cpu = cpuMeasure({ key: `${prefix}_cpu_us`, title: `server CPU per ${noun}` }, pair, perSecond);
+  const rate = measureOf({ key: `${prefix}_per_s`, title, unit: "/s", better: "higher" }, pair, perSecond);
   return [
-    measureOf({ key: `${prefix}_per_s`, title, unit: "/s", better: "higher" }, pair, perSecond),
-    measureOf({ key: `${prefix}_cpu_us`, title: `server CPU per ${noun}`, unit: "us", better: "lower" }, pair, cpuUs),
+    cpu,
+    { ...bounded(rate, pair), cpuUs: costOf(cpu) },
     measureOf(
       {
         key: `${prefix}_loop_delay_p99_ms`,
@@ -74,24 +95,31 @@ export function throughputMeasures<T extends { readonly usage: Usage }>(
   ];
 }
 
-/** p50, p99 and p99.9 of a latency. */
-export function latencyMeasures<T>(
-  options: { readonly prefix: string; readonly title: string },
+function costOf({ ours, baseline, ratio }: Measure): Pick<Measure, "ours" | "baseline" | "ratio"> {
+  return { ours, baseline, ratio };
+}
+
+/** p50, p99 and p99.9 of a latency; the cost of an operation, if their rate is given. */
+export function latencyMeasures<T extends { readonly usage: Usage }>(
+  options: { readonly prefix: string; readonly title: string; readonly perSecond?: (run: T) => number },
   pair: Pair<T>,
   pick: (run: T) => LatencySummary,
 ): Measure[] {
-  return ([50, 99, 99.9] as const).map((percentile) =>
-    measureOf(
+  const { prefix, title, perSecond } = options;
+  const cost = perSecond && { cpuUs: costOf(cpuMeasure({ key: `${prefix}_cpu_us`, title }, pair, perSecond)) };
+  return ([50, 99, 99.9] as const).map((percentile) => {
+    const measure = measureOf(
       {
-        key: `${options.prefix}_p${String(percentile).replace(".", "_")}_ms`,
-        title: `${options.title} p${percentile}`,
+        key: `${prefix}_p${String(percentile).replace(".", "_")}_ms`,
+        title: `${title} p${percentile}`,
         unit: "ms",
         better: "lower",
       },
       pair,
       (run) => percentileMs(pick(run), percentile),
-    ),
-  );
+    );
+    return percentile === 50 ? { ...measure, ...cost } : measure;
+  });
 }
 
 /** Latency by percentile, all targets; at each percentile the median over the runs. */
@@ -195,20 +223,32 @@ export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: str
   ];
 }
 
+/** Names the programs that sent the load, and those that received the events. */
+export function programNotes<T extends { readonly sender: string; readonly receiver?: string }>(
+  phase: string,
+  pair: Pair<T>,
+): string[] {
+  const runs = sidesOf(pair).flatMap(([, side]) => side);
+  const senders = [...new Set(runs.map(({ sender }) => sender))];
+  const receivers = [...new Set(runs.flatMap(({ receiver }) => receiver ?? []))];
+  const received = receivers.length === 0 ? "" : `; events read by ${receivers.join(" and ")}`;
+  return senders.length === 0 ? [] : [`${phase}: load from ${senders.join(" and ")}${received}.`];
+}
+
 /** Names the bottleneck of closed-loop runs: one sentence for each target where it was not the server. */
 export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
   const notes = sidesOf(pair).flatMap(([label, runs]) => {
     const usages = runs.map((run) => run.usage);
     if (usages.length === 0) return [];
-    const generator = medianOf(usages.map((usage) => usage.generatorShare));
+    const generator = Math.max(...usages.map((usage) => usage.generatorShare));
     const server = spreadOf(usages.map((usage) => share(usage)))?.median ?? null;
     const shares = `(generator ${percent(generator)} of a core, server ${server === null ? "unknown" : percent(server)})`;
-    if (server !== null && server >= BUSY_SHARE) return [];
     if (generator >= BUSY_SHARE) {
       return [
-        `${phase}, ${label}: the load generator was the bottleneck ${shares}; compare CPU per operation, not throughput.`,
+        `${phase}, ${label}: the load generator was saturated ${shares}, so the throughput is a bound; compare CPU per operation.`,
       ];
     }
+    if (server !== null && server >= BUSY_SHARE) return [];
     return [
       `${phase}, ${label}: neither side was out of CPU ${shares}: the time was spent waiting (flush, wake-ups, other programs).`,
     ];

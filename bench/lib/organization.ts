@@ -16,6 +16,8 @@ export const OWNER = { email: "owner@bench.example.com", id: 2 } as const;
 /** The default channel, which every new user joins. */
 export const GENERAL = 1;
 
+const SITE = "http://127.0.0.1:9991";
+
 /** Concurrent commands; below the server's `queued_commands_max`. */
 const AT_ONCE = 1_000;
 
@@ -35,26 +37,60 @@ export async function createOrganization(
   dataFolder: string,
   work: (realm: Realm, folder: string) => Promise<void>,
 ): Promise<string> {
-  const root = RootStore.open(dataFolder);
-  let folder = "";
-  try {
-    root.lock();
-    const tools = { dataDir: dataFolder, root, clock: systemClock, alarm };
-    const wanted = { label: "", hosts: [], name: "Bench", ownerEmail: OWNER.email, ownerPassword: null };
-    await createRealm(wanted, tools, (key) =>
-      writeZuliprc(join(dataFolder, "zuliprc"), { email: OWNER.email, key, site: "http://127.0.0.1:9991" }),
-    );
+  return await withRoot(dataFolder, async (root) => {
+    await createOne(root, dataFolder, "");
+    let folder = "";
     for (const { id } of root.realms()) {
       folder = realmFolder(dataFolder, id);
       const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true });
       await work(realm, folder);
       await realm.close();
     }
+    return folder;
+  });
+}
+
+/** Creates `count` organizations in an empty folder, which answer at `hostOf(index)`. @returns their owners' keys */
+export async function createOrganizations(dataFolder: string, count: number): Promise<readonly string[]> {
+  return await withRoot(dataFolder, async (root) => {
+    const keys: string[] = [];
+    for (let index = 0; index < count; index += 1) keys.push(await createOne(root, dataFolder, labelOf(index)));
+    return keys;
+  });
+}
+
+/** The host name that selects an organization. */
+export function hostOf(index: number): string {
+  return `${labelOf(index)}.bench.example.com`;
+}
+
+function labelOf(index: number): string {
+  return `organization-${index}`;
+}
+
+/** Opens the root of a data folder for the duration of `work`. */
+async function withRoot<T>(dataFolder: string, work: (root: RootStore) => Promise<T>): Promise<T> {
+  const root = RootStore.open(dataFolder);
+  try {
+    root.lock();
+    return await work(root);
   } finally {
     root.unlock();
     await root.close();
   }
-  return folder;
+}
+
+/** Creates an organization; the key of the first one's owner is written to `zuliprc`. @returns the owner's key */
+async function createOne(root: RootStore, dataFolder: string, label: string): Promise<string> {
+  const isFirst = root.realms().length === 0;
+  const tools = { dataDir: dataFolder, root, clock: systemClock, alarm };
+  const wanted = { label, hosts: [], name: "Bench", ownerEmail: OWNER.email, ownerPassword: null };
+  let ownerKey = "";
+  await createRealm(wanted, tools, (key) => {
+    ownerKey = key;
+    if (isFirst) writeZuliprc(join(dataFolder, "zuliprc"), { email: OWNER.email, key, site: SITE });
+  });
+  return ownerKey;
 }
 
 /** Sends `count` commands, many at once. */

@@ -8,9 +8,9 @@ import { formatNumber } from "./text-report.ts";
 const WIDTH = 360;
 const HEIGHT = 220;
 const MARGIN = { left: 52, right: 10, top: 10, bottom: 34 };
-const COLOURS = ["var(--ours)", "var(--baseline)", "var(--peer-1)", "var(--peer-2)", "var(--peer-3)"];
-/** The width of a legend entry: five names fit side by side. */
-const LEGEND_STEP = 60;
+const COLOURS = ["var(--ours)", "var(--baseline)", "var(--peer-1)", "var(--peer-2)", "var(--peer-3)", "var(--peer-4)"];
+/** The width of a legend entry: six names fit side by side. */
+const LEGEND_STEP = 50;
 const TICKS = 5;
 /** The hundredth percentile has infinitely many nines, so it is drawn at 99.999 %. */
 const NINES_MAX = 5;

@@ -1,9 +1,10 @@
 // Observes the server process from outside during a measured window: CPU seconds from /proc, event-loop delay from the
-// metrics file (on SIGUSR2 the server writes it and starts a new histogram), and the generator's own share of a core.
-// If the generator was saturated, a result says nothing about the server.
+// metrics file (on SIGUSR2 the server writes it and starts a new histogram), and how busy the generator itself was. If
+// the generator was saturated, a throughput says nothing about the server.
 
 import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import { BusiestThread } from "./busiest-thread.ts";
 import { METRICS_WAIT_MS } from "./limits.ts";
 import {
   type MemoryUse,
@@ -35,7 +36,10 @@ export interface Usage {
   readonly serverCpuSeconds: number | null;
   readonly serverMemory: MemoryUse | null;
   readonly loopDelayMs: LoopDelay | null;
-  /** Share of one core that the generator used. Near 1, the generator was the bottleneck. */
+  /**
+   * Share of the window in which the busiest thread of the generator's processes ran or waited for a core. Near 1, the
+   * generator was saturated.
+   */
   readonly generatorShare: number;
   /** Cores used by programs other than server and generator; null if unknown. */
   readonly othersShare: number | null;
@@ -45,7 +49,8 @@ export interface Usage {
 export class Probe {
   readonly #watch: Watch | null;
   #startedAt = 0;
-  #generatorCpu = process.cpuUsage();
+  #generatorCpuSeconds = 0;
+  readonly #busiestThread = new BusiestThread(process.pid);
   #serverCpuSeconds: number | null = null;
   #machineCpuSeconds: number | null = null;
   #window: Omit<Usage, "loopDelayMs" | "serverMemory"> | null = null;
@@ -59,19 +64,22 @@ export class Probe {
     this.#signal();
     this.#serverCpuSeconds = readWatched(this.#watch);
     this.#machineCpuSeconds = readMachineCpuSeconds();
-    this.#generatorCpu = process.cpuUsage();
+    this.#generatorCpuSeconds = readGenerator();
+    this.#busiestThread.open();
     this.#startedAt = performance.now();
   }
 
-  /** Closes the window: synchronous and cheap; `report` may follow later. */
-  close(): void {
-    const wallSeconds = (performance.now() - this.#startedAt) / 1000;
-    const { user, system } = process.cpuUsage(this.#generatorCpu);
+  /**
+   * Closes the window: synchronous and cheap; `report` may follow later. `wallSeconds` is given if the load knows better
+   * how long it lasted: the start and the end of a program are no part of it.
+   */
+  close(wallSeconds = (performance.now() - this.#startedAt) / 1000): void {
+    const generatorShare = this.#busiestThread.close();
     const now = readWatched(this.#watch);
     const serverCpuSeconds = now === null || this.#serverCpuSeconds === null ? null : now - this.#serverCpuSeconds;
-    const generatorCpuSeconds = (user + system) / 1_000_000;
+    const generatorCpuSeconds = readGenerator() - this.#generatorCpuSeconds;
     const othersShare = this.#othersShare({ serverCpuSeconds, generatorCpuSeconds, wallSeconds });
-    this.#window = { serverCpuSeconds, generatorShare: generatorCpuSeconds / wallSeconds, othersShare, wallSeconds };
+    this.#window = { serverCpuSeconds, generatorShare, othersShare, wallSeconds };
     if (this.#watch?.metricsFile != null) rmSync(this.#watch.metricsFile, { force: true });
     this.#signal();
   }
@@ -122,6 +130,12 @@ function readWatched(watch: Watch | null): number | null {
   if (watch === null) return null;
   const parts = [readCpuSeconds(watch.pid), ...(watch.trees ?? []).map(readTreeCpuSeconds)];
   return parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
+}
+
+/** CPU seconds of this process and of the programs that it has started. */
+function readGenerator(): number {
+  const { user, system } = process.cpuUsage();
+  return readTreeCpuSeconds(process.pid) ?? (user + system) / 1_000_000;
 }
 
 /** Null while the file is missing or incomplete. */

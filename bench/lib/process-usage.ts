@@ -1,11 +1,13 @@
 // Resources of a process, read from /proc: CPU seconds, PSS and RSS, open-file limit, kernel socket memory. Linux only;
 // elsewhere every value is null, reported as "not measured". CPU time has the kernel's resolution of 10 ms.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** USER_HZ, the unit of /proc/<pid>/stat: 100 for user space on every Linux architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
+/** The unit of /proc/<pid>/task/<thread>/schedstat. */
+const NANOSECONDS_PER_SECOND = 1_000_000_000;
 
 export interface MemoryUse {
   readonly pssBytes: number;
@@ -30,8 +32,39 @@ export function readCpuSeconds(pid: number): number | null {
 export function readTreeCpuSeconds(pid: number): number | null {
   const own = readStatSeconds(pid, [...CPU_FIELDS.own, ...CPU_FIELDS.ended]);
   if (own === null) return null;
-  const children = (readText(`/proc/${pid}/task/${pid}/children`) ?? "").split(" ").filter((text) => text !== "");
-  return children.reduce((sum, child) => sum + (readTreeCpuSeconds(Number(child)) ?? 0), own);
+  return childrenOf(pid).reduce((sum, child) => sum + (readTreeCpuSeconds(child) ?? 0), own);
+}
+
+/**
+ * Seconds that each thread of a process and of its descendants has wanted a core so far: it ran, or it waited because
+ * others ran. Keys name a thread. Empty if the kernel does not tell.
+ */
+export function readThreadSeconds(pid: number, seconds = new Map<string, number>()): Map<string, number> {
+  for (const thread of listThreads(pid)) {
+    const times = readText(`/proc/${pid}/task/${thread}/schedstat`);
+    if (times === null) continue;
+    const [ran = 0, waited = 0] = times.split(" ").map(Number);
+    seconds.set(`${pid}/${thread}`, (ran + waited) / NANOSECONDS_PER_SECOND);
+  }
+  for (const child of childrenOf(pid)) readThreadSeconds(child, seconds);
+  return seconds;
+}
+
+/** Children that the process's first thread has started, which are all in a program of Node. */
+function childrenOf(pid: number): readonly number[] {
+  const children = readText(`/proc/${pid}/task/${pid}/children`) ?? "";
+  return children
+    .split(" ")
+    .filter((text) => text !== "")
+    .map(Number);
+}
+
+function listThreads(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 function readStatSeconds(pid: number, wanted: readonly number[]): number | null {

@@ -12,6 +12,7 @@ import {
   failureChecks,
   latencyMeasures,
   latencySeries,
+  programNotes,
   sameSizeCheck,
   throughputMeasures,
   throughputSeries,
@@ -45,16 +46,20 @@ export async function measureReads(reads: Reads, operations: readonly ReadOperat
       measures: throughputMeasures({ prefix: key, noun: "answer", title }, pair, (r) => r.perSecond),
       series: [throughputSeries(`${title}, per second`, pair, (r) => r.perSecond)],
       checks: [...failureChecks(title, pair), ...sameSizeCheck(title, pair, 0)],
-      notes: bottleneckNotes(title, pair),
+      notes: [...programNotes(title, pair), ...bottleneckNotes(title, pair)],
     });
     if (index > 0) continue;
     const pacedTitle = `${title} at ${settings.ratePerSecond}/s`;
     const paced = await phase(settings.ratePerSecond);
     parts.push({
-      measures: latencyMeasures({ prefix: `${key}_paced`, title: pacedTitle }, paced, (r) => r.latency),
+      measures: latencyMeasures(
+        { prefix: `${key}_paced`, title: pacedTitle, perSecond: (r) => r.perSecond },
+        paced,
+        (r) => r.latency,
+      ),
       series: [latencySeries(`${pacedTitle}, open loop`, paced, (r) => r.latency)],
       checks: failureChecks(pacedTitle, paced),
-      notes: disturbanceNotes(pacedTitle, paced),
+      notes: [...programNotes(pacedTitle, paced), ...disturbanceNotes(pacedTitle, paced)],
     });
   }
   return {

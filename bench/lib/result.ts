@@ -21,8 +21,15 @@ export interface Measure {
   readonly baseline: Spread | null;
   /** This server's number divided by the baseline's; null if one of them is missing. */
   readonly ratio: Spread | null;
-  /** By the peer's name; absent when no peer took part. */
+  /** By the name of the peer, or `journal`, a second baseline; absent if there is neither. */
   readonly peers?: Readonly<Record<string, PeerMeasure>>;
+  /**
+   * The targets of which a run had a saturated generator. Their numbers are bounds (a faster generator finds a better
+   * one), and so are the ratios. Absent if there is none.
+   */
+  readonly saturated?: readonly string[];
+  /** CPU of the server process per operation, in microseconds, in the same runs. */
+  readonly cpuUs?: Pick<Measure, "ours" | "baseline" | "ratio">;
 }
 
 export interface Line {

@@ -45,8 +45,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     workspace,
     progress,
     serverIsHere: server === null || isLoopback(server.url.hostname),
-    openServer: async (prepare): Promise<Server> => {
-      const opened = server === null ? own(await startServer(workspace, prepare)) : await useServer(server);
+    openServer: async (prepare, environment): Promise<Server> => {
+      const opened =
+        server === null ? own(await startServer(workspace, prepare, environment)) : await useServer(server);
       transports.add(opened.transport);
       return opened;
     },

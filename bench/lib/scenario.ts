@@ -6,7 +6,8 @@ import { runJob } from "./generator-process.ts";
 import type { Job, Pace, ResultOf } from "./job.ts";
 import type { Progress } from "./progress.ts";
 import type { Outcome, Settings } from "./result.ts";
-import { type Prepare, type Server, startBaseline, type Target } from "./target.ts";
+import { type Environment, type Prepare, type Server, startBaseline, type Target } from "./target.ts";
+import { withTools } from "./tools.ts";
 import type { Program, Workspace } from "./workspace.ts";
 
 /** `tiny` runs in the tests, `small` when every scenario runs, `full` when a single one is requested. */
@@ -20,6 +21,8 @@ export interface Scenario {
   readonly sizes: Readonly<Record<Size, Settings>>;
   /** false: it must start the server itself, so it is skipped with a message when a URL is given. */
   readonly supportsUrl: boolean;
+  /** What it needs and this machine does not have, as a line; null if it can run. */
+  readonly missing?: () => string | null;
   /** Whether it can also measure peers. */
   readonly supportsPeers?: true;
   readonly run: (context: Context) => Promise<Outcome>;
@@ -34,7 +37,7 @@ export interface Context {
   /** Whether the server runs on this machine. Otherwise a local baseline cannot be compared with it. */
   readonly serverIsHere: boolean;
   /** Opens our server on an empty directory, or on a prepared one, or the server named on the command line. */
-  readonly openServer: (prepare?: Prepare) => Promise<Server>;
+  readonly openServer: (prepare?: Prepare, environment?: Environment) => Promise<Server>;
   /** Starts the requested peers that are installed, each with that many accounts in one channel. */
   readonly openPeers: (accounts: number) => Promise<readonly Peer[]>;
   /** Registers a target that must be stopped at the end. */
@@ -45,7 +48,7 @@ export interface Context {
 export interface Pair<T> {
   readonly ours: readonly T[];
   readonly baseline: readonly T[];
-  /** Runs of each peer by its name; absent when no peer takes part. */
+  /** Runs of each peer, and of a second baseline, by its name; absent when there is none. */
   readonly peers?: Readonly<Record<string, readonly T[]>>;
 }
 
@@ -63,7 +66,7 @@ export function sidesOf<T>({
  */
 export async function openBaseline(
   context: Context,
-  baseline: { readonly program: Program; readonly input?: { readonly variable: string; readonly value: unknown } },
+  baseline: Omit<Parameters<typeof startBaseline>[0], "workspace">,
 ): Promise<Target | null> {
   if (!context.serverIsHere) return null;
   return context.own(await startBaseline({ workspace: context.workspace, ...baseline }));
@@ -97,14 +100,16 @@ export async function alternate<T>(
     readonly server: Server;
     readonly baseline: Target | null;
     readonly run: (target: Target) => Promise<T>;
+    /** A second baseline. */
+    readonly journal?: Target | null;
     /** The same load on each peer, in the peer's own protocol. */
     readonly peers?: PeerRuns<T>;
   },
 ): Promise<Pair<T>> {
-  const { label, seconds, server, baseline, run } = options;
+  const { label, seconds, server, baseline, run, journal = null } = options;
   const { among, run: runPeer } = options.peers ?? NO_PEERS;
   const sides = [
-    ...[server, ...(baseline === null ? [] : [baseline])].map((target) => ({ target, run: () => run(target) })),
+    ...[server, baseline, journal].flatMap((target) => (target === null ? [] : { target, run: () => run(target) })),
     ...among.map((peer) => ({ target: peer, run: () => runPeer(peer) })),
   ].map((side) => ({ ...side, label: side.target.label, results: [] as T[] }));
   context.progress.plan(sides.length * context.settings.runs * seconds);
@@ -117,13 +122,14 @@ export async function alternate<T>(
   }
   const resultsOf = (wanted: string): readonly T[] => sides.find((side) => side.label === wanted)?.results ?? [];
   const pair = { ours: resultsOf("ours"), baseline: resultsOf("baseline") };
-  if (among.length === 0) return pair;
-  return { ...pair, peers: Object.fromEntries(among.map((peer) => [peer.label, resultsOf(peer.label)])) };
+  const others = [...(journal === null ? [] : [journal]), ...among];
+  if (others.length === 0) return pair;
+  return { ...pair, peers: Object.fromEntries(others.map((other) => [other.label, resultsOf(other.label)])) };
 }
 
-/** Runs one job in a new generator process. */
+/** Runs one job in a new generator process, with the tools of this machine that can do a part of it. */
 export function generate<J extends Job>(context: Context, job: J): Promise<ResultOf[J["kind"]]> {
-  return runJob(context.workspace, job);
+  return runJob(context.workspace, withTools(context.workspace, job));
 }
 
 /** The pace of a run: closed loop without a rate, open loop with one. */

@@ -22,7 +22,7 @@ const HOST = "127.0.0.1";
 export type Transport = "native" | "node";
 
 export interface Target {
-  readonly label: "ours" | "baseline" | PeerName;
+  readonly label: "ours" | "baseline" | "journal" | PeerName;
   readonly address: Address;
   /** Null if the process cannot be observed from here. */
   readonly watch: Watch | null;
@@ -42,8 +42,15 @@ export interface Server extends Target {
 /** Fills the directory of a server before it starts. */
 export type Prepare = (dataFolder: string) => Promise<void>;
 
+/** Variables for a process that is started, in addition to its own. */
+export type Environment = Readonly<Record<string, string>>;
+
 /** Starts this server on an empty directory. Rejects with the end of its output if it does not start. */
-export async function startServer(workspace: Workspace, prepare?: Prepare): Promise<Server> {
+export async function startServer(
+  workspace: Workspace,
+  prepare?: Prepare,
+  environment: Environment = {},
+): Promise<Server> {
   const dataFolder = workspace.makeFolder("data");
   await prepare?.(dataFolder);
   const metricsFile = join(dataFolder, "..", `${Date.now()}-${process.pid}-metrics.json`);
@@ -61,6 +68,7 @@ export async function startServer(workspace: Workspace, prepare?: Prepare): Prom
       DATA_DIR: dataFolder,
       RATE_LIMITS: "off",
       METRICS_FILE: metricsFile,
+      ...environment,
     },
   });
   const address = { host: HOST, port };
@@ -90,11 +98,18 @@ export async function startBaseline(options: {
   readonly workspace: Workspace;
   readonly program: Program;
   readonly input?: { readonly variable: string; readonly value: unknown };
+  /** `journal`: the second baseline of a scenario. */
+  readonly label?: "baseline" | "journal";
+  readonly environment?: Environment;
 }): Promise<Target> {
-  const { workspace, program, input } = options;
+  const { workspace, program, input, label = "baseline" } = options;
   const folder = workspace.makeFolder("baseline");
   const metricsFile = join(folder, "metrics.json");
-  const environment: Record<string, string> = { DATA_DIR: join(folder, "data"), METRICS_FILE: metricsFile };
+  const environment: Record<string, string> = {
+    DATA_DIR: join(folder, "data"),
+    METRICS_FILE: metricsFile,
+    ...options.environment,
+  };
   if (input !== undefined) {
     const inputFile = join(folder, "input.json");
     writeFileSync(inputFile, JSON.stringify(input.value));
@@ -106,7 +121,7 @@ export async function startBaseline(options: {
   const address = { host: HOST, port };
   await waitUntilReady(address, child);
   return {
-    label: "baseline",
+    label,
     address,
     watch: { pid: child.pid, metricsFile },
     startMs: performance.now() - startedAt,

@@ -29,7 +29,7 @@ function formatScenario(result: ScenarioResult): string[] {
 
 /** Column headings of a table of measures. */
 export function columnsOf(peers: readonly string[]): string[] {
-  return ["", "ours", "baseline", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
+  return ["", "CPU per operation", "ours", "baseline", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
 }
 
 function rowOf(measure: Measure, peers: readonly string[]): string[] {
@@ -39,15 +39,47 @@ function rowOf(measure: Measure, peers: readonly string[]): string[] {
 /** The cells of a measure, without the first. */
 export function cellsOf(measure: Measure, peers: readonly string[]): string[] {
   const { unit } = measure;
+  const cellOf = (side: string, value: Spread | null): string =>
+    `${value !== null && isSaturated(measure, side) ? boundSign(measure, "ours") : ""}${formatSpread(value, unit)}`;
   return [
-    formatSpread(measure.ours, unit),
-    formatSpread(measure.baseline, unit),
-    formatSpread(measure.ratio, ""),
+    formatCost(measure),
+    cellOf("ours", measure.ours),
+    cellOf("baseline", measure.baseline),
+    formatRatio(measure, "baseline", measure.ratio),
     ...peers.flatMap((name) => {
       const { value = null, ratio = null } = measure.peers?.[name] ?? {};
-      return [formatSpread(value, unit), formatSpread(ratio, "")];
+      return [cellOf(name, value), formatRatio(measure, name, ratio)];
     }),
   ];
+}
+
+/** `41.2 us, x 3.1 [3 - 3.3]`: this server's CPU per operation, and its ratio to the baseline's. */
+function formatCost({ cpuUs }: Measure): string {
+  if (cpuUs === undefined || cpuUs.ours === null) return "";
+  return cpuUs.ratio === null
+    ? formatSpread(cpuUs.ours, "us")
+    : `${formatSpread(cpuUs.ours, "us")}, x ${formatSpread(cpuUs.ratio, "")}`;
+}
+
+/** A run with a saturated generator gives a bound of the ratio; if both sides had one, it gives none. */
+function formatRatio(measure: Measure, other: string, ratio: Spread | null): string {
+  const saturated = (["ours", other] as const).filter((side) => isSaturated(measure, side));
+  const [only] = saturated;
+  if (ratio === null || saturated.length === 2) return "-";
+  if (only === undefined) return formatSpread(ratio, "");
+  return `${boundSign(measure, only === "ours" ? "ours" : "other")}${formatNumber(ratio.median)}`;
+}
+
+function isSaturated({ saturated = [] }: Measure, side: string): boolean {
+  return saturated.includes(side);
+}
+
+/**
+ * A faster generator finds more throughput and less latency. So a saturated one bounds its own side's number, and the
+ * ratio to it in the other direction if the side is the one that is divided by.
+ */
+function boundSign({ better }: Measure, side: "ours" | "other"): string {
+  return (better === "higher") === (side === "ours") ? ">= " : "<= ";
 }
 
 /** `median unit [min - max]`; a dash for a missing value. */

@@ -1,7 +1,7 @@
 // The phases of most scenarios: maximum throughput in closed loop, then a fixed rate in open loop, which gives the
 // latencies.
 
-import { bottleneckNotes, disturbanceNotes } from "./measures.ts";
+import { bottleneckNotes, disturbanceNotes, programNotes } from "./measures.ts";
 import type { Usage } from "./probe.ts";
 import type { Check } from "./result.ts";
 import type { Pair } from "./scenario.ts";
@@ -30,7 +30,15 @@ export function checksOfBoth<T>(phases: TwoPhases<T>, check: (phase: string, pai
   return [...check(THROUGHPUT, phases.most), ...check(FIXED_RATE, phases.paced)];
 }
 
-/** Notes: the bottleneck of the throughput phase, and disturbances of the fixed rate. */
-export function notesOfBoth<T extends { readonly usage: Usage }>({ most, paced }: TwoPhases<T>): string[] {
-  return [...bottleneckNotes(THROUGHPUT, most), ...disturbanceNotes(FIXED_RATE, paced)];
+/** Notes: the programs that made the load, the bottleneck of the throughput phase, disturbances of the fixed rate. */
+export function notesOfBoth<T extends { readonly usage: Usage; readonly sender: string; readonly receiver?: string }>({
+  most,
+  paced,
+}: TwoPhases<T>): string[] {
+  return [
+    ...programNotes(THROUGHPUT, most),
+    ...bottleneckNotes(THROUGHPUT, most),
+    ...programNotes(FIXED_RATE, paced),
+    ...disturbanceNotes(FIXED_RATE, paced),
+  ];
 }

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
+import { compileNative, type NativeProgram } from "./native.ts";
 
 export const PROJECT_ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BENCH_FOLDER = fileURLToPath(new URL("..", import.meta.url));
@@ -13,7 +14,7 @@ const TMPFS_MAGIC = 0x0102_1994;
 
 export type Program =
   | "generator/main"
-  | `baselines/${"send" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
+  | `baselines/${"send" | "journal" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
 
 export interface Workspace {
   readonly folder: string;
@@ -21,6 +22,8 @@ export interface Workspace {
   readonly volatile: boolean;
   /** Path of the compiled program. */
   program(name: Program): string;
+  /** Path of the program in C, compiled when it is first wanted; null without a compiler. */
+  native(name: NativeProgram): string | null;
   /** A new, empty folder. */
   makeFolder(prefix: string): string;
   /** Removes everything. */
@@ -41,6 +44,7 @@ export function openWorkspace(): Workspace {
   buildSync({
     entryPoints: [
       join(BENCH_FOLDER, "generator/main.ts"),
+      join(BENCH_FOLDER, "generator/receivers.ts"),
       ...baselines.map((file) => join(BENCH_FOLDER, "baselines", file)),
     ],
     outbase: BENCH_FOLDER,
@@ -53,8 +57,17 @@ export function openWorkspace(): Workspace {
     target: "node20",
     logLevel: "error",
   });
+  const compiled = new Map<NativeProgram, string | null>();
+  const native = (name: NativeProgram): string | null => {
+    const known = compiled.get(name);
+    if (known !== undefined) return known;
+    const program = compileNative(name, join(folder, "native"));
+    compiled.set(name, program);
+    return program;
+  };
   return {
     folder,
+    native,
     volatile: statfsSync(folder).type === TMPFS_MAGIC,
     program: (name) => join(folder, "programs", `${name}.mjs`),
     makeFolder: (prefix) => mkdtempSync(join(folder, `${prefix}-`)),

@@ -10,6 +10,7 @@ import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { markRead } from "./mark-read.ts";
 import { mixed } from "./mixed.ts";
+import { organizations } from "./organizations.ts";
 import { permissions } from "./permissions.ts";
 import { settings, status } from "./personal-changes.ts";
 import { presence } from "./presence.ts";
@@ -17,6 +18,7 @@ import { read } from "./read.ts";
 import { reconnect } from "./reconnect.ts";
 import { register } from "./register.ts";
 import { send } from "./send.ts";
+import { slowDisk } from "./slow-disk.ts";
 import { start } from "./start.ts";
 import { startFilled } from "./start-filled.ts";
 import { typing } from "./typing.ts";
@@ -26,6 +28,8 @@ export const scenarios: readonly Scenario[] = [
   start,
   startFilled,
   send,
+  organizations,
+  slowDisk,
   cost,
   settings,
   status,

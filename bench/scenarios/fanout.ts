@@ -108,7 +108,11 @@ async function run(context: Context): Promise<Outcome> {
         most,
         (result) => result.deliveriesPerSecond,
       ),
-      ...latencyMeasures({ prefix: "paced_each", title: `to each receiver at ${rate}` }, paced, (r) => r.latency),
+      ...latencyMeasures(
+        { prefix: "paced_each", title: `to each receiver at ${rate}`, perSecond: (r) => r.deliveriesPerSecond },
+        paced,
+        (r) => r.latency,
+      ),
       ...latencyMeasures(
         { prefix: "paced_last", title: `to the last receiver at ${rate}` },
         paced,

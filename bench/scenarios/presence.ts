@@ -100,7 +100,11 @@ async function run(context: Context): Promise<Outcome> {
         most,
         (result) => result.perSecond,
       ),
-      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
+      ...latencyMeasures(
+        { prefix: "paced_latency", title: `latency at ${rate}`, perSecond: (r) => r.perSecond },
+        paced,
+        (result) => result.latency,
+      ),
     ],
     series: [
       throughputSeries("pings per second", most, (result) => result.perSecond),

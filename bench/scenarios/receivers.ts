@@ -3,10 +3,11 @@
 
 import type { BaselineFrames } from "../baselines/publish.ts";
 import type { Api, User } from "../lib/api.ts";
+import { runJob } from "../lib/generator-process.ts";
 import { MARKER, MARKER_DIGITS } from "../lib/http-request.ts";
 import { type DeliveriesJob, type DeliveriesResult, REGISTER_REF, type Receivers } from "../lib/job.ts";
 import { MARKERS_MAX, POSTS_PER_RUN_MAX, SOCKETS_PER_USER } from "../lib/limits.ts";
-import { type Context, generate, openBaseline } from "../lib/scenario.ts";
+import { type Context, openBaseline } from "../lib/scenario.ts";
 import type { Server, Target } from "../lib/target.ts";
 
 /** Where sockets connect (realtime.md). */
@@ -90,7 +91,8 @@ async function captureFrames(
   context: Context,
   { server, users, load, eventType }: FrameSource,
 ): Promise<BaselineFrames> {
-  const captured: DeliveriesResult = await generate(context, {
+  // Without tools: only a program in Node keeps the text of a frame.
+  const captured: DeliveriesResult = await runJob(context.workspace, {
     ...load,
     address: server.address,
     watch: null,

@@ -1,6 +1,7 @@
 // `send`: durable channel posts in three phases, each compared with the baseline: as many as possible over N
 // connections; a fixed rate in open loop; one client alone, whose post costs one turn and one flush. The baseline
-// stores the same form with the same durability and does nothing else (bench/baselines/send.ts).
+// stores the same form with the same durability and does nothing else (bench/baselines/send.ts). A second one appends it
+// to a journal instead, which all posts since the last flush share (bench/baselines/journal.ts).
 
 import { Api } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
@@ -62,6 +63,7 @@ async function run(context: Context): Promise<Outcome> {
     senders: "connections",
     server,
     cycles,
+    hasJournal: true,
     peers: await context.openPeers(1),
     check: () => readBackCheck(api, channel),
   });

@@ -104,7 +104,11 @@ async function run(context: Context): Promise<Outcome> {
         most,
         (result) => result.deliveriesPerSecond,
       ),
-      ...latencyMeasures({ prefix: "paced_each", title: `to each receiver at ${rate}` }, paced, (r) => r.latency),
+      ...latencyMeasures(
+        { prefix: "paced_each", title: `to each receiver at ${rate}`, perSecond: (r) => r.postsPerSecond },
+        paced,
+        (r) => r.latency,
+      ),
     ],
     series: [
       throughputSeries("typing events delivered per second", most, (result) => result.deliveriesPerSecond),

@@ -8,6 +8,8 @@ import { buildRequest } from "../lib/http-request.ts";
 import {
   bottleneckNotes,
   failureChecks,
+  latencySeries,
+  programNotes,
   sameSizeCheck,
   throughputMeasures,
   throughputSeries,
@@ -67,8 +69,11 @@ async function run(context: Context): Promise<Outcome> {
   const pair = await httpPair(context, { label: title, server, baseline, cycles: [[request]], ratePerSecond: null });
   return {
     measures: throughputMeasures({ prefix: "users", noun: "answer", title }, pair, (result) => result.perSecond),
-    series: [throughputSeries(`${title}, per second`, pair, (result) => result.perSecond)],
+    series: [
+      throughputSeries(`${title}, per second`, pair, (result) => result.perSecond),
+      latencySeries(`${title}, closed loop`, pair, (result) => result.latency),
+    ],
     checks: [...failureChecks(title, pair), ...sameSizeCheck(title, pair, 0)],
-    notes: bottleneckNotes(title, pair),
+    notes: [...programNotes(title, pair), ...bottleneckNotes(title, pair)],
   };
 }

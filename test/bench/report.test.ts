@@ -5,7 +5,8 @@ import { join } from "node:path";
 import t from "tap";
 import { runArrivals } from "../../bench/lib/arrivals.ts";
 import { formatHtml } from "../../bench/lib/html-report.ts";
-import { measureOf } from "../../bench/lib/measures.ts";
+import { bottleneckNotes, measureOf, throughputMeasures } from "../../bench/lib/measures.ts";
+import type { Usage } from "../../bench/lib/probe.ts";
 import { percentileMs, Recorder } from "../../bench/lib/recorder.ts";
 import type { Report } from "../../bench/lib/result.ts";
 import { medianOf, ratioOf, seededRandom, spreadOf } from "../../bench/lib/statistics.ts";
@@ -207,9 +208,41 @@ t.test("[bench, peers] the ratio of this server to a peer is shown in text and o
   );
   const scenarios = report.scenarios.map((scenario) => ({ ...scenario, measures: [measure] }));
   const text = formatText({ ...report, scenarios });
-  t.match(text, / ours +baseline +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);
+  t.match(text, / CPU per operation +ours +baseline +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);
   t.match(text, / 5\/s \[5 - 5\] +2\.2 \[2 - 2\.4\] +- +-$/m);
   const page = formatHtml({ ...report, scenarios });
   t.match(page, /<th>fastify<\/th><th>ours \/ fastify<\/th>/);
   t.match(page, /<td>5\/s \[5 - 5\]<\/td><td>2\.2 \[2 - 2\.4\]<\/td><td>-<\/td><td>-<\/td>/);
 });
+
+/** A run of a closed loop: its rate, the share of a core of the generator's busiest thread, the server's CPU. */
+function runOf(perSecond: number, generatorShare: number, serverCpuSeconds = 0.5): { perSecond: number; usage: Usage } {
+  const usage = { generatorShare, serverCpuSeconds, wallSeconds: 1, othersShare: 0, loopDelayMs: null };
+  return { perSecond, usage: { ...usage, serverMemory: null } };
+}
+
+function rowsOf(ours: ReturnType<typeof runOf>[], baseline: ReturnType<typeof runOf>[]): string {
+  const options = { prefix: "posts", noun: "post", title: "posts" };
+  const measures = throughputMeasures(options, { ours, baseline }, (run) => run.perSecond);
+  return formatText({ ...report, scenarios: report.scenarios.map((scenario) => ({ ...scenario, measures })) });
+}
+
+t.test("[bench, saturation] a throughput with a saturated generator is a bound, and so is its ratio", async (t) => {
+  t.match(rowsOf([runOf(20_000, 0.5)], [runOf(40_000, 0.89)]), / 20,000\/s +40,000\/s +0\.5$/m, "none is saturated");
+  t.match(rowsOf([runOf(20_000, 0.5)], [runOf(40_000, 0.9)]), / 20,000\/s +>= 40,000\/s +<= 0\.5$/m);
+  t.match(rowsOf([runOf(20_000, 1)], [runOf(40_000, 0.5)]), / >= 20,000\/s +40,000\/s +>= 0\.5$/m);
+  t.match(rowsOf([runOf(20_000, 1)], [runOf(40_000, 1)]), / >= 20,000\/s +>= 40,000\/s +-$/m, "neither is known");
+  const two = rowsOf([runOf(20_000, 0.5), runOf(20_000, 0.5)], [runOf(40_000, 0.5), runOf(40_000, 0.95)]);
+  t.match(two, / >= 40,000\/s \[40,000 - 40,000\] +<= 0\.5$/m, "one such run is enough");
+  const [note] = bottleneckNotes("throughput", { ours: [], baseline: [runOf(1, 0.95)] });
+  t.match(note, /baseline: the load generator was saturated \(generator 95 % of a core, server 50 %\)/);
+});
+
+t.test(
+  "[bench] CPU per operation is the first column, with its ratio, and the first row of a throughput",
+  async (t) => {
+    const text = rowsOf([runOf(20_000, 0.5, 0.8)], [runOf(40_000, 1, 0.4)]);
+    t.match(text, /^ +CPU per operation +ours +baseline +ratio$/m);
+    t.match(text, /^ {2}server CPU per post +40 us +10 us +4\n {2}posts +40 us, x 4 +20,000/m, "a bound has its cost");
+  },
+);
