@@ -234,6 +234,10 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     {
       1: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 })),
       2: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "awaitsMove">), awaitsMove: false })),
+      3: ofContext((context) => {
+        const before = context as Omit<TopicDeletionContext, "reachedId">;
+        return { ...before, reachedId: before.highWaterId };
+      }),
     },
   ),
   retention: snapshotKind(

@@ -25,7 +25,7 @@ const limits = {
   resolve_undo_s: 60,
   /** Rows removed with the messages of one command, also by retention. A message with more rows is removed alone. */
   removal_batch_rows: 1000,
-  move_batch_messages_min: 4,
+  move_batch_messages_min: 1,
   /** If more users want to read the notice, or have a policy for the topic, it is unread for everybody. */
   resolve_notice_readers_max: 1000,
 } as const;
@@ -168,6 +168,13 @@ interface TopicAddress {
   readonly topic: string;
 }
 
+/** Users for whom the same messages become read by a move. */
+export interface BecomesRead {
+  /** Ascending. */
+  readonly messageIds: readonly number[];
+  readonly userIds: readonly number[];
+}
+
 /** A batch of messages that moves after users' read state has been written slice by slice. */
 export interface BegunBatch {
   /** The target conversation. */
@@ -176,6 +183,8 @@ export interface BegunBatch {
   readonly upToId: number;
   /** The next slice continues with users above this id. */
   readonly afterUserId: number;
+  /** Notified when the messages move. Absent in commands of older servers, which notified slice by slice. */
+  readonly becomesRead?: readonly BecomesRead[];
 }
 
 /** The remaining part of a move, passed from batch to batch (architecture, Moves). */

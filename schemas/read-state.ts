@@ -34,7 +34,7 @@ const limits = {
   channel_tail_entries_max: 400_000,
   channel_tail_entries_per_channel_max: 100_000,
   /** Number of users multiplied by the number of moved messages, per command. */
-  moved_read_states_per_command_max: 2000,
+  moved_read_states_per_command_max: 4000,
   /**
    * The same per batch. A batch delays other commands, so in a large channel fewer messages move at once, but at least
    * `move_batch_messages_min`.

@@ -24,7 +24,8 @@ const limits = {
   search_word_characters_max: 40,
   search_segment_messages: 128,
   search_segments_merged: 8,
-  search_block_ids_max: 400,
+  /** As many as usually fit into half a page of the store: larger rows have pages of their own. */
+  search_block_ids_max: 1900,
   search_postings_per_slice_max: 5000,
   search_rows_per_slice_max: 1000,
   /** While messages are being posted, slices are smaller by this factor. */

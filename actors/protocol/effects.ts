@@ -53,8 +53,8 @@ export type Effect =
    */
   | { readonly kind: "send"; readonly command: Command }
   /**
-   * The remaining part of the same command, which continues in the next turn before any other command (M7). At most
-   * one.
+   * The remaining part of the same command, which continues in the next turn before any other command (M7) except those
+   * of between-slices.ts. At most one.
    */
   | { readonly kind: "continueNextTurn"; readonly command: Command }
   /** A durable timer (M8). */

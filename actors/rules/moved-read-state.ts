@@ -6,6 +6,7 @@
  * moved message without its read state.
  */
 import { limits } from "../../schemas/limits.ts";
+import type { BecomesRead } from "../../schemas/message-changes.ts";
 import { messageTraits } from "../../schemas/message-traits.ts";
 import { type ReadWatermarkRecord, type Seen, watermarkKinds } from "../../schemas/read-state.ts";
 import { LowestIds } from "../../src/domain/lowest-ids.ts";
@@ -35,6 +36,8 @@ export interface MovedMessages extends MoveRoute {
   readonly upToId: number;
   /** Users up to this id are done. */
   readonly afterUserId: number;
+  /** What their slices left to be announced when the messages move. */
+  readonly becomesRead?: readonly BecomesRead[];
 }
 
 /**
@@ -80,22 +83,63 @@ export interface TransferredReadState {
   readonly rows: readonly Effect[];
   /** The last user of this slice if more follow; null: all are done and this command can move the messages. */
   readonly onward: number | null;
+  /** Messages that become read when they move, and the users who are notified then; empty with the last slice. */
+  readonly becomesRead: readonly BecomesRead[];
 }
 
 /** Writes the read state of one slice of users. */
 export function transferReadState(view: View, moved: MovedMessages): TransferredReadState {
   const { messages, from, to, afterUserId } = moved;
-  if (messages.length === 0) return { rows: [], onward: null };
+  if (messages.length === 0) return { rows: [], onward: null, becomesRead: [] };
   const limit = Math.max(1, Math.floor(limits.moved_read_states_per_command_max / messages.length));
   const people = concerned(view, moved, afterUserId, limit + 1);
   const userIds = people.slice(0, limit);
   const onward = people.length > limit ? (userIds.at(-1) ?? null) : null;
-  const pairs = messages.map((before) => {
-    const traits = traitsInChannel(before.traits, from.channelId, to.channelId);
-    return { before, after: { ...before, traits } };
-  });
-  const rows = userIds.flatMap((userId) => transferFor(view, userId, moved, { pairs, isAhead: onward !== null }));
-  return { rows: [...(rows.length === 0 ? [] : [takeMark(view)]), ...rows], onward };
+  const slice: Slice = {
+    from: { ...from, userIds: null },
+    to: { ...to, userIds: null },
+    pairs: messages.map((before) => {
+      const traits = traitsInChannel(before.traits, from.channelId, to.channelId);
+      return { before, after: { ...before, traits } };
+    }),
+    isAhead: onward !== null,
+    rows: [],
+    now: new UsersByMessages([]),
+    later: new UsersByMessages(moved.becomesRead ?? []),
+  };
+  for (const userId of userIds) transferFor(view, userId, moved, slice);
+  const due = slice.isAhead ? slice.now : slice.now.with(slice.later);
+  const marked = slice.rows.length === 0 ? [] : [takeMark(view), ...slice.rows];
+  return {
+    rows: [...marked, ...due.all.flatMap(({ messageIds, userIds: ids }) => flagEvents(ids, "add", "read", messageIds))],
+    onward,
+    becomesRead: slice.isAhead ? slice.later.all : [],
+  };
+}
+
+/** Groups users by the messages that become read for them: thousands of users share one event. */
+class UsersByMessages {
+  readonly #groups = new Map<string, { readonly messageIds: readonly number[]; readonly userIds: number[] }>();
+
+  constructor(groups: readonly BecomesRead[]) {
+    for (const { messageIds, userIds } of groups) this.add(messageIds, userIds);
+  }
+
+  add(messageIds: readonly number[], userIds: readonly number[]): void {
+    if (messageIds.length === 0) return;
+    const name = messageIds.join();
+    const group = this.#groups.get(name);
+    if (group === undefined) this.#groups.set(name, { messageIds, userIds: [...userIds] });
+    else for (const userId of userIds) group.userIds.push(userId);
+  }
+
+  get all(): readonly BecomesRead[] {
+    return [...this.#groups.values()];
+  }
+
+  with(others: UsersByMessages): UsersByMessages {
+    return new UsersByMessages([...this.all, ...others.all]);
+  }
 }
 
 /** Written together with the messages. */
@@ -104,53 +148,66 @@ export function departureOf(view: View, { messages, from }: MovedMessages): Effe
 }
 
 interface Slice {
+  readonly from: ConversationRef;
+  readonly to: ConversationRef;
   readonly pairs: readonly { readonly before: Seen; readonly after: Seen }[];
   /** The messages move in a later command. */
   readonly isAhead: boolean;
+  readonly rows: Effect[];
+  /** Whom to notify with this command, and with the one that moves the messages. */
+  readonly now: UsersByMessages;
+  readonly later: UsersByMessages;
 }
 
-function transferFor(view: View, userId: number, moved: MovedMessages, { pairs, isAhead }: Slice): Effect[] {
-  const from: ConversationRef = { ...moved.from, userIds: null };
-  const to: ConversationRef = { ...moved.to, userIds: null };
+function transferFor(view: View, userId: number, moved: MovedMessages, slice: Slice): void {
+  const { from, to, pairs, isAhead, rows } = slice;
   const watermark = copiedWatermark(view, userId, moved);
   const was = new ReadState(view, userId);
   const place = { kind: "conversation", id: to.id } as const;
-  const is = new ReadState(view, userId, watermark === null ? {} : { watermarks: [{ place, watermark }] });
-  const isShown = visibilityOf(view, userId, to);
+  const is = watermark === null ? was : new ReadState(view, userId, { watermarks: [{ place, watermark }] });
+  const canHold = is.holdsUnread(to);
+  const isShown = canHold ? visibilityOf(view, userId, to) : () => false;
   const staysUnread: number[] = [];
   const staysRead: number[] = [];
-  const announcedIds: number[] = [];
-  const redundant: Effect[] = [];
+  const readNow: number[] = [];
+  const readLater: number[] = [];
   for (const { before, after } of pairs) {
     const wasRead = was.isRead(before, from);
-    const isKept = is.holdsUnread(to) && isShown(after.id);
+    const isKept = canHold && isShown(after.id);
     if (wasRead === (!isKept || is.isRead(after, to))) continue;
+    if (!wasRead && isKept) {
+      staysUnread.push(after.id);
+      continue;
+    }
     const exception = was.exception(after.id);
     if (wasRead) {
       staysRead.push(after.id);
       // A later mark made the message read, so its pending announcement will no longer find it unread. The event is
       // emitted here.
-      if (exception?.isRead === false) announcedIds.push(after.id);
-    } else if (isKept) staysUnread.push(after.id);
+      if (exception?.isRead === false) readNow.push(after.id);
+    } else if (exception === undefined) readLater.push(after.id);
     else {
-      announcedIds.push(after.id);
+      readNow.push(after.id);
       // The message must count as announced, although it has not moved yet.
       if (isAhead) staysRead.push(after.id);
       // Otherwise the message would be unread again for a user who subscribes later.
-      else if (exception !== undefined) redundant.push(effects.remove("readExceptions", [userId, after.id]));
+      else rows.push(effects.remove("readExceptions", [userId, after.id]));
     }
   }
-  const exceptions = (ids: readonly number[], isRead: boolean) =>
-    ids.map((id) => effects.put("readExceptions", [userId, id], { isRead, at: nextMark(view) }));
-  const newest = Math.max(0, watermark?.upTo ?? 0, ...staysRead, ...staysUnread);
-  return [
-    ...(watermark === null ? [] : [putWatermark("conversation", to.id, userId, watermark)]),
-    ...exceptions(staysRead, true),
-    ...exceptions(staysUnread, false),
-    ...redundant,
-    ...noteMarks(view, userId, { newest }),
-    ...flagEvents(userId, "add", "read", announcedIds),
-  ];
+  const at = nextMark(view);
+  if (watermark !== null) rows.push(putWatermark("conversation", to.id, userId, watermark));
+  for (const id of staysRead) rows.push(effects.put("readExceptions", [userId, id], { isRead: true, at }));
+  for (const id of staysUnread) rows.push(effects.put("readExceptions", [userId, id], { isRead: false, at }));
+  const newest = Math.max(watermark?.upTo ?? 0, staysRead.at(-1) ?? 0, staysUnread.at(-1) ?? 0);
+  if (newest > 0) rows.push(...noteMarks(view, userId, { newest }));
+  if (isAhead) {
+    slice.now.add(readNow, [userId]);
+    slice.later.add(readLater, [userId]);
+  } else slice.now.add(ascending([...readNow, ...readLater]), [userId]);
+}
+
+function ascending(ids: readonly number[]): readonly number[] {
+  return ids.length < 2 ? ids : ids.toSorted((a, b) => a - b);
 }
 
 /**

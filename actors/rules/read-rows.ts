@@ -66,16 +66,18 @@ export function readBeforeJoining(view: View, userId: number, channelId: number)
 }
 
 /**
- * For the user's own clients only (behaviour 4.4). `ids` are ascending and at most `event_ids_per_piece_max`; none: no
- * event.
+ * For the user's own clients only (behaviour 4.4), or for those of several users with the same change. `ids` are
+ * ascending and at most `event_ids_per_piece_max`; none: no event.
  */
 export function flagEvents(
-  userId: number,
+  userId: number | readonly number[],
   op: "add" | "remove",
   flag: ChangeableFlag,
   ids: readonly number[],
 ): Effect[] {
   if (ids.length === 0) return [];
   const body = { op, operation: op, flag, messages: ids, all: false };
-  return [effects.emit("update_message_flags", body, { to: "users", ids: [userId] })];
+  return [
+    effects.emit("update_message_flags", body, { to: "users", ids: typeof userId === "number" ? [userId] : userId }),
+  ];
 }

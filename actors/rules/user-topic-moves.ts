@@ -1,8 +1,8 @@
 /**
  * Users' topic policies follow a topic that moves as a whole (public API: update-message), and are removed when the
  * topic is deleted (behaviour 7). Both work in slices, so that thousands of followers cause no long turn. A move
- * processes users with a policy on the target first, then those with one on the source. No other command runs in
- * between, because policies are found by topic name.
+ * processes users with a policy on the target first, then those with one on the source. In between, only commands run
+ * that depend on no policy for either topic (between-slices.ts), because policies are found by topic name.
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -37,8 +37,8 @@ export function moveSlice(view: View, move: TopicMove): Effect[] {
   if (next === null) return all;
   // Usually few or no users are affected, so the second phase needs no command of its own.
   if (ids.length === 0) return [...all, ...moveSlice(view, next)];
-  // Continues in the next turn before any other command, which could rename either topic again or set policies on a new
-  // topic with the old name.
+  // Continues in the next turn before any command that could rename either topic again or set policies on a new topic
+  // with the old name.
   return [...all, effects.continueNextTurn(command({ actor: "realm" }, "user-topics.move", next, null))];
 }
 

@@ -43,6 +43,7 @@ export function requestDeletion(
   return done(null, [effects.send(command(target, "topic-deletion.continue", {}, null))], {
     conversationId: named.id,
     highWaterId,
+    reachedId: highWaterId,
     newestId,
     actingUserId: caller.id,
     waiters,
@@ -67,17 +68,27 @@ export function continueDeletion(
 
   const size = view.isIdle ? limits.topic_deletion_batch_messages : limits.topic_deletion_batch_messages_busy;
   // One more than a batch, to detect whether any messages are left.
-  const newest = newestMessages(view, context.conversationId, context.highWaterId, size + 1);
+  const newest = newestMessages(view, context.conversationId, context.reachedId, size + 1);
   // A move was accepted before: the messages that it takes out of the topic survive.
   const isBeingMoved = (view.row("conversations", context.conversationId)?.movingId ?? null) !== null;
-  if (isBeingMoved && newest.length > 0) return waitForMove(context, target, view);
+  const hasArrived = newest.length <= size && hasArrivals(view, context);
+  if (isBeingMoved && (newest.length > 0 || hasArrived)) return waitForMove(context, target, view);
   const batch = withinRows(view, newest.slice(0, size)).fitting;
-  const hasMore = newest.length > batch.length;
+  const isLast = newest.length === batch.length;
+  const hasMore = !isLast || hasArrived;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
   if (!hasMore) return complete({}, context.waiters, [...all, ...policyEnds(view, context, target, batch)]);
   const { patient, replies } = atDeadline(context, view);
   const onward = patient.length > 0 ? [effects.send(command(target, "topic-deletion.continue", {}, null))] : [];
-  return done({}, [...all, ...replies, ...onward], { waiters: patient, awaitsMove: false });
+  const reachedId = isLast ? context.highWaterId : (batch.at(-1)?.id ?? context.reachedId) - 1;
+  return done({}, [...all, ...replies, ...onward], { waiters: patient, awaitsMove: false, reachedId });
+}
+
+/** Whether messages were moved into the part of the topic that has been deleted. */
+function hasArrivals(view: View, { conversationId, highWaterId, reachedId }: TopicDeletionContext): boolean {
+  const id = conversationId ?? 0;
+  const range = { start: [id, highWaterId], end: [id, reachedId], reverse: true, limit: 1 };
+  return view.keys("conversationMessages", range).length > 0;
 }
 
 /** Splits the waiting requests at their deadlines, and answers those that have passed. */

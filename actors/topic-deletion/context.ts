@@ -9,6 +9,8 @@ export interface TopicDeletionContext {
   readonly conversationId: number | null;
   /** Messages up to this id are deleted; a later post keeps the topic (D29). */
   readonly highWaterId: number;
+  /** The next batch starts here, so that it does not search where everything has been deleted. */
+  readonly reachedId: number;
   /**
    * The newest message that is deleted: users who received it have seen the topic. 0: unknown, from a snapshot of
    * version 1.
@@ -26,6 +28,7 @@ export interface TopicDeletionContext {
 export const initialTopicDeletion: TopicDeletionContext = {
   conversationId: null,
   highWaterId: 0,
+  reachedId: 0,
   newestId: 0,
   actingUserId: 0,
   waiters: [],

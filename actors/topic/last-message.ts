@@ -14,8 +14,9 @@ export function refreshLastMessage(
   view: View,
 ): Outcome<TopicContext> {
   if (context.id === null) return done({}, []);
+  // No message is newer than the last one that was known.
   const [last] = view.keys("conversationMessages", {
-    start: [context.id, Number.MAX_SAFE_INTEGER],
+    start: [context.id, context.lastMessageId],
     end: [context.id],
     reverse: true,
     limit: 1,

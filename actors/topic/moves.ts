@@ -80,10 +80,12 @@ export function importMessages(
     begun === undefined ? nextBatch(view, move, movedAtOnce(view, way)) : begunBatch(view, move, begun.upToId);
   const isNew = context.id === null && messages.length > 0;
   const taken = isNew && begun === undefined ? [effects.setCounter("recipient", id)] : [];
-  const moved = { ...way, messages, isNew, upToId: move.upToId, afterUserId: begun?.afterUserId ?? 0 };
+  const { afterUserId, becomesRead = [] } = begun ?? { afterUserId: 0 };
+  const moved = { ...way, messages, isNew, upToId: move.upToId, afterUserId, becomesRead };
   const readState = transferReadState(view, moved);
   if (readState.onward !== null) {
-    const begins = { conversationId: id, upToId: lastSeen, afterUserId: readState.onward };
+    const { onward, becomesRead: later } = readState;
+    const begins = { conversationId: id, upToId: lastSeen, afterUserId: onward, becomesRead: later };
     const rest = command(asked.to, "messages.import", { ...move, begun: begins }, null);
     return done({}, [...taken, ...readState.rows, effects.continueNextTurn(rest)]);
   }

@@ -158,6 +158,8 @@ export class ReadState {
   }
 
   exception(messageId: number): ReadExceptionRecord | undefined {
+    // No row names a newer message.
+    if (messageId > this.#newest) return undefined;
     const row =
       this.#exceptions === null
         ? this.#view.row("readExceptions", [this.#userId, messageId])

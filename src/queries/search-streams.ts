@@ -9,7 +9,7 @@ import { indexed } from "../domain/search/words.ts";
 import type { View } from "../domain/view.ts";
 import { decodeIds } from "../store/posting-lists.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
-import { type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
+import { type IdStream, KeyStream, ListStream, SortedStream, type Step, unionOf } from "./id-streams.ts";
 import type { WalkedWord } from "./searched-words.ts";
 
 /** The index in its current state, for one pass of a walk. */
@@ -73,7 +73,7 @@ class PostingStream implements IdStream {
   readonly #step: Step;
   readonly #segmentId: number;
   readonly #term: string;
-  #ids: ListStream | null = null;
+  #ids: SortedStream | null = null;
   #isOver = false;
 
   constructor(view: View, step: Step, segmentId: number, term: string) {
@@ -101,7 +101,7 @@ class PostingStream implements IdStream {
       ? { start: [segment, term, from], end: [segment, term, -1], reverse: true, limit: 1 }
       : { start: [segment, term, from + 0.5], end: [segment, term, Number.MAX_VALUE], limit: 1 };
     const [found] = this.#view.rows("searchPostings", range);
-    this.#ids = found === undefined ? null : new ListStream(this.#step, decodeIds(found.row.ids));
+    this.#ids = found === undefined ? null : new SortedStream(this.#step, decodeIds(found.row.ids));
     return this.#ids;
   }
 }

@@ -19,11 +19,11 @@ export interface WalkedWord {
 }
 
 /** Words with more blocks of ids than this in the index count as equally common. */
-const blocksCompared_max = 64;
+const blocksCompared_max = 16;
 
 export class SearchedWords {
   readonly #view: View;
-  readonly #ranked: { readonly word: string; readonly blocks: number }[] = [];
+  readonly #ranked: { readonly word: string; readonly size: number }[] = [];
   /** Words not ranked yet. */
   readonly #unranked: string[];
   #isSorted = false;
@@ -34,7 +34,11 @@ export class SearchedWords {
 
   constructor(view: View, query: SearchQuery | null) {
     this.#view = view;
-    this.#unranked = query === null ? [] : [...query.words, ...query.characters];
+    const words = query === null ? [] : [...query.words, ...query.characters];
+    const [only] = words;
+    // A single word needs no rank.
+    if (only !== undefined && words.length === 1) this.#ranked.push({ word: only, size: 0 });
+    this.#unranked = this.#ranked.length > 0 ? [] : words;
   }
 
   /** The rarest words that can be merged; none: every message must be examined. */
@@ -45,12 +49,12 @@ export class SearchedWords {
   /** @returns whether `walked` is complete; false: the budget is spent */
   prepare(budget: PassBudget): boolean {
     for (let word = this.#unranked.pop(); word !== undefined; word = this.#unranked.pop()) {
-      this.#ranked.push({ word, blocks: this.#blocksOf(word, budget) });
+      this.#ranked.push({ word, size: this.#sizeOf(word, budget) });
       if (budget.isSpent) return false;
     }
     if (!this.#isSorted) {
       // The rarest last.
-      this.#ranked.sort((a, b) => b.blocks - a.blocks || a.word.length - b.word.length);
+      this.#ranked.sort((a, b) => b.size - a.size || a.word.length - b.word.length);
       this.#isSorted = true;
     }
     while (this.#walked.length < limits.search_words_walked_max) {
@@ -62,17 +66,20 @@ export class SearchedWords {
     return true;
   }
 
-  /** Size of a word's entry in the largest segment of the index. */
-  #blocksOf(word: string, budget: PassBudget): number {
+  /** Size of a word's entry in the largest segment of the index, in blocks. A single block counts by its bytes. */
+  #sizeOf(word: string, budget: PassBudget): number {
     const { segments } = stateOf(this.#view.row("searchState", searchStateKey));
     const [largest] = segments.toSorted((a, b) => b.level - a.level);
     if (largest === undefined) return 0;
     const term = indexed(word);
     const range = { start: [largest.id, term], end: [largest.id, term, Number.MAX_VALUE], limit: blocksCompared_max };
-    const blocks = this.#view.keys("searchPostings", range).length;
+    const blocks = this.#view.keys("searchPostings", range);
     budget.seeks++;
-    budget.entries += blocks;
-    return blocks;
+    budget.entries += blocks.length;
+    const [only] = blocks;
+    if (only === undefined || blocks.length > 1) return blocks.length;
+    const bytes = this.#view.row("searchPostings", only)?.ids.length ?? 0;
+    return bytes / (bytes + 1);
   }
 
   /** A word in the names of too many topics is left to the comparison of texts. */

@@ -4,6 +4,7 @@
  * are set aside, and are queued at the front again when there is space (M5).
  */
 
+import { mayRunBetween } from "../../actors/between-slices.ts";
 import { actorKinds } from "../../actors/kinds.ts";
 import type { Command, CommandType } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -56,9 +57,12 @@ export class CommandQueue {
   /**
    * Takes the next command of this turn, or null if none is left. While requests wait, background commands are
    * postponed: most turns with requests run none, and none runs more than one.
+   * @param continued a command that continues in the next turn: all others wait for its end, from the first one on that
+   *   must (M7)
    */
-  next({ isVolatileTurn, isIdle, isAsked }: TurnKind): QueuedCommand | null {
+  next({ isVolatileTurn, isIdle, isAsked }: TurnKind, continued: QueuedCommand | null): QueuedCommand | null {
     for (let queued = this.#commands[this.#taken]; queued !== undefined; queued = this.#commands[this.#taken]) {
+      if (continued !== null && !isPassing(queued, continued)) return null;
       // A command that writes, sent in a volatile turn, waits for a turn with a transaction.
       if (isVolatileTurn && !isVolatile(queued.command)) return null;
       this.#taken++;
@@ -119,6 +123,11 @@ export class CommandQueue {
     this.#commands = [];
     this.#deferredWrites = [];
   }
+}
+
+/** Only requests and volatile commands pass: others are tried again before everything else if they fail (M6). */
+function isPassing({ command, settle }: QueuedCommand, continued: QueuedCommand): boolean {
+  return (settle !== null || isVolatile(command)) && mayRunBetween(command, continued.command);
 }
 
 export function isVolatile(command: Command): boolean {

@@ -228,13 +228,16 @@ export class Dispatcher {
   }
 
   #runQueue(kind: TurnKind): void {
-    const startedAt = this.#clock.monotonic();
+    let startedAt = this.#clock.monotonic();
     let bytes = 0;
     for (let taken = 0; taken < limits.turn_commands_max && bytes < limits.turn_bytes_budget; taken++) {
-      const queued = this.#queue.next(kind);
+      const queued = this.#queue.next(kind, this.#first);
       if (queued === null) break;
+      const continued = this.#first;
       bytes += this.#process(queued);
-      if (this.#first !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
+      // Commands that may run between the slices of a long one have a budget of their own.
+      if (this.#first !== continued) startedAt = this.#clock.monotonic();
+      else if (this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
     }
     this.#queue.endTurn(this.#first);
     this.#first = null;
@@ -257,7 +260,7 @@ export class Dispatcher {
     // Memory now follows the writes. An error from here on would make them diverge, so it ends the process (M5, M9).
     const { staged, rest, deferred, result } = concluded;
     this.#remember(staged);
-    this.#first = rest;
+    if (rest !== null) this.#first = rest;
     if (queued.source.kind === "timer") this.#timers.finished(queued.source.dueAt, queued.source.sequence);
     if (deferred !== null) this.#deferredReplies.wait(deferred, queued);
     else if (queued.settle !== null) this.#settleLater(queued.settle, result);

@@ -16,21 +16,19 @@ export function encodeIds(ids: readonly number[]): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-export function decodeIds(bytes: Uint8Array): number[] {
-  const ids: number[] = [];
+export function decodeIds(bytes: Uint8Array): Float64Array {
+  // A byte ends at most one id.
+  const ids = new Float64Array(bytes.length);
+  let count = 0;
   let last = 0;
-  let distance = 0;
-  let scale = 1;
-  for (const byte of bytes) {
-    if (byte >= 128) {
-      distance += (byte - 128) * scale;
-      scale *= 128;
-      continue;
+  for (let at = 0; at < bytes.length; at++) {
+    let distance = bytes[at] as number;
+    for (let scale = 128; distance >= scale; scale *= 128) {
+      at++;
+      distance += ((bytes[at] as number) - 1) * scale;
     }
-    last += distance + byte * scale;
-    ids.push(last);
-    distance = 0;
-    scale = 1;
+    last += distance;
+    ids[count++] = last;
   }
-  return ids;
+  return ids.subarray(0, count);
 }

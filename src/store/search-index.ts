@@ -228,7 +228,7 @@ class SegmentReader {
   readonly #segmentId: number;
   #rows: { key: KeyOf<"searchPostings">; row: RowOf<"searchPostings"> }[] = [];
   #isLast = false;
-  #ids: readonly number[] = [];
+  #ids: ArrayLike<number> = [];
   #at = 0;
   /** null at the end. */
   term: string | null = null;
@@ -293,7 +293,7 @@ export function removeLeftovers(environment: Environment, state: SearchStateReco
 export function isMostlyGone(environment: Environment, segmentId: number, terms: readonly [string, string]): boolean {
   const [from, to] = terms;
   const range = { start: [segmentId, from], end: [segmentId, to], limit: rowsPerRead };
-  const ids = environment.rows("searchPostings", range).flatMap(({ row }) => decodeIds(row.ids));
+  const ids = environment.rows("searchPostings", range).flatMap(({ row }) => [...decodeIds(row.ids)]);
   const probed = ids.filter((_id, index) => index % 16 === 0);
   const gone = probed.filter((id) => !environment.has("messages", id)).length;
   return gone > probed.length * 2 * goneShare;

@@ -7,7 +7,7 @@ import { type DefaultTreeAdapterTypes, parseFragment, serialize } from "parse5";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { escapeAttribute } from "../../src/domain/markdown/escape.ts";
-import { highlight } from "../../src/domain/search/highlight.ts";
+import { highlight, highlightTraced } from "../../src/domain/search/highlight.ts";
 import { readSearch } from "../../src/domain/search/query.ts";
 import { matchesSearch } from "../../src/domain/search/text-search.ts";
 import { foldText, indexed, textOf, wordsOf } from "../../src/domain/search/words.ts";
@@ -203,5 +203,40 @@ t.test("[S3] a message of maximum length is highlighted in little time", (t) => 
   const startedAt = performance.now();
   highlight(readSearch('"foo &" bar'), html);
   t.ok(performance.now() - startedAt < 500, "no repeated passes over the text");
+  t.end();
+});
+
+t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any other text", (t) => {
+  const piece = fc.constantFrom(
+    "a",
+    "ab",
+    "a_b",
+    "A1",
+    "b",
+    " ",
+    "-",
+    "<",
+    ">",
+    "</",
+    "<p>",
+    "</em>",
+    "<a b>",
+    "&amp;",
+    "é",
+  );
+  const words = fc.array(fc.constantFrom("a", "ab", "a_b", "a1", "b"), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), words, (pieces, wanted) => {
+      const [html, query] = [pieces.join(""), readSearch(wanted.join(" "))];
+      t.equal(highlight(query, html), highlightTraced(query, html), html);
+      const all = new Set(wordsOf(foldText(textOf(html))));
+      t.equal(
+        matchesSearch(query, html, ""),
+        wanted.every((word) => all.has(word)),
+        html,
+      );
+    }),
+    { seed, numRuns: 500 },
+  );
   t.end();
 });

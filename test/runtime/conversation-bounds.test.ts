@@ -7,7 +7,9 @@ import { movedAtOnce, transferReadState } from "../../actors/rules/moved-read-st
 import { alertsOf } from "../../actors/topic/message-alerts.ts";
 import { checkMoveLimit } from "../../actors/topic/move-plan.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { BecomesRead } from "../../schemas/message-changes.ts";
 import { watermarkKinds } from "../../schemas/read-state.ts";
+import type { RowOf } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
 import { channelTopics } from "../../src/queries/channel-topics.ts";
@@ -24,7 +26,7 @@ import {
   setNewestMessage,
 } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
+import { answerOf, commands, generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 function placeOf({ realm: { view } }: OpenRealm) {
   const [owner, channel] = [view.users.get(ownerId), view.channels.get(generalId)];
@@ -194,6 +196,46 @@ t.test(
     t.strictSame(carry(seen, 0), [perCommand, perCommand], "one over");
     t.strictSame(carry(seen, perCommand), [1, null]);
     t.strictSame(carry(seen.slice(0, 1), 0), [perCommand + 1, null], "of fewer messages, more users");
+  },
+);
+
+t.test(
+  "[S3, architecture, Moves] people for whom a batch becomes read share one event, which is sent with the batch, and get no rows",
+  async (t) => {
+    const opened = await openNewRealm(t);
+    const { view } = placeOf(opened);
+    const away = answerOf(await opened.ask(commands.createChannel("away", [ownerId])))["id"] as number;
+    const perCommand = limits.moved_read_states_per_command_max / 2;
+    const since = { joinedAfterId: 0, joinedAtPosition: 0, leftAtId: null, leftAtPosition: null };
+    const subscription = { ...view.subscriptions.get(ownerId, generalId), periods: [since] };
+    const people = rowsFor<"subscriptions">(
+      perCommand + 1,
+      (userId) => [[generalId, userId], { ...subscription, userId } as RowOf<"subscriptions">],
+      100,
+    );
+    fill(opened.realm, "subscriptions", people);
+    const carry = (afterUserId: number, becomesRead: readonly BecomesRead[]) =>
+      transferReadState(view, {
+        from: { id: 1, channelId: generalId },
+        to: { id: 2, channelId: away },
+        messages: [1, 2].map((id) => ({ id, senderId: 1, traits: 0 })),
+        isNew: true,
+        upToId: 2,
+        afterUserId,
+        becomesRead,
+      });
+    const first = carry(99, []);
+    t.strictSame(first.rows, [], "nothing is written or announced ahead of the messages");
+    t.match(
+      first.becomesRead.map(({ messageIds, userIds }) => [messageIds, userIds.length]),
+      [[[1, 2], perCommand]],
+    );
+    const last = carry(first.onward ?? 0, first.becomesRead);
+    t.match(last, { onward: null, becomesRead: [], rows: [{ kind: "emit", type: "update_message_flags" }] });
+    t.strictSame(
+      last.rows.map((each) => each.kind === "emit" && each.audience.to === "users" && each.audience.ids.length),
+      [perCommand + 1],
+    );
   },
 );
 

@@ -3,11 +3,12 @@
  * when it was requested.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";
 import { editCommand } from "../support/message-changes.ts";
 import { plainChannel } from "../support/plain-channel.ts";
+import { fill } from "../support/rows.ts";
 import {
   answerOf,
   codeOf,
@@ -87,5 +88,53 @@ t.test(
       }
       t.equal(rowsOf(bench.environment, "topicNames").length, 1);
     }
+  },
+);
+
+t.test(
+  "[M7] while policies follow a renamed topic, posts elsewhere are answered; what concerns the topic waits, and all behind it",
+  async (t) => {
+    const created = await openNewRealm(t);
+    const people = await createUsers(created, 8 * limits.user_topics_per_command_max);
+    const [author = 0, other = 0] = people;
+    const { id } = answerOf(await created.ask(commands.post("old", "m")));
+    const policy = { topic: "old", visibilityPolicy: 3, changedAt: 0 } as const;
+    fill(
+      created.realm,
+      "userTopics",
+      people.map((userId) => [[userId, generalId, "old"], policy] as const),
+    );
+    fill(
+      created.realm,
+      "topicPolicies",
+      people.map((userId) => [[generalId, "old", userId], { visibilityPolicy: 3 }] as const),
+    );
+    await created.idle();
+    const bench = created.crash(t, { clock: new SlowClock(startedAt) });
+    const { view } = bench.realm;
+    const left = () =>
+      view.keys("topicPolicies", { start: [generalId, "old"], end: [generalId, "p"], limit: 9999 }).length;
+    /** The order of the answers, and how many policies were still to be moved by then. */
+    const answers: [name: string, left: number][] = [];
+    const ask = (name: string, asked: Command) => {
+      void bench.ask(asked).then((reply) => answers.push([`${name}: ${codeOf(reply)}`, left()]));
+    };
+    ask("rename", editCommand(id as number, { topic: "new", propagateMode: "change_all" }));
+    ask("post elsewhere", commands.post("elsewhere", "m", author));
+    ask("direct message", commands.direct([author, other], "m", author));
+    ask("mark", command({ actor: "user", id: author }, "read-state.mark-all", {}, author));
+    ask("typing", commands.typing("start", "new", author));
+    ask("post to the topic", commands.post("NEW", "m", other));
+    ask("post behind it", commands.post("elsewhere", "m", other));
+    await bench.idle();
+    const passed = ["rename", "post elsewhere", "direct message", "mark", "typing"];
+    t.strictSame(
+      answers.map(([name]) => name),
+      [...passed, "post to the topic", "post behind it"].map((name) => `${name}: ok`),
+    );
+    const waited = answers.map(([, count]) => count > 0);
+    t.ok(waited[0] && waited[1], "policies were still to be moved");
+    t.strictSame(waited.slice(-2), [false, false]);
+    t.strictSame([auditRealm(bench.environment), bench.bugs], [[], []]);
   },
 );

@@ -25,7 +25,7 @@ import {
 } from "../../src/store/search-index.ts";
 import { fillMessages, fillTopics, messageRow, setNewestMessage } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
+import { generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 function stateIn({ environment }: OpenRealm): SearchStateRecord {
   return stateOf(environment.get("searchState", searchStateKey));
@@ -208,5 +208,65 @@ t.test(
     t.equal(filedAfter(max + 1), slice, "one above: a post waits for at most one small slice");
     clock.advance(limits.search_poll_ms);
     t.equal(stateIn(opened).messagesUpTo, slice + limits.search_segment_messages, "no posts: full slices again");
+  },
+);
+
+t.test(
+  "[architecture, Search] a word is found in one topic of many with one read per full row of the index, and pages of the topic",
+  async (t) => {
+    const opened = await openNewRealm(t);
+    const { realm } = opened;
+    const owner = realm.view.users.get(ownerId);
+    if (owner === undefined) throw new Error("no owner");
+    // Every fifth message contains the word, and one of a hundred is in the topic.
+    const [newest, each] = [50_000, 100];
+    fillTopics(realm, 1, 7);
+    const ids = upTo(newest / each).map((n) => n * each);
+    const index = { senderId: 1, traits: 0 };
+    fill(
+      realm,
+      "conversationMessages",
+      ids.map((id) => [[7, id], index] as const),
+    );
+    const text = { content: "found", rendered: "<p>found</p>" };
+    fill(
+      realm,
+      "messages",
+      ids.map((id) => [id, messageRow(id, 7, text)] as const),
+    );
+    const inWord = upTo(newest / 5).map((n) => n * 5);
+    apply(opened, fileSegment(stateIn(opened), new Map([[indexed("found"), inWord]]), newest));
+    setNewestMessage(realm, newest);
+    const reads = new Map<string, number>();
+    const view = new Proxy(realm.view, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return (table: unknown, ...rest: unknown[]) => {
+          const read = `${String(name)} ${String(table)}`;
+          reads.set(read, (reads.get(read) ?? 0) + 1);
+          return value.call(target, table, ...rest);
+        };
+      },
+    });
+    const narrowed = readNarrow(
+      view,
+      owner,
+      termsOf([
+        ["channel", generalId],
+        ["topic", "topic 7"],
+        ["search", "found"],
+      ]),
+    );
+    if ("kind" in narrowed) throw new Error(narrowed.msg);
+    const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(
+      newest,
+      -1,
+      999,
+    );
+    t.strictSame([messages.map(({ id }) => id).reverse(), isExhausted], [ids, true]);
+    const rows = Math.ceil(inWord.length / limits.search_block_ids_max);
+    t.ok((reads.get("rows searchPostings") ?? 0) <= rows + 2, `${reads.get("rows searchPostings")} for ${rows} rows`);
+    t.ok((reads.get("keys conversationMessages") ?? 0) <= 8, `${reads.get("keys conversationMessages")} pages`);
   },
 );

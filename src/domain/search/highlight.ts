@@ -5,7 +5,7 @@
 import { limits } from "../../../schemas/limits.ts";
 import type { SearchQuery } from "./query.ts";
 import { TracedText } from "./traced-text.ts";
-import { wordPattern } from "./words.ts";
+import { asciiWordStarts, wordPattern } from "./words.ts";
 
 const opening = '<span class="highlight">';
 const closing = "</span>";
@@ -13,6 +13,59 @@ const closing = "</span>";
 type Span = readonly [start: number, end: number];
 
 export function highlight(query: SearchQuery, html: string): string {
+  return isPlain(query, html) ? highlightPlain(query, html) : highlightTraced(query, html);
+}
+
+/** The text is searched once for each word. */
+const plainWords_max = 8;
+const plainCharacters = /^[\0-%'-\x7f]*$/;
+
+/**
+ * Whether folding keeps the positions of the text: ASCII without entities. Phrases may extend over tags, and formulas
+ * are not marked.
+ */
+function isPlain({ words, characters, phrases }: SearchQuery, html: string): boolean {
+  return (
+    words.length <= plainWords_max &&
+    characters.length === 0 &&
+    phrases.length === 0 &&
+    html.length <= limits.search_marked_characters_max &&
+    plainCharacters.test(html) &&
+    !html.includes("<math")
+  );
+}
+
+/** The same as `highlightTraced`, which takes twenty times as long. */
+function highlightPlain({ words }: SearchQuery, html: string): string {
+  const folded = html.toLowerCase();
+  // Words neither overlap nor touch.
+  const spans = words
+    .flatMap((word) => asciiWordStarts(folded, word).map((start): Span => [start, start + word.length]))
+    .sort(([a], [b]) => a - b);
+  let marked = "";
+  let done = 0;
+  let marks = 0;
+  let tag = nextTag(html, 0);
+  for (const [start, end] of spans) {
+    while (tag.end <= start) tag = nextTag(html, tag.end);
+    if (start >= tag.start) continue;
+    marked += html.slice(done, start) + opening + html.slice(start, end) + closing;
+    done = end;
+    marks++;
+    if (marks === limits.search_marks_per_message_max) break;
+  }
+  return marked + html.slice(done);
+}
+
+/** The first tag from a point on; infinite: there is none. */
+function nextTag(html: string, from: number): { readonly start: number; readonly end: number } {
+  const start = html.indexOf("<", from);
+  const last = start < 0 ? -1 : html.indexOf(">", start);
+  return last < 0 ? { start: Infinity, end: Infinity } : { start, end: last + 1 };
+}
+
+/** For any text: locates each match in the HTML. */
+export function highlightTraced(query: SearchQuery, html: string): string {
   const traced = new TracedText(html);
   const spans = merged([...wordSpans(query, traced.folded), ...phraseSpans(query, traced.folded)]);
   if (spans.length === 0) return html;

@@ -3,7 +3,7 @@
  * cost is reported to the caller, because one pass of a walk is bounded in characters (S3).
  */
 import { joinSearches, type SearchQuery, sizeOf } from "./query.ts";
-import { evenBlanks, foldText, textOf, wordsOf } from "./words.ts";
+import { asciiWordStarts, evenBlanks, foldText, isAscii, textOf, wordsOf } from "./words.ts";
 
 /** Receives the cost of examining a text. One unit is the cost of folding one character. */
 export type SpendCharacters = (characters: number) => void;
@@ -81,7 +81,7 @@ class SearchedText {
     return (
       words.every((word) => this.#has(word)) &&
       characters.every((character) => this.#has(character)) &&
-      (words.length === 0 || words.every((word) => this.#wordSet().has(word))) &&
+      words.every((word) => this.#hasWord(word)) &&
       phrases.every((phrase) => this.#hasPhrase(phrase))
     );
   }
@@ -93,6 +93,14 @@ class SearchedText {
   #isIn(text: string, part: string): boolean {
     this.cost += (text.length / findsPerFold) * (1 + part.length / charactersPerFind);
     return text.includes(part);
+  }
+
+  #hasWord(word: string): boolean {
+    if (this.#words === null && isAscii(this.#content) && isAscii(this.#topic)) {
+      this.cost += this.#content.length + this.#topic.length;
+      return [this.#content, this.#topic].some((text) => asciiWordStarts(text, word, 1).length > 0);
+    }
+    return this.#wordSet().has(word);
   }
 
   #wordSet(): ReadonlySet<string> {

@@ -35,6 +35,24 @@ export function wordPattern(folded: string): RegExp {
   return ascii.test(folded) ? asciiWords : words;
 }
 
+export function isAscii(text: string): boolean {
+  return ascii.test(text);
+}
+
+/** Where a word begins in a folded ASCII text; not where its letters are a part of a longer word. */
+export function asciiWordStarts(folded: string, word: string, most = Number.POSITIVE_INFINITY): number[] {
+  const starts: number[] = [];
+  for (let at = folded.indexOf(word); at >= 0 && starts.length < most; at = folded.indexOf(word, at + 1)) {
+    if (!isWordCode(folded.charCodeAt(at - 1)) && !isWordCode(folded.charCodeAt(at + word.length))) starts.push(at);
+  }
+  return starts;
+}
+
+/** One of a to z, 0 to 9 and _, as in `asciiWords`. */
+function isWordCode(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
+
 /** The index term of a word: a very long one is truncated (matches are checked again). */
 export function indexed(word: string): string {
   return word.length <= limits.search_word_characters_max ? word : word.slice(0, limits.search_word_characters_max);
