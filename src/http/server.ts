@@ -347,5 +347,5 @@ export class HttpServer {
 
 /** A write with credentials that a page of another site made a browser send. */
 function isForged(head: RequestHead): boolean {
-  return head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method) && isForgeable(head);
+  return isForgeable(head) && head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method);
 }
