@@ -4,7 +4,7 @@ import { limits } from "../schemas/limits.ts";
 import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
-import { authenticate, type Credentials, isWriteOnly, verifyKey } from "./http/authentication.ts";
+import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { createOperationExecutor } from "./http/operation-executor.ts";
 import { Passwords } from "./http/passwords.ts";
@@ -43,6 +43,7 @@ export function createTransports(
 ) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
+  const remembered = new RememberedCredentials();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
@@ -70,8 +71,9 @@ export function createTransports(
     realmOf,
     isSecure,
     readForwarded: forwarded,
+    authenticate: (realm, header) => remembered.authenticate(realm.view, header),
     viewerOf(realm, header, address) {
-      const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
+      const credentials = countFailedKey(rates, remembered.authenticate(realm.view, header), address);
       return "caller" in credentials ? credentials.caller : null;
     },
     clock,
@@ -87,7 +89,7 @@ export function createTransports(
     realmOf,
     hubOf,
     execute: operationExecutor.execute,
-    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
+    authenticate: (realm, header, address) => admit(remembered.authenticate(realm.view, header), address),
     verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {
       const state = rates.take("api", personName(realm.epoch, userId));

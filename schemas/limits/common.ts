@@ -7,6 +7,10 @@ export const commonLimits = {
   /** Nesting depth of arrays and objects in JSON from outside; operations need four. */
   json_nesting_max: 64,
   header_value_bytes_max: 1024,
+  /** Authorization headers of verified credentials that a realm remembers: about 20,000. */
+  credentials_remembered_bytes_max: 8 * 1024 * 1024,
+  /** Added per header to its length. */
+  credentials_remembered_overhead_bytes: 320,
   idempotency_key_bytes_max: 255,
   idempotency_keys_per_user_max: 10_000,
   idempotency_answer_bytes_max: 64 * 1024,

@@ -1,5 +1,10 @@
-/** HTTP Basic authentication (spec 5, D2): a lookup in memory by hash (S2). */
+/**
+ * HTTP Basic authentication (spec 5, D2): a lookup in memory by hash (S2). Credentials that were verified are remembered
+ * by their header, because decoding and hashing it costs more than the rest of the lookup.
+ */
 import crypto from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -10,6 +15,66 @@ import type { Authenticated } from "../runtime/calls.ts";
 export type Credentials = Authenticated | Refusal;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Credentials as they were verified, and the rows from which their validity followed. */
+interface Verified {
+  readonly credentials: Authenticated;
+  readonly key: ApiKeyRecord;
+}
+
+/**
+ * Verified headers, in memory only (S2). A header counts only while the rows of its key and its user are the objects
+ * from which it was verified: a new key, role, password, address or owner, and a deactivation, replace or remove one of
+ * them. Invalid credentials are never remembered, so each attempt is verified and counted (D28).
+ *
+ * Comparing headers reveals nothing about a key: V8 compares two strings only if their hashes are equal, and nobody
+ * outside the process knows the seed of its hashes.
+ */
+export class RememberedCredentials {
+  readonly #bytesMax: number;
+  /** Per realm (S1), least recently used first out. */
+  readonly #byView = new WeakMap<View, LRUCache<string, Verified>>();
+
+  constructor(bytesMax: number = limits.credentials_remembered_bytes_max) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @param header the Authorization header, or "" */
+  authenticate(view: View, header: string): Credentials {
+    const known = this.#byView.get(view)?.get(header);
+    if (known !== undefined && view.realm.deactivatedAt === null) {
+      const { credentials, key } = known;
+      const { caller } = credentials;
+      if (view.apiKey(key.hash) === key && view.users.get(caller.id) === caller) return credentials;
+    }
+    return this.#verify(view, header);
+  }
+
+  /** Number of headers that are remembered for a realm. */
+  count(view: View): number {
+    return this.#byView.get(view)?.size ?? 0;
+  }
+
+  #verify(view: View, header: string): Credentials {
+    const credentials = authenticate(view, header);
+    const key = "caller" in credentials ? view.apiKey(credentials.keyHash) : undefined;
+    if (!("caller" in credentials) || key === undefined) this.#byView.get(view)?.delete(header);
+    else this.#ofRealm(view).set(header, { credentials, key });
+    return credentials;
+  }
+
+  #ofRealm(view: View): LRUCache<string, Verified> {
+    const known = this.#byView.get(view);
+    if (known !== undefined) return known;
+    // Each entry has a size above zero, so the bound on bytes also bounds their number.
+    const made = new LRUCache<string, Verified>({
+      maxSize: this.#bytesMax,
+      sizeCalculation: (_verified, header) => header.length + limits.credentials_remembered_overhead_bytes,
+    });
+    this.#byView.set(view, made);
+    return made;
+  }
+}
 
 /** @param header the Authorization header, or "" */
 export function authenticate(view: View, header: string): Credentials {

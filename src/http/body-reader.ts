@@ -20,7 +20,9 @@ export interface BodyReading {
 }
 
 /** @returns a function to call when the request is over */
-export function readBody({ response, responder, ...reading }: BodyReading): () => void {
+export function readBody(reading: BodyReading): () => void {
+  // Not `...reading`: collecting the rest of an object is the slowest thing that a request would do.
+  const { response, responder } = reading;
   const chunks: Buffer[] = [];
   let size = 0;
   let release: () => void = () => undefined;

@@ -7,6 +7,14 @@ import { ownProperty } from "../domain/own-property.ts";
 const knownClients: Readonly<Record<string, string>> = { zulippython: "ZulipPython", zulipmobile: "ZulipMobile" };
 
 export function clientName(userAgent: string): string {
+  // Neighbouring requests often have the same client.
+  if (userAgent !== last.userAgent) last = { userAgent, name: readName(userAgent) };
+  return last.name;
+}
+
+let last = { userAgent: "", name: "API" };
+
+function readName(userAgent: string): string {
   const product = /^([A-Za-z0-9_.-]+)/.exec(userAgent)?.[1];
   if (product === undefined) return "API";
   if (product === "Mozilla") return "website";

@@ -115,8 +115,8 @@ export function readQuery(query: string, values: Map<string, string>): Refusal |
 function readBody(contentType: string, body: Buffer, parts: FormParts): Refusal | null {
   const type = contentType.toLowerCase();
   if (type.startsWith("application/x-www-form-urlencoded")) {
-    setBlanks(body);
-    const text = decodeUtf8(body);
+    // Most bodies are ASCII, which needs no decoder.
+    const text = setBlanks(body) ? body.toString("latin1") : decodeUtf8(body);
     return text === null ? refuse.badRequest("The request body is not valid UTF-8") : readEncoded(text, parts.values);
   }
   if (type.startsWith("multipart/form-data")) return readMultipart(contentType, body, parts);
@@ -129,9 +129,16 @@ const blank = 0x20;
 /**
  * In an encoded form every plus is a space. Replacing it in the bytes, which we own, saves 1 us per post compared with
  * the string.
+ * @returns whether all bytes are ASCII
  */
-function setBlanks(body: Buffer): void {
-  for (let index = 0; index < body.length; index++) if (body[index] === plus) body[index] = blank;
+function setBlanks(body: Buffer): boolean {
+  let all = 0;
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index] as number;
+    all |= byte;
+    if (byte === plus) body[index] = blank;
+  }
+  return all < 0x80;
 }
 
 function readMultipart(contentType: string, body: Buffer, { values, files }: FormParts): Refusal | null {

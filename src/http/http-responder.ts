@@ -56,7 +56,7 @@ export const responderLife = {
 } as const satisfies LifeCycle;
 
 type ResponderState =
-  | { readonly kind: "open"; readonly abortListeners: (() => void)[] }
+  | { readonly kind: "open" }
   | { readonly kind: "held"; readonly file: FileSlice | undefined }
   | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
   | { readonly kind: "writing" }
@@ -67,6 +67,7 @@ type ResponderState =
 /** A response whose answer leaves now. */
 type Leaving = Extract<ResponderState, { readonly kind: "open" | "held" }>;
 
+const open = { kind: "open" } as const;
 const writing = { kind: "writing" } as const;
 const stopping = { kind: "stopping" } as const;
 const over = { kind: "over" } as const;
@@ -82,7 +83,9 @@ export class HttpResponder {
   readonly #response: TransportResponse;
   readonly #options: HttpResponderOptions;
   #address: string | null = null;
-  #state: ResponderState = { kind: "open", abortListeners: [] };
+  #state: ResponderState = open;
+  /** While the state is open; null if there are none, which is usual. */
+  #abortListeners: (() => void)[] | null = null;
   #isLast = false;
   #gate: Gate = openGate;
   /** What the answer shows; null: whatever memory holds when it is given. */
@@ -135,8 +138,12 @@ export class HttpResponder {
 
   /** Called when the client disconnects before the answer, or at once if it already has. */
   onAbort(callback: () => void): void {
-    if (this.#state.kind === "open") this.#state.abortListeners.push(callback);
-    else callback();
+    if (this.#state.kind !== "open") {
+      callback();
+      return;
+    }
+    this.#abortListeners ??= [];
+    this.#abortListeners.push(callback);
   }
 
   #abort(): void {
@@ -144,7 +151,7 @@ export class HttpResponder {
     switch (state.kind) {
       case "open":
         this.#state = step(responderLife, state, "abort", over);
-        for (const listener of state.abortListeners) listener();
+        for (const listener of this.#abortListeners ?? []) listener();
         this.#onEnd();
         return;
       case "held":

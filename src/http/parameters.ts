@@ -54,12 +54,15 @@ function compileParameters(endpoint: Endpoint): ParameterReader {
   return {
     read(form, path) {
       const params: Record<string, unknown> = {};
+      // How many names of the form were read: if it is all of them, none is ignored.
+      let taken = 0;
       for (const step of steps) {
-        const refused = readStep(step, form, path, params);
-        if (refused !== null) return refused;
+        const read = readStep(step, form, path, params);
+        if (typeof read === "object") return read;
+        taken += read;
       }
       if (!validator.Check(params)) return firstViolation(steps, params);
-      return { params, ignored: ignoredNames(form, known) };
+      return { params, ignored: taken === form.size ? none : ignoredNames(form, known) };
     },
   };
 }
@@ -115,12 +118,13 @@ function parsedOrRefused(name: string, text: string): Decoded {
   return parsed === undefined ? { refusal: refuse.badRequest(`${name} is not valid JSON`) } : { value: parsed };
 }
 
+/** @returns the number of names of the form that it read, or a rejection */
 function readStep(
   step: Step,
   form: ReadonlyMap<string, string>,
   path: Readonly<Record<string, string>>,
   params: Record<string, unknown>,
-): Refusal | null {
+): Refusal | 0 | 1 {
   const aliased = step.alias === null ? undefined : form.get(step.alias);
   const named = step.isInPath ? path[step.name] : form.get(step.name);
   if (named !== undefined && aliased !== undefined && step.alias !== null) {
@@ -130,12 +134,12 @@ function readStep(
   if (text === undefined) {
     if (step.isRequired) return refuse.missing(step.name);
     if (step.hasDefault) params[step.name] = step.fallback;
-    return null;
+    return 0;
   }
   const decoded = step.decode(text);
   if ("refusal" in decoded) return decoded.refusal;
   params[step.name] = decoded.value;
-  return null;
+  return step.isInPath && named !== undefined ? 0 : 1;
 }
 
 /**
@@ -151,8 +155,9 @@ function firstViolation(steps: readonly Step[], params: Readonly<Record<string, 
   return refuse.badRequest("Invalid parameters");
 }
 
+const none: readonly string[] = [];
+
 function ignoredNames(form: ReadonlyMap<string, string>, known: ReadonlySet<string>): readonly string[] {
-  if (form.size === 0) return [];
   const ignored: string[] = [];
   for (const name of form.keys()) if (!known.has(name)) ignored.push(name);
   return ignored.sort();

@@ -90,9 +90,9 @@ export class RateLimits {
   }
 }
 
-/** The `api` limit applies to users; the others apply to networks. */
+/** The `api` limit applies to users, whose names equal no other key; the others apply to networks. */
 function keyOf(kind: RateKind, who: string): string {
-  return `${kind}:${kind === "api" ? who : clientNetwork(who)}`;
+  return kind === "api" ? who : `${kind}:${clientNetwork(who)}`;
 }
 
 /**

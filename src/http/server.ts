@@ -13,7 +13,7 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
-import { authenticate } from "./authentication.ts";
+import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
 import { FileReceiver } from "./file-receiver.ts";
@@ -35,6 +35,8 @@ export interface HttpServerOptions {
   /** Whether the app itself terminates TLS. */
   readonly isSecure: boolean;
   readonly readForwarded: ReadForwarded;
+  /** @param authorization the Authorization header, or "" */
+  readonly authenticate: (realm: Realm, authorization: string) => Credentials;
   /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly clock: Clock;
@@ -136,7 +138,7 @@ export class HttpServer {
     const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
     if (upload === null) return ordinaryBody;
     const realm = this.#options.realmOf(host);
-    const credentials = authenticate(realm.view, authorization);
+    const credentials = this.#options.authenticate(realm, authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
     const person = personName(realm.epoch, credentials.caller.id);
     return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
@@ -268,7 +270,7 @@ export class HttpServer {
     if (head.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
-    const credentials = authenticate(realm.view, head.authorization);
+    const credentials = this.#options.authenticate(realm, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
     responder.belongsTo(known === null ? address : () => personName(realm.epoch, known.caller.id));
@@ -350,5 +352,5 @@ export class HttpServer {
 
 /** A write with credentials that a page of another site made a browser send. */
 function isForged(head: RequestHead): boolean {
-  return head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method) && isForgeable(head);
+  return isForgeable(head) && head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method);
 }

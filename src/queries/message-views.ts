@@ -34,6 +34,11 @@ type SenderFields = Partial<Pick<MessageBody, "sender_full_name" | "sender_email
 
 const asItIs: SenderFields = {};
 
+/** Whether the reader sees the sender as everybody does. */
+export function isSenderShown(view: View, reader: UserRecord, senderId: number): boolean {
+  return senderFor(view, reader, senderId) === asItIs;
+}
+
 /**
  * Sender fields that differ for this reader: for restricted guests, users they may not see (D34); for spectators, all
  * addresses (D27).

@@ -27,7 +27,7 @@ import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
 import { linkifierBodies } from "../queries/linkifiers.ts";
 import { hiddenOrigins } from "../queries/message-history.ts";
-import { senderFor } from "../queries/message-views.ts";
+import { isSenderShown, senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
 import { playgroundBodies } from "../queries/playgrounds.ts";
 import { hasExtraReaction } from "../queries/reactions.ts";
@@ -64,11 +64,15 @@ const message: EventKind<"message"> = {
   key(view, record, user, queue) {
     const row = view.row("messages", record.body.message_id);
     if (row === undefined || !canReadMessage(view, user, row)) return null;
+    const flags = eventFlags(view, record, user, row);
     const echo = record.body.queue_id === queue.id ? `:${queue.id}` : "";
-    const senderForm = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":no sender" : "";
-    const hidden = [...hiddenOrigins(view, user, row)].join(",");
+    const senderForm = isSenderShown(view, user, row.senderId) ? "" : ":no sender";
+    const hidden = hiddenOrigins(view, user, row);
     const extra = hasExtraReaction(view, row) ? queue.extraEmojiType : "";
-    return `${queue.variant}:${eventFlags(view, record, user, row).join(",")}${senderForm}${echo}:${hidden}:${extra}`;
+    // Nearly all readers of a new message: no key is built for them.
+    const isUsual = flags.length === 0 && echo === "" && senderForm === "" && hidden.size === 0 && extra === "";
+    if (isUsual) return queue.variant;
+    return `${queue.variant}:${flags.join(",")}${senderForm}${echo}:${[...hidden].join(",")}:${extra}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body.message_id);

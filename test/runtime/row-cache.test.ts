@@ -28,3 +28,23 @@ t.test("[M9] a pair of ids identifies one cached row, on both sides of the numer
   }
   t.end();
 });
+
+t.test("[M9] the row that was read last is not shown any more once it was written or removed", (t) => {
+  const cache = new RowCache();
+  const message = (content: string) => ({ content, rendered: "" });
+  const read = (key: number, row?: object) => cache.get("messages", key, () => row);
+  t.strictSame(read(1, message("first")), message("first"));
+  t.strictSame(read(1), message("first"), "cached");
+  cache.apply({ table: "messages", key: 1, row: message("second") as never }); // only texts are read
+  t.strictSame(read(1, message("second")), message("second"));
+  cache.apply({ table: "messages", key: 1, row: null });
+  t.equal(read(1), undefined);
+  const policy = (key: readonly [number, number]) => cache.get("mutedUsers", key, () => undefined);
+  cache.apply({ table: "mutedUsers", key: [1, 2], row: { mutedAt: 1 } });
+  t.strictSame(policy([1, 2]), { mutedAt: 1 });
+  cache.apply({ table: "mutedUsers", key: [1, 2], row: { mutedAt: 2 } });
+  t.strictSame(policy([1, 2]), { mutedAt: 2 });
+  cache.apply({ table: "mutedUsers", key: [1, 2], row: null });
+  t.equal(policy([1, 2]), undefined);
+  t.end();
+});

@@ -18,9 +18,9 @@ import { directAddress } from "../../domain/post-address.ts";
 import { nextPresence } from "../../domain/presence.ts";
 import { topicFor } from "../../domain/topics.ts";
 import { presenceOf, presenceState } from "../../queries/presence.ts";
-import { bind, callerNow, hostOf, requireCaller } from "../../runtime/calls.ts";
+import { bind, type Call, callerNow, hostOf, requireCaller } from "../../runtime/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { ok } from "../../runtime/results.ts";
+import { type EncodedAnswer, ok } from "../../runtime/results.ts";
 
 export interface PresenceRouteOptions {
   /** CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE (spec 4.7, D6). */
@@ -29,25 +29,14 @@ export interface PresenceRouteOptions {
 
 export function presenceRoutes(options: PresenceRouteOptions) {
   return [
-    bind(updatePresence, async (call) => {
-      const { params, realm } = call;
-      const { status } = params;
+    bind(updatePresence, (call) => {
+      const { status } = call.params;
       if (status !== "active" && status !== "idle") return refuse.badRequest(`Invalid status: ${status}`);
-      await record(realm, requireCaller(call), status);
-      const caller = callerNow(call);
-      if (!caller.isActive) return refuse.userDeactivated();
-      if (params.new_user_input && userSetting(caller, "presence_enabled")) {
-        realm.dispatcher.batches.inputSeen(caller.id, realm.view.now);
-      }
-      if (params.ping_only) return ok({ presence_last_update_id: params.last_update_id ?? -1 });
-      const isModern = params.last_update_id !== undefined || params.slim_presence;
-      const state = presenceState(realm.view, realm.projections.presence, caller, {
-        lastUpdateId: params.last_update_id ?? null,
-        historyDays: params.history_limit_days ?? limits.presence_history_days,
-        isModern,
-        limitsToAccessible: options.limitsToAccessible,
-      });
-      return ok({ ...state });
+      // Read once: most pings change nothing, and are answered at once.
+      const { now } = call.realm.view;
+      const recorded = record(call.realm, requireCaller(call), status, now);
+      if (recorded === null) return answerPing(call, options, now);
+      return recorded.then(() => answerPing(call, options, call.realm.view.now));
     }),
 
     bind(getPresence, (call) => {
@@ -82,15 +71,43 @@ export function presenceRoutes(options: PresenceRouteOptions) {
   ];
 }
 
+/** The presence of the others, or what changed of it, after the caller's own report. */
+function answerPing(call: Call<ParamsOf<typeof updatePresence>>, options: PresenceRouteOptions, now: number) {
+  const { params, realm } = call;
+  const { view, projections } = realm;
+  const caller = callerNow(call);
+  if (!caller.isActive) return refuse.userDeactivated();
+  if (params.new_user_input && userSetting(caller, "presence_enabled")) {
+    realm.dispatcher.batches.inputSeen(caller.id, now);
+  }
+  const lastUpdateId = params.last_update_id ?? null;
+  if (params.ping_only) return ok({ presence_last_update_id: lastUpdateId ?? -1 });
+  if (lastUpdateId !== null && !projections.presence.hasNewerThan(lastUpdateId)) return nothingNew(lastUpdateId, now);
+  const state = presenceState(view, projections.presence, caller, {
+    lastUpdateId,
+    historyDays: params.history_limit_days ?? limits.presence_history_days,
+    isModern: lastUpdateId !== null || params.slim_presence,
+    limitsToAccessible: options.limitsToAccessible,
+  });
+  return ok({ ...state });
+}
+
+/** The answer to nearly every ping, written without an object. It shows nobody, so there is nothing to redact (S1). */
+function nothingNew(lastUpdateId: number, now: number): EncodedAnswer {
+  const fields = `"presences":{},"presence_last_update_id":${lastUpdateId},"server_timestamp":${now / 1000}`;
+  return { kind: "encoded", fields };
+}
+
 /**
  * D20: recorded before the answer. A ping that changes nothing runs no machine; users who hide their presence are not
  * recorded.
+ * @returns null if there is nothing to record
  */
-async function record(realm: Realm, caller: UserRecord, status: "active" | "idle"): Promise<void> {
+function record(realm: Realm, caller: UserRecord, status: "active" | "idle", now: number): Promise<unknown> | null {
   const { view } = realm;
-  if (!userSetting(caller, "presence_enabled")) return;
-  if (nextPresence(view.presence(caller.id), caller.id, status, view.now, view.position) === null) return;
-  await realm.dispatcher.ask(
+  if (!userSetting(caller, "presence_enabled")) return null;
+  if (nextPresence(view.presence(caller.id), caller.id, status, now, view.position) === null) return null;
+  return realm.dispatcher.ask(
     command({ actor: "presence", userId: caller.id }, "presence.report", { status }, caller.id),
   );
 }

@@ -46,6 +46,12 @@ export class PresenceProjection implements Projection {
     return this.#byUser.values();
   }
 
+  /** Whether `newerThan` returns anything. */
+  hasNewerThan(updateId: number): boolean {
+    // The newest listed row is always the latest of its user, unless the user has none any more.
+    return (this.#listed.at(-1)?.updateId ?? 0) > updateId;
+  }
+
   /** Ordered by update id. */
   newerThan(updateId: number): PresenceRecord[] {
     const newer: PresenceRecord[] = [];
