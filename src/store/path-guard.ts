@@ -12,11 +12,15 @@ export class OwnershipLost extends Error {
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
+  readonly mtimeNs: bigint;
 }
 
 export class PathGuard {
   readonly #path: string;
   readonly #identity: Identity;
+  #modifiedAt = 0n;
+  /** The last look found the file as the one before had. */
+  #isSettled = false;
 
   /** @throws Error when nothing is at the path */
   constructor(path: string) {
@@ -26,9 +30,29 @@ export class PathGuard {
 
   /** @throws OwnershipLost when something else, or nothing, is at the path now */
   verify(): void {
+    this.#verified();
+  }
+
+  /**
+   * Looks at the file once, and verifies it.
+   * @returns false if nobody wrote to it between the last two looks. Two writes within a tick of the kernel's clock have
+   *   the same time, so one look without a change is not enough.
+   * @throws OwnershipLost as `verify` does
+   */
+  mayHaveChanged(): boolean {
+    const { mtimeNs } = this.#verified();
+    const isSame = mtimeNs === this.#modifiedAt;
+    const mayHave = !isSame || !this.#isSettled;
+    this.#modifiedAt = mtimeNs;
+    this.#isSettled = isSame;
+    return mayHave;
+  }
+
+  #verified(): Identity {
     const found = identityAt(this.#path);
     if (found === null) throw this.#lost("was removed");
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw this.#lost("was replaced");
+    return found;
   }
 
   #lost(how: string): OwnershipLost {

@@ -128,9 +128,9 @@ export class RootStore {
 
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void {
+    if (!this.#place.mayHaveChanged()) return;
     this.#database.resetReadTxn();
     if (this.#ownership !== null && !this.#isOwner()) throw takenOver(this.#dataFolder);
-    this.#place.verify();
   }
 
   #isOwner(): boolean {
