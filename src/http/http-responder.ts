@@ -9,6 +9,7 @@ import { AnswerBytes, bodySize, isPieced } from "../runtime/answer-bytes.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import type { RealmUse } from "../runtime/realm-use.ts";
 import { challenge } from "../runtime/results.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
@@ -79,6 +80,7 @@ export class HttpResponder {
   #isLast = false;
   #who: (() => string) | null = null;
   #onEnd: () => void = nobody;
+  #use: RealmUse | null = null;
 
   constructor(response: TransportResponse, options: HttpResponderOptions) {
     this.#response = response;
@@ -112,6 +114,19 @@ export class HttpResponder {
     this.#onEnd = callback;
   }
 
+  /** Keeps the realm open until the request is over. */
+  uses(use: RealmUse): void {
+    if (this.isOver || this.#use !== null) return;
+    use.begin();
+    this.#use = use;
+  }
+
+  #end(): void {
+    this.#onEnd();
+    this.#use?.end();
+    this.#use = null;
+  }
+
   /** Called when the client disconnects before the answer, or at once if it already has. */
   onAbort(callback: () => void): void {
     if (this.#state.kind === "open") this.#state.abortListeners.push(callback);
@@ -124,7 +139,7 @@ export class HttpResponder {
       case "open":
         this.#state = step(responderLife, state, "abort", over);
         for (const listener of state.abortListeners) listener();
-        this.#onEnd();
+        this.#end();
         return;
       case "delayed":
         void state.file?.close();
@@ -149,7 +164,7 @@ export class HttpResponder {
     const state = this.#state;
     if (state.kind === "open" || state.kind === "over") return;
     this.#state = step(responderLife, state, "end", over);
-    this.#onEnd();
+    this.#end();
   }
 
   /** @param head null if the request could not even be read */

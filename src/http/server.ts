@@ -177,6 +177,7 @@ export class HttpServer {
   ): void {
     let size = 0;
     let isPaused = false;
+    responder.uses(stagingRealm.use);
     // A complete upload is processed even if the client disconnects, so its address must be read now.
     responder.address();
     const flow = () => {
@@ -218,7 +219,7 @@ export class HttpServer {
         isWhole = true;
         // The parser emits no more events, and the next request on the connection must be read.
         flow();
-        const reply = receiver.end().then((form) => this.#handle(responder, head, form));
+        const reply = stagingRealm.use.during(receiver.end().then((form) => this.#handle(responder, head, form)));
         reply.catch((error: unknown) => this.#fail(responder, head, error)).finally(close);
       } else if (!hasRoom && !responder.isOver) {
         isPaused = true;
@@ -264,6 +265,7 @@ export class HttpServer {
     const path = head.path.slice(apiPrefix.length);
     if (head.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(head.host);
+    responder.uses(realm.use);
     const credentials = authenticate(realm.view, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
@@ -286,7 +288,7 @@ export class HttpServer {
       ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
       onAbort: (callback) => responder.onAbort(callback),
     });
-    return this.#options.operationExecutor.execute(call);
+    return untilDone(realm, this.#options.operationExecutor.execute(call));
   }
 
   #siteUrl(head: RequestHead): string {
@@ -309,9 +311,10 @@ export class HttpServer {
     }
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
+    responder.uses(realm.use);
     const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
     if (isClosed) return errorPage(refuse.realmDeactivated());
-    return route.serve({
+    const page = route.serve({
       realm,
       rest: path.slice(route.prefix.length),
       siteUrl: this.#siteUrl(head),
@@ -323,6 +326,7 @@ export class HttpServer {
       address,
       viewer: () => this.#options.viewerOf(realm, head.authorization, address()),
     });
+    return untilDone(realm, page);
   }
 
   /** OPTIONS, for browser preflights and for debugging. */
@@ -341,6 +345,11 @@ export class HttpServer {
       ],
     };
   }
+}
+
+/** A handler may still work when its client has gone. */
+function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {
+  return reply instanceof Promise ? realm.use.during(reply) : reply;
 }
 
 /** A write with credentials that a page of another site made a browser send. */

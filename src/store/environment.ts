@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import * as lmdb from "lmdb";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
 import { type KeyOf, type RowOf, rowFields, storedName, type TableName } from "../../schemas/records.ts";
@@ -84,6 +85,13 @@ function openTables(folder: string, file: string): Tables {
   }
   if (isNew) flushFoldersTo(folder);
   return { root, database: (table) => databases.get(table) as Database<Buffer, RawKey> };
+}
+
+/** The library keeps every database that it ever opened, by name, although nothing reads that list. */
+function forget(databases: readonly unknown[]): void {
+  const { allDbs } = lmdb as unknown as { readonly allDbs: Map<string, unknown> };
+  const closed = new Set(databases);
+  for (const [name, database] of allDbs) if (closed.has(database)) allDbs.delete(name);
 }
 
 function readerOf(file: string, root: RootDatabase<Buffer, RawKey>, meta: Database<Buffer, RawKey>): RowReader {
@@ -196,6 +204,9 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
     },
     verify: (table, report) => reader.verify(table, database(table).getRange({}), report),
     refresh: () => root.resetReadTxn(),
-    close: () => root.close(),
+    close() {
+      forget([root, ...(Object.keys(rowFields) as TableName[]).map(database)]);
+      return root.close();
+    },
   };
 }

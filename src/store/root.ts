@@ -18,7 +18,7 @@ export { DataFolderInUse };
 
 export interface RealmEntry extends RealmIdentity {
   /** When the next timer of a closed realm is due at the earliest, or null. */
-  readonly dueHint: number | null;
+  dueHint: number | null;
 }
 
 /** Held by this process while it owns the folder. */
