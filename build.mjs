@@ -3,14 +3,39 @@
  * after the sources and appears atomically (rename), so concurrent builds and starts do not interfere.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, "dist");
 const buildsKept = 5;
+
+/**
+ * Packages that stay outside, because they are native, load parts of themselves by path, or evaluate their own text. The program requires them: an
+ * import of CommonJS would load Node's lexer for it, which takes 8 MB.
+ */
+const required = [
+  "lmdb",
+  "ordered-binary",
+  "@node-rs/argon2",
+  "@node-rs/crc32",
+  "msgpackr",
+  "pino",
+  "fs-native-extensions",
+];
+const requiredPackages = {
+  name: "required",
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^(?:${required.join("|")})$`) }, ({ path }) => ({
+      path,
+      namespace: "required",
+    }));
+    build.onLoad({ filter: /^/, namespace: "required" }, ({ path }) => ({
+      contents: `const load = require; module.exports = load(${JSON.stringify(path)});`,
+    }));
+  },
+};
 
 function* files(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -38,7 +63,8 @@ export async function ensureBuilt() {
   if (existsSync(join(target, "main.mjs"))) return target;
   const draft = join(dist, `.draft-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(draft, { recursive: true });
-  await build({
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
     entryPoints: {
       main: join(root, "src/main.ts"),
       cli: join(root, "src/cli.ts"),
@@ -54,23 +80,16 @@ export async function ensureBuilt() {
     format: "esm",
     target: "node20",
     minifySyntax: true,
+    minifyWhitespace: true,
     sourcemap: "linked",
     logLevel: "warning",
-    // Native add-ons stay packages; pino loads parts of itself by path; nodemailer is loaded only with the first email.
-    external: [
-      "lmdb",
-      "ordered-binary",
-      "uWebSockets.js",
-      "@node-rs/argon2",
-      "@node-rs/crc32",
-      "sharp",
-      "msgpackr",
-      "pino",
-      "nodemailer",
-      "fs-native-extensions",
-    ],
+    write: false,
+    plugins: [requiredPackages],
+    // The first is a module; the others are loaded on first use.
+    external: ["uWebSockets.js", "sharp", "nodemailer", "katex"],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
+  for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith(".mjs") ? asciiOnly(text) : text);
   try {
     renameSync(draft, target);
   } catch (error) {
@@ -80,6 +99,18 @@ export async function ensureBuilt() {
   }
   forgetOldBuilds(target);
   return target;
+}
+
+/**
+ * A program's text stays in memory while it runs: one byte for each character if all are ASCII, otherwise two. esbuild
+ * escapes strings, but not regular expressions.
+ */
+function asciiOnly(text) {
+  return text.replace(/(\\*)([\u0080-\uffff])/g, (_all, slashes, unit) => {
+    // A backslash that escaped the character would escape the escape.
+    const kept = slashes.length % 2 === 1 ? slashes.slice(1) : slashes;
+    return `${kept}\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 function forgetOldBuilds(current) {

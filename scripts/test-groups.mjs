@@ -16,6 +16,7 @@ const longFolders = ["crash", "bench", "permissions", "sim", "model", "fuzz", "s
 
 /** Files that measure their process (heap, CPU time) or set its flags; test/tidy/processes.test.ts finds them. */
 export const measuringFiles = [
+  "test/runtime/idle-realms.test.ts",
   "test/api/timing.test.ts",
   "test/domain/content-diff.test.ts",
   "test/domain/markdown-safety.test.ts",

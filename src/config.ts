@@ -27,6 +27,8 @@ export interface Config {
   readonly topicDeletionTimeoutMs: number;
   /** Default validity of an invitation (spec 4.14). */
   readonly invitationLinkValidityMinutes: number;
+  /** After how long an idle organization is closed; null: never. */
+  readonly realmIdleMs: number | null;
   readonly idleQueueTimeoutMs: number;
   /** Seconds of silence after which a socket is pinged. */
   readonly socketHeartbeatS: number;
@@ -95,8 +97,8 @@ function integer(name: string, fallback: number, min: number, max: number): Vari
 }
 
 /** A limit that can be disabled. */
-function boundOrNone(name: string, fallback: number, max: number): Variable<number | null> {
-  const bound = integer(name, fallback, 0, max);
+function boundOrNone(name: string, fallback: number, max: number, min = 0): Variable<number | null> {
+  const bound = integer(name, fallback, min, max);
   return {
     ...bound,
     wants: `${bound.wants}, or none`,
@@ -192,6 +194,7 @@ const variables = {
   presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
   topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
   invitationLinkValidityMinutes: integer("INVITATION_LINK_VALIDITY_MINUTES", 14_400, 1, limits.invitation_minutes_max),
+  realmIdleMs: boundOrNone("REALM_IDLE_MS", 10 * 60_000, 7 * dayMs, 60_000),
   idleQueueTimeoutMs: integer("IDLE_QUEUE_TIMEOUT_MS", dayMs / 2, 1000, 7 * dayMs),
   socketHeartbeatS: integer(
     "SOCKET_HEARTBEAT_S",

@@ -19,6 +19,7 @@ import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
+import { OpenHubs } from "./open-hubs.ts";
 import { MailSender } from "./outbound/mail/mail-sender.ts";
 import { outboxTransport } from "./outbound/mail/outbox.ts";
 import { OutboxRelay } from "./outbound/mail/outbox-relay.ts";
@@ -27,7 +28,7 @@ import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "./outbound/webhooks/webhook-relay.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import { createRealm } from "./realm-creation.ts";
-import { Hub } from "./realtime/hub.ts";
+import type { Hub } from "./realtime/hub.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
@@ -91,7 +92,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   await checkHost(config.host);
   makeDataDir(dataDir);
   // Created before the first write: on a full disk it frees space for a start.
-  const hubs = new Map<Realm, Hub>();
+  const hubs = new OpenHubs();
   const space = spaceOf(config, dataDir, clock, hubs);
   const noRoom = () =>
     new DiskFull(`the disk of DATA_DIR=${JSON.stringify(dataDir)} is full: there is not even space to start`);
@@ -143,13 +144,13 @@ function isOfStore(error: unknown): boolean {
   return error instanceof Error && error.name === "Error";
 }
 
-function spaceOf(config: Config, folder: string, clock: Clock, hubs: ReadonlyMap<Realm, Hub>): DiskSpace {
+function spaceOf(config: Config, folder: string, clock: Clock, hubs: OpenHubs): DiskSpace {
   return new DiskSpace({
     folder,
     freeBytesMin: config.storeFreeBytesMin,
     storeBytesMax: config.storeBytesMax,
     monotonic: () => clock.monotonic(),
-    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
+    fileBytes: () => hubs.fileBytes,
   });
 }
 
@@ -188,7 +189,7 @@ interface StartContext {
   readonly clock: Clock;
   readonly dataDir: string;
   readonly space: DiskSpace;
-  readonly hubs: Map<Realm, Hub>;
+  readonly hubs: OpenHubs;
 }
 
 interface StartContextWithRoot extends StartContext {
@@ -220,21 +221,24 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
+    idleMs: config.realmIdleMs,
     onOpen(realm, entry) {
-      const hub = new Hub(realm, {
-        limitsPresence: config.presenceLimitedToAccessible,
-        reportBug: (error) => alarm.bug(error, null),
-      });
-      hubs.set(realm, hub);
-      hub.announceRestart(restartBody(startedAt));
+      const reportBug = (error: unknown) => alarm.bug(error, null);
+      const options = { limitsPresence: config.presenceLimitedToAccessible, reportBug };
+      const { hub, isFirst } = hubs.open(realm, entry.id, options);
+      if (isFirst) hub.announceRestart(restartBody(startedAt));
       new WebhookRelay(realm, entry.id, webhooks);
       entries.set(realm, entry);
       new OutboxRelay(realm, entry.id, mailSender, () => siteOfRealm(realm));
-      reportLinkifiers(realm.view.linkifiers, alarm.warn);
+      if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
+    onClose(realm, { id }) {
+      hubs.park(realm, id);
+      entries.delete(realm);
+    },
   });
-  const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
+  const hubOf = (realm: Realm) => hubs.get(realm);
   host.openDue();
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
@@ -271,7 +275,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     hubOf,
     async stop() {
       const quiet = http.drain();
-      for (const hub of hubs.values()) hub.dismissPolls();
+      for (const hub of hubs.all()) hub.dismissPolls();
       const delivered = Promise.all([mailSender.close(), webhooks.close()]);
       await sockets.drain();
       await atMost(clock, drainMs, quiet);

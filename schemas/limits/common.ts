@@ -72,6 +72,9 @@ export const commonLimits = {
   /** Added per message to the size of its texts: its other fields and derived data. */
   cached_message_overhead_characters: 1150,
   timer_sleep_ms_max: 60_000,
+  /** How often idle organizations are looked for, and the pause after each that is closed. */
+  realm_idle_check_ms: 60_000,
+  realm_close_pause_ms: 10,
   counter_lease_positions: 100_000,
 
   // Store

@@ -11,6 +11,7 @@ import { AnswerBytes, bodySize, isPieced } from "../runtime/answer-bytes.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import type { RealmUse } from "../runtime/realm-use.ts";
 import { challenge } from "../runtime/results.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
@@ -92,6 +93,7 @@ export class HttpResponder {
   #seen: Position | null = null;
   #who: (() => string) | null = null;
   #onEnd: () => void = nobody;
+  #use: RealmUse | null = null;
 
   constructor(response: TransportResponse, options: HttpResponderOptions) {
     this.#response = response;
@@ -136,6 +138,19 @@ export class HttpResponder {
     this.#onEnd = callback;
   }
 
+  /** Keeps the realm open until the request is over. */
+  uses(use: RealmUse): void {
+    if (this.isOver || this.#use !== null) return;
+    use.begin();
+    this.#use = use;
+  }
+
+  #end(): void {
+    this.#onEnd();
+    this.#use?.end();
+    this.#use = null;
+  }
+
   /** Called when the client disconnects before the answer, or at once if it already has. */
   onAbort(callback: () => void): void {
     if (this.#state.kind !== "open") {
@@ -152,12 +167,12 @@ export class HttpResponder {
       case "open":
         this.#state = step(responderLife, state, "abort", over);
         for (const listener of this.#abortListeners ?? []) listener();
-        this.#onEnd();
+        this.#end();
         return;
       case "held":
         void state.file?.close();
         this.#state = step(responderLife, state, "abort", over);
-        this.#onEnd();
+        this.#end();
         return;
       case "delayed":
         void state.file?.close();
@@ -182,7 +197,7 @@ export class HttpResponder {
     const state = this.#state;
     if (state.kind === "open" || state.kind === "held" || state.kind === "over") return;
     this.#state = step(responderLife, state, "end", over);
-    this.#onEnd();
+    this.#end();
   }
 
   /** @param head null if the request could not even be read */

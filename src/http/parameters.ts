@@ -1,6 +1,6 @@
 /**
  * Turns form strings into typed parameters (spec 4, behaviour 1.3). Each endpoint is compiled at boot into a plan: how
- * to decode each name, then one check of all values. Nothing is coerced: integers and booleans are JSON, strings are
+ * to decode each name, then one check of all values, whose code is generated with the first request. Nothing is coerced: integers and booleans are JSON, strings are
  * raw.
  */
 import type { TSchema } from "typebox";
@@ -50,7 +50,7 @@ export function parameterReader(endpoint: Endpoint): ParameterReader {
 function compileParameters(endpoint: Endpoint): ParameterReader {
   const steps = Object.entries(endpoint.params).map(([name, schema]) => stepOf(endpoint, name, schema));
   const known = new Set(steps.flatMap((step) => (step.alias === null ? [step.name] : [step.name, step.alias])));
-  const validator = Compile(endpoint.paramsSchema);
+  let validator: ReturnType<typeof Compile> | null = null;
   return {
     read(form, path) {
       const params: Record<string, unknown> = {};
@@ -61,6 +61,7 @@ function compileParameters(endpoint: Endpoint): ParameterReader {
         if (typeof read === "object") return read;
         taken += read;
       }
+      validator ??= Compile(endpoint.paramsSchema);
       if (!validator.Check(params)) return firstViolation(steps, params);
       return { params, ignored: taken === form.size ? none : ignoredNames(form, known) };
     },

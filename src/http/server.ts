@@ -179,6 +179,7 @@ export class HttpServer {
   ): void {
     let size = 0;
     let isPaused = false;
+    responder.uses(stagingRealm.use);
     // A complete upload is processed even if the client disconnects, so its address must be read now.
     responder.address();
     const flow = () => {
@@ -220,7 +221,7 @@ export class HttpServer {
         isWhole = true;
         // The parser emits no more events, and the next request on the connection must be read.
         flow();
-        const reply = receiver.end().then((form) => this.#handle(responder, head, form));
+        const reply = stagingRealm.use.during(receiver.end().then((form) => this.#handle(responder, head, form)));
         reply.catch((error: unknown) => this.#fail(responder, head, error)).finally(close);
       } else if (!hasRoom && !responder.isOver) {
         isPaused = true;
@@ -270,6 +271,7 @@ export class HttpServer {
     if (head.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
+    responder.uses(realm.use);
     const credentials = this.#options.authenticate(realm, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
@@ -292,7 +294,7 @@ export class HttpServer {
       ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
       onAbort: (callback) => responder.onAbort(callback),
     });
-    return this.#options.operationExecutor.execute(call);
+    return untilDone(realm, this.#options.operationExecutor.execute(call));
   }
 
   #siteUrl(head: RequestHead): string {
@@ -316,9 +318,10 @@ export class HttpServer {
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
+    responder.uses(realm.use);
     const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
     if (isClosed) return errorPage(refuse.realmDeactivated());
-    return route.serve({
+    const page = route.serve({
       realm,
       rest: path.slice(route.prefix.length),
       siteUrl: this.#siteUrl(head),
@@ -330,6 +333,7 @@ export class HttpServer {
       address,
       viewer: () => this.#options.viewerOf(realm, head.authorization, address()),
     });
+    return untilDone(realm, page);
   }
 
   /** OPTIONS, for browser preflights and for debugging. */
@@ -348,6 +352,11 @@ export class HttpServer {
       ],
     };
   }
+}
+
+/** A handler may still work when its client has gone. */
+function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {
+  return reply instanceof Promise ? realm.use.during(reply) : reply;
 }
 
 /** A write with credentials that a page of another site made a browser send. */

@@ -32,7 +32,7 @@ export type CheckpointTask =
 
 export type CheckpointNotice =
   | { readonly kind: "checkpointed"; readonly realmId: number }
-  | { readonly kind: "forgotten"; readonly realmId: number }
+  | { readonly kind: "forgotten" }
   | { readonly kind: "takenOver"; readonly folder: string }
   /** The store's file was removed or replaced. */
   | { readonly kind: "lost"; readonly message: string }
@@ -61,9 +61,10 @@ async function handle(task: CheckpointTask): Promise<void> {
       checkpoint(task.order);
       return;
     case "forget":
-      await writers.get(task.realmId)?.close();
+      // Without a pause: the realm may be opened again at once.
+      void writers.get(task.realmId)?.close();
       writers.delete(task.realmId);
-      post({ kind: "forgotten", realmId: task.realmId });
+      post({ kind: "forgotten" });
       return;
     case "end":
       for (const writer of writers.values()) await writer.close();

@@ -40,7 +40,7 @@ interface AdoptedRealm extends StoredRealm {
   readonly waiting: WaitingRecord[];
   /** Their bytes, without those that the thread works on. */
   readonly pack: RecordPack;
-  /** Called when the store has everything, and when the thread has closed it. */
+  /** Called when the store has everything. */
   onSettled: () => void;
 }
 
@@ -75,6 +75,8 @@ export class Checkpointer {
   #waitingBytes = 0;
   #underWay: Order | null = null;
   #cancelTimer: (() => void) | null = null;
+  /** Waiting until the thread has closed a store, in the order in which it was asked. */
+  readonly #forgetting: (() => void)[] = [];
   #isEnding = false;
 
   constructor(options: CheckpointerOptions) {
@@ -123,23 +125,30 @@ export class Checkpointer {
     else this.#cancelTimer ??= this.#options.after(limits.checkpoint_interval_ms, () => this.#run());
   }
 
-  /** Resolves when the realm's store has every record of it, and the thread has closed it. All must be durable. */
+  /** The realm's store has every record of it. */
+  isSettled(realmId: number): boolean {
+    return (this.#realms.get(realmId)?.waiting.length ?? 0) === 0;
+  }
+
+  /**
+   * Resolves when the realm's store has every record of it, and the thread has closed it. All must be durable. A realm
+   * that is settled is let go at once, so it can be adopted again.
+   */
   async release(realmId: number): Promise<void> {
     const realm = this.#realms.get(realmId);
     if (realm === undefined) return;
-    const settled = () =>
-      new Promise<void>((resolve) => {
+    while (realm.waiting.length > 0) {
+      const isSettled = new Promise<void>((resolve) => {
         realm.onSettled = resolve;
       });
-    while (realm.waiting.length > 0) {
-      const isSettled = settled();
       this.#run();
       await isSettled;
     }
-    const isForgotten = settled();
-    this.#post({ kind: "forget", realmId });
-    await isForgotten;
     this.#realms.delete(realmId);
+    await new Promise<void>((resolve) => {
+      this.#forgetting.push(resolve);
+      this.#post({ kind: "forget", realmId });
+    });
   }
 
   /** Ends the thread. Every realm was released. */
@@ -200,7 +209,7 @@ export class Checkpointer {
 
   #noticed(notice: CheckpointNotice): void {
     if (notice.kind === "checkpointed") this.#checkpointed();
-    else if (notice.kind === "forgotten") this.#realms.get(notice.realmId)?.onSettled();
+    else if (notice.kind === "forgotten") this.#forgetting.shift()?.();
     else if (notice.kind === "takenOver") this.#options.fatal(takenOver(notice.folder));
     else if (notice.kind === "lost") this.#options.fatal(new OwnershipLost(notice.message));
     else this.#options.fatal(new Error(`a checkpoint failed: ${notice.message}`));

@@ -21,7 +21,9 @@ export interface RealmTables {
 export interface DurableTables {
   readonly tables: Tables;
   readonly gate: Gate;
-  /** Resolves when the realm's store has every turn. */
+  /** Nothing waits to become durable, and the realm's store has every turn. */
+  readonly isSettled: boolean;
+  /** Resolves when the realm's store has every turn: at once if it is settled. */
   close(): Promise<void>;
 }
 
@@ -33,6 +35,6 @@ export interface Durability {
 
 /** A turn ends with a flush of its store: for tools, and for a realm that is being created. */
 export const synchronous: Durability = {
-  adopt: ({ tables }) => ({ tables, gate: openGate, close: () => Promise.resolve() }),
+  adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
   close: () => Promise.resolve(),
 };

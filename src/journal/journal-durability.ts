@@ -73,12 +73,16 @@ export class JournalDurability implements Durability {
     const turnRow = { table: storedName("meta"), key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };
     const onCheckpointed = (upTo: number) => overlay.checkpointed(upTo);
     this.#checkpointer.adopt({ id, folder, turn, turnRow, onCheckpointed });
+    const checkpointer = this.#checkpointer;
     return {
       tables: overlay,
       gate,
-      close: async () => {
-        await onceDurable(gate);
-        await this.#checkpointer.release(id);
+      get isSettled() {
+        return gate.isOpen && checkpointer.isSettled(id);
+      },
+      async close() {
+        if (!gate.isOpen) await onceDurable(gate);
+        await checkpointer.release(id);
       },
     };
   }

@@ -31,7 +31,16 @@ interface Delivery {
 
 const collectIdleMs = 60_000;
 
+/** What a hub hands to the next one of its realm in this process, so that closing an idle realm shows nowhere. */
+export interface ParkedHub {
+  readonly restart: EventRecord | null;
+  /** By queue; on the monotonic clock. */
+  readonly unreadSince: ReadonlyMap<string, number>;
+}
+
 export interface HubOptions {
+  /** null: the realm is opened for the first time in this process. */
+  readonly parked?: ParkedHub | null;
   /** Presence is sent only for users that the viewer may know (spec 4.7). */
   readonly limitsPresence: boolean;
   readonly reportBug: (error: unknown) => void;
@@ -57,15 +66,19 @@ export class Hub implements EventSink {
   /** Reports an event that cannot be built: always a bug, never caused by user input. */
   readonly reportBug: (error: unknown) => void;
 
-  constructor(realm: Realm, { limitsPresence, reportBug }: HubOptions) {
+  constructor(realm: Realm, { limitsPresence, reportBug, parked = null }: HubOptions) {
     this.realm = realm;
+    this.#restart = parked?.restart ?? null;
     this.reportBug = reportBug;
     const { view, dispatcher } = realm;
     this.#newlyOnline = new NewlyOnline(view, dispatcher.volatileTimers, limitsPresence, () => this.#publishOnline());
     this.connectionsByApiKey = new ConnectionsByApiKey(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     const kept = [...realm.projections.queues.all()];
-    for (const record of kept.filter(canBeMatched)) this.#open(record);
+    for (const record of kept.filter(canBeMatched)) {
+      const queue = this.#open(record);
+      if (queue !== undefined) queue.unreadSince = parked?.unreadSince.get(record.id) ?? queue.unreadSince;
+    }
     realm.dispatcher.attach(this);
     for (const record of kept) if (!canBeMatched(record)) this.#discard(record);
     this.#collectIdle();
@@ -82,6 +95,12 @@ export class Hub implements EventSink {
     const position = dispatcher.takePosition();
     this.#restart = { position, at: view.now, type: "restart", audience: { to: "realm" }, body };
     for (const queue of queues) queue.firstPending ??= position;
+  }
+
+  /** Called when the realm is idle, and every queue unread. */
+  park(): ParkedHub {
+    const unreadSince = [...this.#queues.all()].map((queue) => [queue.id, queue.unreadSince] as const);
+    return { restart: this.#restart, unreadSince: new Map(unreadSince) };
   }
 
   /** null if no queue wanted the event when the server started. */

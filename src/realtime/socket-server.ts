@@ -62,7 +62,8 @@ const protocolVersion = "13";
 
 export class SocketServer {
   readonly #options: SocketServerOptions;
-  readonly #sessions = new Set<SocketSession>();
+  /** The realm of each session, which stays open for it. */
+  readonly #sessions = new Map<SocketSession, Realm>();
   /** Number of sockets per realm and user. */
   readonly #counts = new Map<string, number>();
   readonly #hosts = new WeakMap<Realm, SocketHost>();
@@ -167,7 +168,8 @@ export class SocketServer {
     if (upgrade instanceof SocketSession) return;
     const session = new SocketSession(socket, this.#hostOf(upgrade.realm), upgrade.visitor);
     data.state = session;
-    this.#sessions.add(session);
+    this.#sessions.set(session, upgrade.realm);
+    upgrade.realm.use.begin();
     session.start(upgrade.credentials);
   }
 
@@ -177,7 +179,7 @@ export class SocketServer {
     const hub = this.#options.hubOf(realm);
     // A deactivation closes every socket of the user. It is rare, so a scan of all sessions is acceptable.
     hub.onDeparture = (userId) => {
-      for (const session of this.#sessions) session.departed(hub, userId);
+      for (const session of this.#sessions.keys()) session.departed(hub, userId);
     };
     const host: SocketHost = {
       realm,
@@ -198,6 +200,7 @@ export class SocketServer {
   #closed(socket: Socket): void {
     const session = sessionOf(socket);
     if (session === null) return;
+    this.#sessions.get(session)?.use.end();
     this.#sessions.delete(session);
     session.closed();
   }
@@ -214,7 +217,7 @@ export class SocketServer {
   /** Closes every socket with 1001, one batch at a time. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    const sessions = [...this.#sessions];
+    const sessions = [...this.#sessions.keys()];
     const perBatch = Math.max(limits.drain_sockets_per_batch, Math.ceil(sessions.length / limits.drain_batches_max));
     for (let start = 0; start < sessions.length; start += perBatch) {
       for (const session of sessions.slice(start, start + perBatch)) session.drain();

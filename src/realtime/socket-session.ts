@@ -232,7 +232,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       this.#countRefused(result.status === 429);
       this.#closeIfDue();
     };
-    if (reply instanceof Promise) void reply.then(answer);
+    if (reply instanceof Promise) void realm.use.during(reply).then(answer);
     else answer(reply);
   }
 

@@ -65,6 +65,10 @@ class Batch<V> {
     this.#tools.send(this.#options.persist(entries));
   }
 
+  get isWritten(): boolean {
+    return this.#unwritten.size === 0;
+  }
+
   /** Writes all entries at once, at a shutdown. */
   flush(): void {
     while (this.#unwritten.size > 0 && this.#tools.acceptsWrites()) this.#writePortion();
@@ -106,6 +110,11 @@ export class Batches {
   inputSeen(userId: number, now: number): void {
     const day = Math.floor(now / dayMs);
     this.#inputs.add(`${day}:${userId}`, { day, userId, reports: 1 });
+  }
+
+  /** Whether a crash would lose nothing. */
+  get isWritten(): boolean {
+    return this.#presence.isWritten && this.#inputs.isWritten;
   }
 
   flush(): void {

@@ -39,16 +39,18 @@ export class ChannelTails {
   constructor(environment: Environment, bounds = bounds_default) {
     this.#environment = environment;
     this.#entriesPerChannel = bounds.entriesPerChannel;
+    // Each tail takes at least its share of all entries, which bounds their number. With `max` the cache would allocate
+    // all slots for every realm that is opened (bounded-map.ts).
+    const share = Math.max(1, Math.floor(bounds.entries / bounds.channels));
     this.#tails = new LRUCache({
-      max: bounds.channels,
       maxSize: bounds.entries,
-      sizeCalculation: ({ entries }) => Math.max(1, entries.length),
+      sizeCalculation: ({ entries }) => Math.max(share, entries.length),
     });
   }
 
   /** Number of cached entries in all channels. */
   get size(): number {
-    return this.#tails.calculatedSize;
+    return [...this.#tails.values()].reduce((sum, { entries }) => sum + entries.length, 0);
   }
 
   /** Entries between two ids, both exclusive, newest first. */

@@ -392,9 +392,10 @@ export class Dispatcher {
     return this.#turn.position++;
   }
 
-  /** When the next durable timer is due; 0 if commands are queued; null if there is neither. */
+  /** When the next durable timer is due; 0 if anything is queued or unwritten; null if there is neither. */
   get nextDueAt(): number | null {
-    return this.#queue.length > 0 ? 0 : nextDueIn(this.#environment);
+    const isAtRest = this.#queue.length + this.#queue.deferredLength === 0 && this.batches.isWritten;
+    return isAtRest ? nextDueIn(this.#environment) : 0;
   }
 
   get queueLength(): number {
@@ -409,11 +410,11 @@ export class Dispatcher {
     });
   }
 
-  /** Rejects new requests, finishes queued commands, writes batches, stops timers. Rows continue at the next start. */
+  /** Rejects new requests, finishes what is queued, stops timers (at once at rest). Rows continue at the next start. */
   async close(): Promise<void> {
     this.batches.flush();
     this.#isClosed = true;
-    await this.idle();
+    if (this.#queue.length > 0 || this.#isInTurn) await this.idle();
     this.#deferredReplies.refuseAll();
     this.volatileTimers.stop();
     this.#timers.stop();

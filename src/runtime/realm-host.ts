@@ -1,6 +1,7 @@
 /**
- * The realms of a data folder and the hosts that select them (D4). A realm is opened on first use. Realms added by
- * another process (cli create-realm) are found when an unknown name is requested.
+ * The realms of a data folder and the hosts that select them (D4). A realm is opened on first use, and closed when it
+ * has been idle for a while. Realms added by another process (cli create-realm) are found when an unknown name is
+ * requested.
  */
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
@@ -26,8 +27,12 @@ export interface RealmHostOptions {
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
+  /** After how long an idle realm is closed; null: never. */
+  readonly idleMs?: number | null;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
+  /** An idle realm is about to be closed. */
+  readonly onClose?: (realm: Realm, entry: RealmEntry) => void;
 }
 
 export { realmFolder };
@@ -46,6 +51,9 @@ export class RealmHost {
   /** The root's revision from which `#entries` was read. */
   #revision = 0;
   #cancelDue: () => void = () => undefined;
+  #cancelIdleCheck: () => void = () => undefined;
+  /** Handles of idle realms that are being released. */
+  readonly #closing = new Set<Promise<void>>();
   /** Damage is remembered until the server stops, so the file is not checked again for each request. */
   readonly #damaged = new Map<number, DamagedData>();
   /** No request is waiting yet. */
@@ -54,6 +62,7 @@ export class RealmHost {
   constructor(options: RealmHostOptions) {
     this.#options = options;
     this.#list();
+    this.#checkIdleLater(limits.realm_idle_check_ms);
   }
 
   #list(): void {
@@ -111,7 +120,7 @@ export class RealmHost {
     const folder = realmFolder(this.#options.dataDir, entry.id);
     // At a start, no request waits for the check, and the realm may have crashed: it was not closed, or has work.
     const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
-    if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
+    if (entry.dueHint !== 0) this.#setHint(entry, 0);
     const { alarm } = this.#options;
     const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
@@ -131,18 +140,21 @@ export class RealmHost {
   }
 
   /**
-   * Opens the default realm and realms with due work, and schedules itself for the next due time, so that timers fire
-   * (M8). A realm that cannot be opened is tried again later, when the disk may have space or the process file
-   * descriptors.
+   * Opens realms with due work and, at a start, the default realm; schedules itself for the next due time, so that
+   * timers fire (M8). A realm that cannot be opened is tried again later, when the disk may have space or the process
+   * file descriptors.
    */
   openDue(): void {
+    this.#cancelDue();
+    const isStarting = this.#isStarting;
     const now = this.#options.clock.now();
     let next = Number.POSITIVE_INFINITY;
     this.#entries.forEach((entry, index) => {
       if (this.#open.has(entry.id)) return;
-      const dueAt = index === 0 ? 0 : (entry.dueHint ?? Number.POSITIVE_INFINITY);
+      const isDefault = index === 0 && isStarting;
+      const dueAt = isDefault ? 0 : (entry.dueHint ?? Number.POSITIVE_INFINITY);
       if (dueAt > now) next = Math.min(next, dueAt);
-      else if (index === 0) this.open(entry);
+      else if (isDefault) this.open(entry);
       else if (!this.#openAlone(entry)) next = Math.min(next, now + limits.timer_sleep_ms_max);
     });
     this.#isStarting = false;
@@ -169,9 +181,47 @@ export class RealmHost {
     return this.#open.values();
   }
 
+  #checkIdleLater(delay: number): void {
+    if ((this.#options.idleMs ?? null) === null) return;
+    this.#cancelIdleCheck = this.#options.clock.after(delay, () => this.#closeOneIdle());
+  }
+
+  /** One at a time with a pause, because the hint of each needs a flush. */
+  #closeOneIdle(): void {
+    const { idleMs, acceptsWrites } = this.#options;
+    const isIdle = ({ id }: RealmEntry) => this.#open.get(id)?.isIdle(idleMs ?? 0) === true;
+    const idle = acceptsWrites() ? this.#entries.find(isIdle) : undefined;
+    try {
+      if (idle !== undefined) this.#closeIdle(idle);
+    } finally {
+      this.#checkIdleLater(idle === undefined ? limits.realm_idle_check_ms : limits.realm_close_pause_ms);
+    }
+  }
+
+  /** The hint is stored first: if the process dies in between, the realm had nothing to do before that time. */
+  #closeIdle(entry: RealmEntry): void {
+    const realm = this.#open.get(entry.id);
+    if (realm === undefined) return;
+    this.#setHint(entry, realm.dispatcher.nextDueAt);
+    this.#options.onClose?.(realm, entry);
+    this.#open.delete(entry.id);
+    if (this.#last?.realm === realm) this.#last = null;
+    const closed = realm.closeIdle().catch((error: unknown) => this.#options.alarm.bug(error, null));
+    this.#closing.add(closed);
+    void closed.then(() => this.#closing.delete(closed));
+    this.openDue();
+  }
+
+  #setHint(entry: RealmEntry, dueHint: number | null): void {
+    this.#options.root.putRealm({ ...entry, dueHint });
+    entry.dueHint = dueHint;
+  }
+
   /** Closes every realm and stores hints of the next due work. */
   async close(): Promise<void> {
     this.#cancelDue();
+    this.#cancelIdleCheck();
+    await Promise.all(this.#closing);
     for (const entry of this.#entries) {
       const realm = this.#open.get(entry.id);
       if (realm === undefined) continue;

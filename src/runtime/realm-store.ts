@@ -27,6 +27,8 @@ export interface RealmStore {
   readonly gate: Gate;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
+  /** Nothing waits to become durable, and the store has every turn. */
+  readonly isSettled: boolean;
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void;
   /** Resolves when the store has every turn and is closed. */
@@ -45,6 +47,9 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
     ...store,
     environment: environmentOf(durable.tables),
     gate: durable.gate,
+    get isSettled() {
+      return durable.isSettled;
+    },
     async close() {
       await durable.close();
       await tables.close();
@@ -57,7 +62,7 @@ function prepared(store: Environment, options: RealmStoreOptions): RealmStore {
     rejectNewer(store);
     const [environment, assertOwned] = owned(store, options);
     const epoch = prepare(environment);
-    return { environment, gate: openGate, epoch, assertOwned, close: () => environment.close() };
+    return { environment, gate: openGate, epoch, isSettled: true, assertOwned, close: () => environment.close() };
   } catch (error) {
     void store.close();
     throw error;

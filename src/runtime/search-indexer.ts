@@ -1,6 +1,6 @@
 /**
  * Adds messages to the search index while the realm is idle: one slice between turns, then a pause at least as long,
- * and longer while users post. Until the index has caught up, searches scan the newest messages one by one and miss
+ * and longer while users post. Without work it waits for changed rows and polls nothing. Until the index has caught up, searches scan the newest messages one by one and miss
  * nothing. Progress is committed together with the postings, so a crash costs one slice.
  */
 import { limits } from "../../schemas/limits.ts";
@@ -34,6 +34,10 @@ export interface SearchTerms {
 }
 
 const sweepMs = 60 * 60 * 1000;
+
+/** A change of these tables may be work for the indexer. */
+const indexedTables = ["messages", "conversations", "searchPending"] as const;
+
 const pauseMs_min = 5;
 /** Slice size while nobody posts. */
 export const wholeSlice: SliceSize = {
@@ -61,6 +65,10 @@ export class SearchIndexer {
   readonly #alarm: Alarm;
   readonly #terms: SearchTerms;
   #seenMessageId = -1;
+  /** Rests until rows change or a sweep is due. */
+  #isResting = false;
+  /** The last slice could not be written: the disk is nearly full. */
+  #isBlocked = false;
   #sweptAt: number;
   /** Segments that still have to be checked for removed messages. */
   #toSweep: number[] = [];
@@ -71,16 +79,29 @@ export class SearchIndexer {
     this.#alarm = tools.alarm;
     this.#terms = tools.terms;
     this.#sweptAt = tools.clock.monotonic();
+    for (const table of indexedTables) {
+      realm.dispatcher.observers.observe(table, () => {
+        if (this.#isResting) this.#lookLater();
+      });
+    }
     this.#lookLater();
   }
 
   #lookLater(): void {
+    this.#isResting = false;
     this.#realm.dispatcher.volatileTimers.set("search", limits.search_poll_ms, () => this.#work());
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    const untilSweep = Math.max(0, this.#sweptAt + sweepMs - this.#clock.monotonic());
+    this.#realm.dispatcher.volatileTimers.set("search", untilSweep, () => this.#work());
   }
 
   /** Runs a slice if nobody posts; then pauses, and repeats while there is work. */
   #work(): void {
     if (this.#realm.isClosed) return;
+    this.#isResting = false;
     const isQuiet = this.#isQuiet();
     if (!isQuiet && !this.#isFarBehind()) {
       this.#lookLater();
@@ -88,7 +109,8 @@ export class SearchIndexer {
     }
     const startedAt = this.#clock.monotonic();
     if (!this.step(isQuiet ? wholeSlice : sliceWhilePosting)) {
-      this.#lookLater();
+      if (isQuiet && !this.#isBlocked) this.#rest();
+      else this.#lookLater();
       return;
     }
     const spentMs = this.#clock.monotonic() - startedAt;
@@ -117,6 +139,7 @@ export class SearchIndexer {
    * @returns whether anything was done
    */
   step(size = wholeSlice): boolean {
+    this.#isBlocked = false;
     let changes: readonly SearchChange[];
     try {
       changes = this.#nextSlice(size);
@@ -134,6 +157,7 @@ export class SearchIndexer {
       }
       isDone = true;
     });
+    this.#isBlocked = !isDone;
     return isDone;
   }
 

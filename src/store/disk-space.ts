@@ -4,7 +4,17 @@
  * already decided still fits. Only a start deletes the smaller reserve: even on a full disk it must write a few pages
  * before it can serve reads.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 

@@ -271,6 +271,10 @@ export class FileStore {
     return work;
   }
 
+  get isIdle(): boolean {
+    return this.#working.size === 0;
+  }
+
   /** Resolves when nothing is being written or removed. */
   async idle(): Promise<void> {
     while (this.#working.size > 0) await Promise.allSettled(this.#working);

@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import * as lmdb from "lmdb";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, storedName, type TableName } from "../../schemas/records.ts";
@@ -106,6 +107,14 @@ export class LmdbTables implements Tables {
   }
 
   close(): Promise<void> {
+    forget([this.#root, ...this.#databases.values()]);
     return this.#root.close();
   }
+}
+
+/** The library keeps every database that it ever opened, by name, although nothing reads that list. */
+function forget(databases: readonly unknown[]): void {
+  const { allDbs } = lmdb as unknown as { readonly allDbs: Map<string, unknown> };
+  const closed = new Set(databases);
+  for (const [name, database] of allDbs) if (closed.has(database)) allDbs.delete(name);
 }

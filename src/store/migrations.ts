@@ -150,7 +150,8 @@ export function migrateEnvironment(environment: Environment, version: number): v
     });
   }
   if (version < sealedSince) sealStore(environment);
-  if (version < storeVersion) environment.transaction(() => environment.put("meta", "version", { value: storeVersion }));
+  if (version < storeVersion)
+    environment.transaction(() => environment.put("meta", "version", { value: storeVersion }));
 }
 
 /** @throws Error when there is no path from `version` to the current one */

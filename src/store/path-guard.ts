@@ -12,11 +12,15 @@ export class OwnershipLost extends Error {
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
+  readonly mtimeNs: bigint;
 }
 
 export class PathGuard {
   readonly #path: string;
   readonly #identity: Identity;
+  #modifiedAt = 0n;
+  /** The last look found the file as the one before had. */
+  #isSettled = false;
 
   /** @throws Error when nothing is at the path */
   constructor(path: string) {
@@ -26,9 +30,29 @@ export class PathGuard {
 
   /** @throws OwnershipLost when something else, or nothing, is at the path now */
   verify(): void {
+    this.#verified();
+  }
+
+  /**
+   * Looks at the file once, and verifies it.
+   * @returns false if nobody wrote to it between the last two looks. Two writes within a tick of the kernel's clock have
+   *   the same time, so one look without a change is not enough.
+   * @throws OwnershipLost as `verify` does
+   */
+  mayHaveChanged(): boolean {
+    const { mtimeNs } = this.#verified();
+    const isSame = mtimeNs === this.#modifiedAt;
+    const mayHave = !isSame || !this.#isSettled;
+    this.#modifiedAt = mtimeNs;
+    this.#isSettled = isSame;
+    return mayHave;
+  }
+
+  #verified(): Identity {
     const found = identityAt(this.#path);
     if (found === null) throw removed(this.#path);
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) throw lost(this.#path, "was replaced");
+    return found;
   }
 }
 
@@ -37,7 +61,9 @@ export function removed(path: string): OwnershipLost {
 }
 
 function lost(path: string, how: string): OwnershipLost {
-  return new OwnershipLost(`${path} ${how} while the server ran on it. The server stops: further writes would be lost.`);
+  return new OwnershipLost(
+    `${path} ${how} while the server ran on it. The server stops: further writes would be lost.`,
+  );
 }
 
 /** A path that can no longer be checked counts as removed. */

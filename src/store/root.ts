@@ -18,7 +18,7 @@ export { DataFolderInUse };
 
 export interface RealmEntry extends RealmIdentity {
   /** When the next timer of a closed realm is due at the earliest, or null. */
-  readonly dueHint: number | null;
+  dueHint: number | null;
 }
 
 /** Held by this process while it owns the folder. */
@@ -130,9 +130,9 @@ export class RootStore {
 
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void {
+    if (!this.#place.mayHaveChanged()) return;
     this.#database.resetReadTxn();
     if (this.#ownership !== null && !this.#isOwner()) throw takenOver(this.#dataFolder);
-    this.#place.verify();
   }
 
   #isOwner(): boolean {

@@ -265,6 +265,7 @@ t.test("[start-up] every variable is validated before anything else, and the mes
     ["WEB_PUBLIC_STREAMS_ENABLED", "maybe"],
     ["CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", "1"],
     ["TOPIC_DELETION_TIMEOUT_MS", "soon"],
+    ["REALM_IDLE_MS", "59999"],
     ["IDLE_QUEUE_TIMEOUT_MS", "999"],
     ["SOCKET_HEARTBEAT_S", "3"],
     ["SOCKET_HEARTBEAT_S", "601"],

@@ -1,6 +1,7 @@
 /** The ports of a backup in this process: the system clock, and a log that is discarded. */
-import { systemClock } from "../../src/runtime/clock.ts";
+
 import { journalPorts } from "../../src/journal/settle-folder.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 import type { BackupPorts } from "../../src/store/backup.ts";
 import type { HolderPorts } from "../../src/store/file-hold.ts";
 

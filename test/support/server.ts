@@ -63,6 +63,8 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     DATA_DIR: dataDir,
     RATE_LIMITS: "off",
     LOG_LEVEL: "silent",
+    // Tests look into open realms, and may let days pass.
+    REALM_IDLE_MS: "none",
     TRANSPORT: process.env["TRANSPORT"],
     DURABILITY: process.env["DURABILITY"],
     ...options.environment,

@@ -1,7 +1,7 @@
 // TeX formulas with KaTeX, which escapes its input and, without `trust`, creates no links, images or attributes. If it
 // throws (parse errors, too much expansion), the source is shown instead. Source length and nesting are bounded here,
 // because KaTeX bounds only expansion and sizes.
-import katex from "katex";
+import { createRequire } from "node:module";
 import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_SIGN, TEX_DEPTH_MAX } from "./bounds.ts";
 
 // KaTeX 0.18 prefixed its short class names with "katex-"; clients of this dialect know (and some parse) the short
@@ -12,11 +12,20 @@ const CLASS_ATTRIBUTE = /class="([^"]*)"/g;
 const EXPANSIONS_MAX = 200;
 const SIZE_EMS_MAX = 20;
 
+const load = createRequire(import.meta.url);
+let library: typeof import("katex") | null = null;
+
+/** Loaded with the first formula: most organizations never write one. */
+function katex(): typeof import("katex") {
+  library ??= load("katex") as typeof import("katex");
+  return library;
+}
+
 /** KaTeX's HTML with MathML, or null if the formula cannot be shown. */
 export function renderMath(source: string, options: { readonly display: boolean }): string | null {
   if (depthOf(source) > TEX_DEPTH_MAX) return null;
   try {
-    const html = katex.renderToString(source, {
+    const html = katex().renderToString(source, {
       displayMode: options.display,
       throwOnError: true,
       trust: false,
