@@ -223,14 +223,13 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     acceptsWrites: () => space.acceptsWrites(),
     idleMs: config.realmIdleMs,
     onOpen(realm, entry) {
-      const reportBug = (error: unknown) => alarm.bug(error, null);
-      const options = { limitsPresence: config.presenceLimitedToAccessible, reportBug };
+      const options = { limitsPresence: config.presenceLimitedToAccessible, reportBug: reporterOf(alarm) };
       const { hub, isFirst } = hubs.open(realm, entry.id, options);
-      if (isFirst) hub.announceRestart(restartBody(startedAt));
-      new WebhookRelay(realm, entry.id, webhooks);
       entries.set(realm, entry);
-      new OutboxRelay(realm, entry.id, mailSender, () => siteOfRealm(realm));
+      if (isFirst) hub.announceRestart(restartBody(startedAt));
       if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
+      new WebhookRelay(realm, entry.id, webhooks);
+      new OutboxRelay(realm, entry.id, mailSender, () => siteOfRealm(realm));
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
     onClose(realm, { id }) {
@@ -296,6 +295,10 @@ function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {
   };
 }
 
+function reporterOf(alarm: Alarm): (error: unknown) => void {
+  return (error) => alarm.bug(error, null);
+}
+
 interface DurabilityTools {
   readonly dataDir: string;
   readonly owner: string | null;
@@ -304,8 +307,7 @@ interface DurabilityTools {
 }
 
 function durabilityOf(kind: DurabilityKind, { alarm, ...tools }: DurabilityTools): Promise<Durability> {
-  const { fatal } = alarm;
-  return openDurability({ ...tools, kind, fatal, reportBug: (error) => alarm.bug(error, null) });
+  return openDurability({ ...tools, kind, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
 }
 
 interface OutboundTools {

@@ -266,13 +266,9 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     };
     const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return;
-    if (isSent) {
-      this.#attach(queue, lastEventId);
-      return;
-    }
-    // Nobody will read this queue, because the client does not know its id.
-    const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
-    this.#host.realm.dispatcher.send(end);
+    // Nobody will read a queue whose id the client does not know.
+    if (isSent) this.#attach(queue, lastEventId);
+    else this.#host.realm.dispatcher.send(command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null));
   }
 
   #resume(frame: Frame, userId: number): void {

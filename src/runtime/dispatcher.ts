@@ -26,13 +26,14 @@ import type { Alarm, DispatcherOptions, EventSink } from "./dispatcher-options.t
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
 import { InFlightRequests } from "./in-flight-requests.ts";
-import { Observers } from "./observers.ts";
+import type { Observers } from "./observers.ts";
 import { type IdempotencyKey, type QueuedCommand, sentCommand } from "./queued-command.ts";
 import { RealmCounters } from "./realm-counters.ts";
 import { RealmTime } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { ok, type Reply } from "./results.ts";
 import type { Staged } from "./stage-effects.ts";
+import { TurnOutputs } from "./turn-outputs.ts";
 import { timesOf } from "./turn-times.ts";
 import { VolatileTimers } from "./volatile-timers.ts";
 
@@ -50,7 +51,6 @@ export class Dispatcher {
   readonly realmCounters: RealmCounters;
   readonly batches: Batches;
   readonly inFlightRequests: InFlightRequests;
-  readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #gate: Gate;
   readonly #projections: RealmProjections;
@@ -58,7 +58,7 @@ export class Dispatcher {
   readonly #time: RealmTime;
   readonly #alarm: Alarm;
   readonly #acceptsWrites: () => boolean;
-  readonly #discard: (file: string) => void;
+  readonly #outputs: TurnOutputs;
   readonly #turn: TurnState;
   readonly #runner: CommandRunner;
   readonly #queue = new CommandQueue();
@@ -66,11 +66,9 @@ export class Dispatcher {
   readonly #timers: DurableTimers;
   /** Each delta goes to all of them, in this order: whatever reads a projection or a cache comes after it. */
   readonly #followers: readonly Follower[];
-  #sink: EventSink = { apply: () => undefined, stage: () => undefined, publish: () => undefined };
   #isScheduled = false;
   #isInTurn = false;
   #isClosed = false;
-  readonly #settlements: (() => void)[] = [];
   readonly #idleWaiters: (() => void)[] = [];
   /** Runs before everything else in the next turn: a mailbox row that threw, or the rest of a command (M7). */
   #first: QueuedCommand | null = null;
@@ -84,7 +82,6 @@ export class Dispatcher {
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
-    this.#discard = options.discard;
     this.realmCounters = RealmCounters.open(options.environment);
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
@@ -103,8 +100,8 @@ export class Dispatcher {
       keys,
       deferredReplies: this.#deferredReplies,
     });
-    const sink = { apply: (delta: Delta) => this.#notifySink(() => this.#sink.apply(delta)) };
-    this.#followers = [options.projections, ...this.view.followers, sink, this.observers];
+    this.#outputs = new TurnOutputs(options);
+    this.#followers = [options.projections, ...this.view.followers, this.#outputs];
     const { volatileTimers } = this;
     this.batches = new Batches({ volatileTimers, acceptsWrites: options.acceptsWrites, send: (one) => this.send(one) });
     const clock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
@@ -118,9 +115,13 @@ export class Dispatcher {
     this.#time.trust();
   }
 
+  get observers(): Observers {
+    return this.#outputs.observers;
+  }
+
   /** Sets the hub that publishes events. Called once, before the first command. */
   attach(sink: EventSink): void {
-    this.#sink = sink;
+    this.#outputs.attach(sink);
   }
 
   /** Mailbox rows of the previous run are queued first, in their order (M3, M7), up to the queue's bound at a time. */
@@ -171,17 +172,16 @@ export class Dispatcher {
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn || this.#queue.length === 0) return;
     this.#isScheduled = true;
-    this.#clock.soon(() => {
+    const begin = () => {
       this.#isScheduled = false;
       this.#runTurn();
-    });
+    };
+    // Where the disk is too far behind, commands wait, and when the queue is full, requests get OVERLOADED.
+    if (this.#gate.hasRoom || this.#queue.isVolatile) this.#clock.soon(begin);
+    else this.#gate.onceRoom(begin);
   }
 
   #runTurn(): void {
-    if (!this.#gate.hasRoom && !this.#queue.isVolatile) {
-      this.#waitForRoom();
-      return;
-    }
     this.#checkDiskSpace();
     if (this.#queue.length === 0) {
       this.#wakeIdle();
@@ -206,15 +206,6 @@ export class Dispatcher {
     }
     this.#isInTurn = false;
     this.#finishTurn();
-  }
-
-  /** The disk is too far behind: commands wait, and when the queue is full, requests get OVERLOADED. */
-  #waitForRoom(): void {
-    this.#isScheduled = true;
-    this.#gate.onceRoom(() => {
-      this.#isScheduled = false;
-      this.#schedule();
-    });
   }
 
   /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */
@@ -263,7 +254,7 @@ export class Dispatcher {
     if (rest !== null) this.#first = rest;
     if (queued.source.kind === "timer") this.#timers.finished(queued.source.dueAt, queued.source.sequence);
     if (deferred !== null) this.#deferredReplies.wait(deferred, queued);
-    else if (queued.settle !== null) this.#settleLater(queued.settle, result);
+    else if (queued.settle !== null) this.#outputs.settle(queued.settle, result);
     return staged.bytes;
   }
 
@@ -284,7 +275,7 @@ export class Dispatcher {
     this.realmCounters.grew(staged.eventBytes);
     for (const effect of staged.effects) this.#applyToMemory(effect);
     for (const delta of staged.deltas) for (const follower of this.#followers) follower.apply(delta);
-    for (const event of staged.events) this.#notifySink(() => this.#sink.stage(event));
+    for (const event of staged.events) this.#outputs.stage(event);
     if (staged.earliestTimer !== null) this.#timers.scheduled(staged.earliestTimer);
   }
 
@@ -308,32 +299,19 @@ export class Dispatcher {
         this.#settleTicket(effect.ticket, ok(effect.answer));
         return;
       case "discard":
-        this.#settlements.push(() => this.#gate.pass(() => this.#discard(effect.file)));
+        this.#outputs.discard(effect.file);
     }
   }
 
   #settleTicket(ticket: Ticket, result: Reply): void {
     const settle = this.#deferredReplies.take(ticket)?.settle ?? null;
-    if (settle !== null) this.#settleLater(settle, result);
-  }
-
-  /** A bug in delivery loses no event, because the log has it. It must not undo the command that caused the event. */
-  #notifySink(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#alarm.bug(error, null);
-    }
-  }
-
-  #settleLater(settle: (result: Reply) => void, result: Reply): void {
-    this.#settlements.push(() => settle(result));
+    if (settle !== null) this.#outputs.settle(settle, result);
   }
 
   /** M6: a command that throws is rejected alone; a mailbox row is tried up to three times. */
   #fail(queued: QueuedCommand, error: unknown): void {
     this.#alarm.bug(error, queued.command);
-    if (queued.settle !== null) this.#settleLater(queued.settle, refuse.internalError());
+    if (queued.settle !== null) this.#outputs.settle(queued.settle, refuse.internalError());
     else if (!isVolatile(queued.command)) {
       this.#first = this.#runner.keepForRetry(queued, error);
       if (this.#first === null) this.#abandon(queued.command);
@@ -351,10 +329,7 @@ export class Dispatcher {
 
   /** The turn is in memory and in the journal. Its events are handed out first, then its answers; all pass the gate. */
   #finishTurn(): void {
-    this.#notifySink(() => this.#sink.publish());
-    const tellObservers = this.observers.take();
-    if (tellObservers !== null) this.#gate.pass(() => this.#notifySink(tellObservers));
-    for (const settle of this.#settlements.splice(0)) settle();
+    this.#outputs.handOut();
     const isQueueEmpty = this.#queue.length === 0 && this.#queue.deferredLength === 0;
     if (isQueueEmpty && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
     // At a shutdown, commands that are stored in rows continue at the next start.

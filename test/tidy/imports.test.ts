@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   threads: [],
   store: ["schemas"],
   journal: ["store", "threads", "schemas"],
-  runtime: ["actors", "store", "schemas"],
+  runtime: ["actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
   http: ["threads", "transport", "runtime", "queries", "domain", "schemas"],
@@ -45,6 +45,12 @@ const shared: readonly { readonly target: string; readonly rooms: readonly strin
     rooms: ["outbound"],
     why: "emails stored as files survive a power cut by the same flushes as the store",
   },
+  {
+    target: "src/journal/gate.ts",
+    rooms: ["http", "realtime", "outbound"],
+    why: "answers, messages and deliveries leave through the gate of their realm",
+  },
+  { target: "src/journal/journal.ts", rooms: ["http"], why: "an answer says which record it shows" },
   { target: "src/domain/view.ts", rooms: ["runtime"], why: "the runtime implements the view that decisions read" },
 ];
 

@@ -1,0 +1,66 @@
+/**
+ * What a turn hands out when it ends: events first, then replies. Sockets and requests pass the realm's gate by
+ * themselves; what observers do, and the removal of files, passes it here (M1).
+ */
+import type { Gate } from "../journal/gate.ts";
+import type { Delta, Follower } from "../store/projections/projection.ts";
+import type { Alarm, EventSink } from "./dispatcher-options.ts";
+import { Observers } from "./observers.ts";
+import type { Reply } from "./results.ts";
+import type { StagedEvent } from "./stage-effects.ts";
+
+export interface TurnOutputsOptions {
+  readonly gate: Gate;
+  readonly alarm: Alarm;
+  /** Removes a file that no row on disk claims. */
+  readonly discard: (file: string) => void;
+}
+
+export class TurnOutputs implements Follower {
+  readonly observers = new Observers();
+  readonly #options: TurnOutputsOptions;
+  #sink: EventSink = { apply: () => undefined, stage: () => undefined, publish: () => undefined };
+  readonly #settlements: (() => void)[] = [];
+
+  constructor(options: TurnOutputsOptions) {
+    this.#options = options;
+  }
+
+  attach(sink: EventSink): void {
+    this.#sink = sink;
+  }
+
+  apply(delta: Delta): void {
+    this.#guard(() => this.#sink.apply(delta));
+    this.observers.apply(delta);
+  }
+
+  stage(event: StagedEvent): void {
+    this.#guard(() => this.#sink.stage(event));
+  }
+
+  settle(settle: (reply: Reply) => void, reply: Reply): void {
+    this.#settlements.push(() => settle(reply));
+  }
+
+  discard(file: string): void {
+    const { gate, discard } = this.#options;
+    this.#settlements.push(() => gate.pass(() => discard(file)));
+  }
+
+  handOut(): void {
+    this.#guard(() => this.#sink.publish());
+    const tellObservers = this.observers.take();
+    if (tellObservers !== null) this.#options.gate.pass(() => this.#guard(tellObservers));
+    for (const settle of this.#settlements.splice(0)) settle();
+  }
+
+  /** A bug in delivery loses no event, because the log has it. It must not undo the command that caused the event. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.alarm.bug(error, null);
+    }
+  }
+}
