@@ -307,7 +307,9 @@ interface DurabilityTools {
 }
 
 function durabilityOf(kind: DurabilityKind, { alarm, ...tools }: DurabilityTools): Promise<Durability> {
-  return openDurability({ ...tools, kind, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
+  // Disks work in real time, whatever clock the realms have.
+  const clock = { now: () => tools.clock.now(), after: systemClock.after };
+  return openDurability({ ...tools, kind, clock, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
 }
 
 interface OutboundTools {

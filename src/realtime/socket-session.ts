@@ -35,6 +35,8 @@ let sessions = 0;
 
 const closed = { kind: "closed" } as const;
 
+type Registered = { readonly queue_id: string; readonly last_event_id: number };
+
 export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedSocket {
   readonly #connection: GatedConnection;
   readonly #host: SocketHost;
@@ -260,10 +262,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   /** After the reply to a register the events follow. */
   #follow(user: UserRecord, body: AnswerBody, isSent: boolean): void {
-    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as {
-      queue_id: string;
-      last_event_id: number;
-    };
+    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as Registered;
     const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return;
     // Nobody will read a queue whose id the client does not know.

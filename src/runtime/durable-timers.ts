@@ -98,14 +98,12 @@ export class DurableTimers {
     }
   }
 
-  /** Long waits are split, so that a jump of the clock is noticed; the parts of all realms end together. */
+  /** Long waits are split, so that a jump of the clock is noticed. */
   #sleepUntil(dueAt: number): void {
     if (this.#isStopped) return;
     this.#nextDueAt = dueAt;
     this.#cancel?.();
-    const now = this.#clock.now();
-    const partEndsAt = now + limits.timer_sleep_ms_max;
-    const delay = dueAt > partEndsAt ? limits.timer_sleep_ms_max - (partEndsAt % 1000) : Math.max(0, dueAt - now);
+    const delay = Math.min(Math.max(0, dueAt - this.#clock.now()), limits.timer_sleep_ms_max);
     this.#cancel = this.#clock.after(delay, () => this.#armAgain());
   }
 }

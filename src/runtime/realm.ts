@@ -154,9 +154,14 @@ export class Realm {
     return oldest === undefined ? 0 : now - oldest.at;
   }
 
+  /** Nothing waits to become durable, and the store has every turn. */
+  get isSettled(): boolean {
+    return this.#store.isSettled;
+  }
+
   /** Nobody has used it for so long, and nothing of its own is running or due within that time. */
   isIdle(forMs: number): boolean {
-    if (this.use.unusedMs < forMs || !this.files.isIdle || !this.#store.isSettled) return false;
+    if (this.use.unusedMs < forMs || !this.files.isIdle || !this.isSettled) return false;
     const { nextDueAt, view } = this.dispatcher;
     return nextDueAt === null || nextDueAt - view.dueNow >= forMs;
   }

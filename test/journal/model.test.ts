@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { JournalLost, type Position, type Recorded } from "../../src/journal/journal.ts";
@@ -153,7 +154,7 @@ t.test("[M1] what a start finds is what was announced, over any life of a journa
 
 t.test("[M5] of processes that take a folder over at the same moment, each has an epoch of its own", async (t) => {
   const folder = temporaryFolder(t);
-  const program = join(import.meta.dirname, "take-over.ts");
+  const program = fileURLToPath(new URL("take-over.ts", import.meta.url));
   const processes = 3;
   const rounds = 50;
   const ended = await Promise.all(

@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { JournalDamaged, type Position } from "../../src/journal/journal.ts";
@@ -17,7 +18,7 @@ import { describeRecord } from "./contract.ts";
 import { programRecord } from "./program-records.ts";
 import { SyncJournal } from "./sync-journal.ts";
 
-const program = join(import.meta.dirname, "journal-program.ts");
+const program = fileURLToPath(new URL("journal-program.ts", import.meta.url));
 const cuts = Number(process.env["CUTS"] ?? 100);
 
 /** @returns null where tracing is impossible */

@@ -25,10 +25,18 @@ function openCount(server: TestServer): number {
   return [...server.running.host.openRealms].length;
 }
 
+const checks_max = 5;
+
 /** Lets time pass until the realm is closed, and background work of its opening before that. */
 async function close({ server, clock }: ClockedServer): Promise<void> {
-  for (const realm of server.running.host.openRealms) await realm.files.idle();
-  clock.advance(longEnough);
+  for (let check = 0; check < checks_max && openCount(server) > 0; check++) {
+    for (const realm of server.running.host.openRealms) {
+      await realm.files.idle();
+      // What was written reaches the store in real time.
+      await until(() => realm.isSettled);
+    }
+    clock.advance(check === 0 ? longEnough : limits.realm_idle_check_ms);
+  }
   if (openCount(server) > 0) throw new Error("it is still open");
 }
 
