@@ -109,6 +109,9 @@ export const commonLimits = {
   journal_spare_step_bytes: 256 * 1024,
   /** How long the journal waits for a file descriptor before the process ends. */
   journal_descriptor_wait_ms_max: 60_000,
+  /** A flush that follows one of at least this time waits for more records, for this share of that time. */
+  journal_slow_flush_ms: 2,
+  journal_linger_share: 0.2,
   journal_record_bytes_max: 64 * 1024 * 1024,
   /**
    * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more

@@ -149,6 +149,11 @@ export class RingConsumer {
     return Number(Atomics.load(this.#wide, releasedWord));
   }
 
+  /** Something has arrived. */
+  get hasMore(): boolean {
+    return Atomics.load(this.#words, word.head) !== this.#taken;
+  }
+
   /** Nothing more comes than what is in the ring. */
   get isEnding(): boolean {
     return Atomics.load(this.#words, word.closing) === 1;

@@ -3,6 +3,7 @@
  * blocks in system calls and in `Atomics.wait`, so its own event loop never runs.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { JournalLost } from "./journal.ts";
 import { RingConsumer, type RingMemory } from "./journal-ring.ts";
 import { SegmentWriter, type WriterStart } from "./segment-writer.ts";
@@ -29,16 +30,31 @@ function receiveFrame(): Uint8Array {
   return received.message as Uint8Array;
 }
 
+/**
+ * On a disk with slow flushes, a flush waits a little for those whose answers the last one let go: they ask again at
+ * once, and would otherwise take turns, half of them in each flush.
+ */
+function lingerMs(lastFlushMs: number): number {
+  return lastFlushMs < limits.journal_slow_flush_ms ? 0 : lastFlushMs * limits.journal_linger_share;
+}
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
 function run({ ring, ...start }: ThreadStart): void {
   const writer = new SegmentWriter(start);
   const consumer = new RingConsumer(ring);
   post({ kind: "ready" });
+  let flushMs = 0;
   for (;;) {
+    const linger = lingerMs(flushMs);
+    if (linger > 0 && consumer.hasMore) Atomics.wait(never, 0, 0, linger);
     // Read before the ring: once it is set, nothing is put after it.
     const { isEnding, released } = consumer;
     const runs = consumer.take(receiveFrame);
     if (runs.length > 0) {
+      const startedAt = performance.now();
       writer.write(runs);
+      flushMs = performance.now() - startedAt;
       if (consumer.done()) post({ kind: "durable" });
     } else if (isEnding) break;
     else writer.mark();
