@@ -58,7 +58,7 @@ export const responderLife = {
 
 type ResponderState =
   | { readonly kind: "open" }
-  | { readonly kind: "held"; readonly file: FileSlice | undefined }
+  | { readonly kind: "held"; readonly file: FileSlice | undefined; readonly holding: Holding | null }
   | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
   | { readonly kind: "writing" }
   | { readonly kind: "sending"; readonly stop: () => void }
@@ -171,6 +171,7 @@ export class HttpResponder {
         return;
       case "held":
         void state.file?.close();
+        state.holding?.release();
         this.#state = step(responderLife, state, "abort", over);
         this.#end();
         return;
@@ -217,10 +218,25 @@ export class HttpResponder {
       this.#leave(state, reply, head);
       return;
     }
-    const held = step(responderLife, state, "hold", { kind: "held", file: reply.file } as const);
+    this.#hold(reply, head, seen);
+  }
+
+  /** A large answer counts as unsent while it waits: the disk may stand still for seconds. */
+  #hold(reply: HttpReply, head: RequestHead | null, seen: Position): void {
+    const size = reply.file === undefined ? bodySize(reply.body) : 0;
+    const isLarge = size > limits.answer_small_bytes_max;
+    const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, this.#evict) : null;
+    const isRefused = isLarge && holding === null && head?.method === "GET";
+    if (this.#state.kind !== "open") {
+      holding?.release();
+      return;
+    }
+    const held = step(responderLife, this.#state, "hold", { kind: "held", file: reply.file, holding } as const);
     this.#state = held;
     this.#gate.pass(() => {
-      if (this.#state === held) this.#leave(held, reply, head);
+      if (this.#state !== held) return;
+      holding?.release();
+      this.#leave(held, isRefused ? overloaded : reply, head);
     }, seen);
   }
 
@@ -337,7 +353,8 @@ export class HttpResponder {
   }
 
   readonly #evict = (): void => {
-    if (this.#state.kind === "writing" || this.#state.kind === "sending") this.#response.close();
+    const { kind } = this.#state;
+    if (kind === "held" || kind === "writing" || kind === "sending") this.#response.close();
   };
 
   /** The response ends when the file was sent; an error on the way closes the connection. */

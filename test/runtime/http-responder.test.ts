@@ -5,9 +5,12 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { HttpResponder } from "../../src/http/http-responder.ts";
+import type { RequestHead } from "../../src/http/request-head.ts";
+import { Gates } from "../../src/journal/gate.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../../src/transport/transport.ts";
+import { ManualJournal } from "../support/manual-journal.ts";
 
 /** Like every transport: closing calls the abort handler before it returns. */
 function responseOf(): TransportResponse {
@@ -29,5 +32,66 @@ t.test("[S3] a request whose large response has no room is ended exactly once", 
   responder.onEnd(() => ends++);
   responder.answer({ status: 200, body: "x".repeat(limits.answer_small_bytes_max + 1), headers: [] }, null);
   t.equal(ends, 1);
+  t.end();
+});
+
+/** A responder behind a gate that a test opens, and what reached the transport. */
+function heldResponder({ bytesMax = 2 ** 30 } = {}) {
+  const journal = new ManualJournal();
+  const gates = new Gates({ journal, hasRoom: () => true, reportBug: (error) => Promise.reject(error) });
+  journal.onDurable(() => gates.advanced());
+  const gate = gates.open();
+  gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
+  const unsent = new UnsentBytes({ bytesMax, shareBytesMax: bytesMax, keptMsMin: 1000, monotonic: () => 0 });
+  const sent: string[] = [];
+  const response = {
+    ...responseOf(),
+    cork: (work: () => void) => work(),
+    writeStatus: (status: string) => sent.push(status),
+    writeHeader: () => undefined,
+    tryEnd: (body: string) => {
+      sent.push(body);
+      return [true, true];
+    },
+    end: (body: string) => sent.push(body),
+  } as unknown as TransportResponse;
+  const responder = new HttpResponder(response, { clock: systemClock, unsent });
+  responder.belongsTo(() => "user 7");
+  responder.leavesThrough(gate);
+  return { journal, gate, unsent, sent, response, responder };
+}
+
+const get = { method: "GET", fetchSite: "", origin: "" } as RequestHead;
+
+t.test("[M1] an answer leaves when everything that it may show is durable", (t) => {
+  const { journal, sent, responder } = heldResponder();
+  responder.answer({ status: 200, body: "answer", headers: [] }, get);
+  t.strictSame(sent, []);
+  t.ok(responder.isOver, "nothing else is answered");
+  journal.flush();
+  t.strictSame(sent, ["answer"]);
+  t.end();
+});
+
+t.test("[M9] an answer that shows nothing of the turns under way does not wait for them", (t) => {
+  const { gate, sent, responder } = heldResponder();
+  gate.reads.saw("users");
+  responder.hasRead();
+  responder.answer({ status: 200, body: "users", headers: [] }, get);
+  t.strictSame(sent, ["users"]);
+  t.end();
+});
+
+t.test("[S3] a large answer that waits for the disk counts as unsent; without room a GET gets 503", (t) => {
+  const large = "x".repeat(limits.answer_small_bytes_max + 1);
+  const waiting = heldResponder({ bytesMax: large.length });
+  waiting.responder.answer({ status: 200, body: large, headers: [] }, get);
+  t.notOk(waiting.unsent.hasRoomFor("user 7"));
+  waiting.response.close();
+  t.ok(waiting.unsent.hasRoomFor("user 7"), "its client has gone");
+  const without = heldResponder({ bytesMax: 1 });
+  without.responder.answer({ status: 200, body: large, headers: [] }, get);
+  without.journal.flush();
+  t.match(without.sent.join(""), /503 Service Unavailable.*OVERLOADED/s);
   t.end();
 });
