@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { limits } from "../schemas/limits.ts";
 import { BadConfig, readConfig } from "./config.ts";
+import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
@@ -18,15 +19,16 @@ const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
 const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
 /** A later start may succeed. */
-const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost] as const;
+const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost, JournalLost] as const;
+/** Only the operator can mend it. */
+const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged] as const;
 
 function say(line: string): void {
   output.write(`${line}\n`);
 }
 
 function complain(error: unknown): never {
-  const isBroken = error instanceof BadConfig || error instanceof DamagedData || error instanceof DataFolderDamaged;
-  if (isBroken) exitWith((error as Error).message, exitCodes.badConfig);
+  if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   if (error instanceof StoreTooNew) exitWith(error.message, exitCodes.failure);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);

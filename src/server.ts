@@ -15,6 +15,7 @@ import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts"
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
 import type { Durability, DurabilityKind } from "./journal/durability.ts";
+import { JournalLost } from "./journal/journal.ts";
 import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
@@ -141,7 +142,7 @@ async function serveFrom(
 
 /** LMDB reports EIO when the disk is full (pitfalls 1.3); our own errors are more specific. */
 function isOfStore(error: unknown): boolean {
-  return error instanceof Error && error.name === "Error";
+  return error instanceof JournalLost || (error instanceof Error && error.name === "Error");
 }
 
 function spaceOf(config: Config, folder: string, clock: Clock, hubs: OpenHubs): DiskSpace {
