@@ -213,7 +213,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const entries = new Map<Realm, RealmEntry>();
   const siteOfRealm = (realm: Realm) =>
     siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
-  const durability = await durabilityOf(config.durability, { dataDir, owner: root.token, clock, alarm });
+  const durability = await durabilityOf(config.durability, { dataDir, owner: root.token, clock, alarm, space });
   const host = new RealmHost({
     dataDir,
     root,
@@ -305,12 +305,14 @@ interface DurabilityTools {
   readonly owner: string | null;
   readonly clock: Clock;
   readonly alarm: Alarm;
+  readonly space: DiskSpace;
 }
 
-function durabilityOf(kind: DurabilityKind, { alarm, ...tools }: DurabilityTools): Promise<Durability> {
+function durabilityOf(kind: DurabilityKind, { alarm, space, ...tools }: DurabilityTools): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
   const clock = { now: () => tools.clock.now(), after: systemClock.after };
-  return openDurability({ ...tools, kind, clock, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
+  const hasSpace = () => space.acceptsWrites();
+  return openDurability({ ...tools, kind, clock, hasSpace, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
 }
 
 interface OutboundTools {

@@ -112,6 +112,7 @@ export const commonLimits = {
   /** A flush that follows one of at least this time waits for more records, for this share of that time. */
   journal_slow_flush_ms: 2,
   journal_linger_share: 0.2,
+  journal_linger_ms_max: 10,
   journal_record_bytes_max: 64 * 1024 * 1024,
   /**
    * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more

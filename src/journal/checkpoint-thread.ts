@@ -3,6 +3,7 @@
  * realms open.
  */
 import { parentPort } from "node:worker_threads";
+import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { StoreWriter } from "../store/store-writer.ts";
 import { latestOf, turnsAfter } from "./checkpoint.ts";
@@ -31,6 +32,7 @@ export type CheckpointTask =
   | { readonly kind: "end" };
 
 export type CheckpointNotice =
+  | { readonly kind: "ready" }
   | { readonly kind: "checkpointed"; readonly realmId: number }
   | { readonly kind: "forgotten" }
   | { readonly kind: "takenOver"; readonly folder: string }
@@ -39,6 +41,22 @@ export type CheckpointNotice =
   | { readonly kind: "failed"; readonly message: string };
 
 const writers = new Map<number, StoreWriter>();
+
+/** While the process has no file descriptor left, it waits for one. */
+function openWriter(folder: string): StoreWriter {
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      return new StoreWriter(folder);
+    } catch (error) {
+      const isOutOfDescriptors = /too many open files/i.test((error as Error).message);
+      if (!isOutOfDescriptors || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
+      Atomics.wait(never, 0, 0, pauseMs);
+    }
+  }
+}
+
+const pauseMs = 20;
+const never = new Int32Array(new SharedArrayBuffer(4));
 
 function post(notice: CheckpointNotice): void {
   parentPort?.postMessage(notice);
@@ -55,7 +73,7 @@ function checkpoint({ realmId, folder, from, guards, turnRow, pack }: Checkpoint
 async function handle(task: CheckpointTask): Promise<void> {
   switch (task.kind) {
     case "open":
-      writers.set(task.realmId, new StoreWriter(task.folder));
+      writers.set(task.realmId, openWriter(task.folder));
       return;
     case "checkpoint":
       checkpoint(task.order);
@@ -78,3 +96,5 @@ parentPort?.on("message", (task: CheckpointTask) => {
     else post({ kind: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   });
 });
+
+post({ kind: "ready" });

@@ -57,6 +57,8 @@ export interface CheckpointerOptions {
   /** The token of the process that owns the stores; null if no other process can write. */
   readonly owner: string | null;
   readonly after: (milliseconds: number, callback: () => void) => () => void;
+  /** Whether the disk has space for a checkpoint. */
+  readonly hasSpace: () => boolean;
   /** Must not return (M5). */
   readonly fatal: (error: unknown) => never;
   /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
@@ -66,6 +68,7 @@ export interface CheckpointerOptions {
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
   readonly #thread: Worker;
+  readonly #ready = ready();
   readonly #guards: readonly RecordedWrite[];
   /** In the order in which they are visited. */
   readonly #realms = new Map<number, AdoptedRealm>();
@@ -77,6 +80,8 @@ export class Checkpointer {
   #cancelTimer: (() => void) | null = null;
   /** Waiting until the thread has closed a store, in the order in which it was asked. */
   readonly #forgetting: (() => void)[] = [];
+  /** Records after it were left in the journal, because the disk was full. */
+  #leftUpTo: Position = Number.POSITIVE_INFINITY;
   #isEnding = false;
 
   constructor(options: CheckpointerOptions) {
@@ -90,6 +95,11 @@ export class Checkpointer {
     });
   }
 
+  /** Resolves when the thread runs: it needs descriptors to start. */
+  get isReady(): Promise<void> {
+    return this.#ready.promise;
+  }
+
   /** Size of the records that are not in the stores. */
   get waitingBytes(): number {
     return this.#waitingBytes;
@@ -97,7 +107,7 @@ export class Checkpointer {
 
   /** The stores have all records up to here. */
   get storedUpTo(): Position {
-    let first = this.#durable + 1;
+    let first = Math.min(this.#durable, this.#leftUpTo) + 1;
     for (const { waiting } of this.#realms.values()) first = Math.min(first, waiting[0]?.position ?? first);
     return first - 1;
   }
@@ -120,9 +130,23 @@ export class Checkpointer {
   /** Records up to here may be brought into the stores. */
   durableUpTo(position: Position): void {
     this.#durable = position;
-    if (this.#waitingBytes === 0) return;
-    if (this.#waitingBytes >= limits.checkpoint_bytes) this.#run();
-    else this.#cancelTimer ??= this.#options.after(limits.checkpoint_interval_ms, () => this.#run());
+    if (!this.#hasDue) return;
+    if (this.#waitingBytes >= limits.checkpoint_bytes && this.#options.hasSpace()) this.#run();
+    else this.#runLater();
+  }
+
+  /** Something durable is not in the stores. */
+  get #hasDue(): boolean {
+    return this.#waitingBytes > 0 && this.storedUpTo < this.#durable;
+  }
+
+  /** On a full disk the records stay in the journal. Nothing is written meanwhile, so they do not become more. */
+  #runLater(): void {
+    this.#cancelTimer ??= this.#options.after(limits.checkpoint_interval_ms, () => {
+      this.#cancelTimer = null;
+      if (this.#options.hasSpace()) this.#run();
+      else this.#runLater();
+    });
   }
 
   /** The realm's store has every record of it. */
@@ -137,13 +161,16 @@ export class Checkpointer {
   async release(realmId: number): Promise<void> {
     const realm = this.#realms.get(realmId);
     if (realm === undefined) return;
-    while (realm.waiting.length > 0) {
+    while (realm.waiting.length > 0 && this.#options.hasSpace()) {
       const isSettled = new Promise<void>((resolve) => {
         realm.onSettled = resolve;
       });
       this.#run();
       await isSettled;
     }
+    // The journal keeps what does not fit on the disk; the next start brings it into the store.
+    const [left] = realm.waiting;
+    if (left !== undefined) this.#leftUpTo = Math.min(this.#leftUpTo, left.position - 1);
     this.#realms.delete(realmId);
     await new Promise<void>((resolve) => {
       this.#forgetting.push(resolve);
@@ -180,7 +207,7 @@ export class Checkpointer {
       return;
     }
     // What became durable meanwhile waits for the next run.
-    if (this.#waitingBytes > 0) this.durableUpTo(this.#durable);
+    if (this.#hasDue) this.#runLater();
   }
 
   #dueOf({ waiting }: AdoptedRealm): WaitingRecord[] {
@@ -208,7 +235,8 @@ export class Checkpointer {
   }
 
   #noticed(notice: CheckpointNotice): void {
-    if (notice.kind === "checkpointed") this.#checkpointed();
+    if (notice.kind === "ready") this.#ready.resolve();
+    else if (notice.kind === "checkpointed") this.#checkpointed();
     else if (notice.kind === "forgotten") this.#forgetting.shift()?.();
     else if (notice.kind === "takenOver") this.#options.fatal(takenOver(notice.folder));
     else if (notice.kind === "lost") this.#options.fatal(new OwnershipLost(notice.message));
@@ -228,6 +256,14 @@ export class Checkpointer {
     this.#options.onProgress();
     this.#goOn();
   }
+}
+
+function ready() {
+  let resolve: () => void = nothing;
+  const promise = new Promise<void>((onResolve) => {
+    resolve = onResolve;
+  });
+  return { promise, resolve };
 }
 
 function nothing(): void {

@@ -58,6 +58,8 @@ export interface GatesOptions {
 export class Gates {
   readonly #options: GatesOptions;
   #waiting: Waiting[] = [];
+  /** How many of them have left in the walk under way. */
+  #left = 0;
   #waitingForRoom: (() => void)[] = [];
   /** Everything that waited for a record up to here has left. */
   #leftUpTo: Position = 0;
@@ -86,23 +88,35 @@ export class Gates {
   wait(position: Position, leave: () => void): void {
     const last = this.#waiting.at(-1);
     if (last === undefined || last.position <= position) this.#waiting.push({ position, leave });
-    else {
-      // Its realm has not written since, while others have.
-      const at = this.#waiting.findIndex((other) => other.position > position);
-      this.#waiting.splice(at, 0, { position, leave });
+    // Its realm has not written since, while others have.
+    else this.#waiting.splice(this.#placeOf(position), 0, { position, leave });
+  }
+
+  /** Behind everything that waits for the same record or an earlier one, and behind what has left in this walk. */
+  #placeOf(position: Position): number {
+    let low = this.#left;
+    for (let high = this.#waiting.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((this.#waiting[middle] as Waiting).position > position) high = middle;
+      else low = middle + 1;
     }
+    return low;
   }
 
   /** The journal is durable further than before, or the stores have caught up. */
   advanced(): void {
     const { durable } = this.#options.journal;
     // What leaves may let more leave behind it, so the list can grow during the walk.
-    let left = 0;
-    for (let next = this.#waiting[0]; next !== undefined && next.position <= durable; next = this.#waiting[left]) {
-      left++;
+    for (
+      let next = this.#waiting[0];
+      next !== undefined && next.position <= durable;
+      next = this.#waiting[this.#left]
+    ) {
+      this.#left++;
       this.#run(next.leave);
     }
-    this.#waiting = this.#waiting.slice(left);
+    this.#waiting = this.#waiting.slice(this.#left);
+    this.#left = 0;
     this.#leftUpTo = durable;
     if (!this.hasRoom || this.#waitingForRoom.length === 0) return;
     for (const goOn of this.#waitingForRoom.splice(0)) this.#run(goOn);

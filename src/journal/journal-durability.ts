@@ -21,6 +21,8 @@ export interface JournalDurabilityOptions {
   readonly clock: { now(): number; after(milliseconds: number, callback: () => void): () => void };
   /** Whether a backup is copying the journal: then nothing of it may be forgotten. */
   readonly isHeld: () => Promise<boolean>;
+  /** Whether the disk has space for a checkpoint. */
+  readonly hasSpace: () => boolean;
   /** A checkpoint failed (M5). Must not return. */
   readonly fatal: (error: unknown) => never;
   readonly reportBug: (error: unknown) => void;
@@ -43,6 +45,7 @@ export class JournalDurability implements Durability {
     this.#checkpointer = new Checkpointer({
       owner: options.owner,
       after: (milliseconds, callback) => options.clock.after(milliseconds, callback),
+      hasSpace: options.hasSpace,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
     });
@@ -51,6 +54,10 @@ export class JournalDurability implements Durability {
       this.#checkpointer.durableUpTo(this.#journal.durable);
       this.#gates.advanced();
     });
+  }
+
+  get isReady(): Promise<void> {
+    return this.#checkpointer.isReady;
   }
 
   adopt({ id, folder, tables }: RealmTables): DurableTables {

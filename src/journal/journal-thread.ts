@@ -35,7 +35,8 @@ function receiveFrame(): Uint8Array {
  * once, and would otherwise take turns, half of them in each flush.
  */
 function lingerMs(lastFlushMs: number): number {
-  return lastFlushMs < limits.journal_slow_flush_ms ? 0 : lastFlushMs * limits.journal_linger_share;
+  if (lastFlushMs < limits.journal_slow_flush_ms) return 0;
+  return Math.min(lastFlushMs * limits.journal_linger_share, limits.journal_linger_ms_max);
 }
 
 const never = new Int32Array(new SharedArrayBuffer(4));

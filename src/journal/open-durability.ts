@@ -32,5 +32,8 @@ export async function openDurability({ kind, dataDir, ...options }: OpenDurabili
     await journal.close();
     return synchronous;
   }
-  return new JournalDurability({ ...options, journal, isHeld: () => areFilesHeld(folder, options.clock.now()) });
+  const isHeld = () => areFilesHeld(folder, options.clock.now());
+  const durability = new JournalDurability({ ...options, journal, isHeld });
+  await durability.isReady;
+  return durability;
 }

@@ -172,13 +172,14 @@ export class Dispatcher {
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn || this.#queue.length === 0) return;
     this.#isScheduled = true;
-    const begin = () => {
-      this.#isScheduled = false;
-      this.#runTurn();
-    };
     // Where the disk is too far behind, commands wait, and when the queue is full, requests get OVERLOADED.
-    if (this.#gate.hasRoom || this.#queue.isVolatile) this.#clock.soon(begin);
-    else this.#gate.onceRoom(begin);
+    const begin = () => {
+      if (this.#gate.hasRoom || this.#queue.isVolatile) {
+        this.#isScheduled = false;
+        this.#runTurn();
+      } else this.#gate.onceRoom(begin);
+    };
+    this.#clock.soon(begin);
   }
 
   #runTurn(): void {
@@ -344,7 +345,7 @@ export class Dispatcher {
 
   /** Runs maintenance (pruning) in its own transaction. A failure ends the process (M5); a damaged row rolls back. */
   maintain(work: () => void): void {
-    if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
+    if (this.#isInTurn || this.#isClosed || !this.#gate.hasRoom || !this.#acceptsWrites()) return;
     this.#commitAlone(() => {
       work();
       this.realmCounters.write();

@@ -6,7 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 import type { Durability } from "../journal/durability.ts";
-import type { Gate } from "../journal/gate.ts";
+import { type Gate, onceDurable } from "../journal/gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -73,6 +73,7 @@ export class Realm {
       acceptsWrites: options.acceptsWrites,
       areHeld: () => areFilesHeld(options.folder, options.clock.now()),
       report: (error) => options.alarm.bug(error, null),
+      onceDurable: () => onceDurable(this.gate),
     });
     this.dispatcher = new Dispatcher({
       environment: this.environment,

@@ -26,6 +26,8 @@ export interface FileStoreOptions {
   readonly areHeld?: () => Promise<boolean>;
   /** A file could not be removed; the next sweep tries again. */
   readonly report: (error: unknown) => void;
+  /** Resolves when everything that memory shows is durable; absent: it always is. */
+  readonly onceDurable?: () => Promise<void>;
 }
 
 const temporarySuffix = ".part";
@@ -243,6 +245,8 @@ export class FileStore {
     const isReferenced = referenced();
     const orphans = found.filter((name) => !isReferenced.has(name) && !this.#isUnsettled(name));
     const kept = found.filter((name) => isReferenced.has(name) && !this.#isUnsettled(name));
+    // The turn that let an orphan go may not be durable yet.
+    await this.#options.onceDurable?.();
     // They stay until the next start, because the rows that a backup copies may claim them.
     const isHeld = await this.#areHeld();
     for (const name of isHeld ? [] : orphans) {

@@ -24,6 +24,8 @@ import { type Teardown, temporaryFolder } from "../support/server.ts";
 type Model = Map<string, number | null>;
 
 /** A realm whose turns are recorded, with a checkpoint thread and a timer that the test fires. */
+import { until } from "../support/realtime.ts";
+
 class Trial {
   readonly folder: string;
   readonly store: LmdbTables;
@@ -53,6 +55,7 @@ class Trial {
     });
     this.checkpointer = new Checkpointer({
       owner: options.owner ?? null,
+      hasSpace: () => true,
       after: (ms, callback) => {
         this.#timers.push({ ms, callback });
         return () => undefined;
@@ -248,4 +251,14 @@ t.test("[M2] a start rejects a journal that lacks a turn, and changes nothing", 
   t.strictSame(await storedIn(t, image), { turn: 0, rows: {} });
   await settle(recorded([1, 2, 3]), () => image);
   t.strictSame(await storedIn(t, image), { turn: 3, rows: { "row 1": 1, "row 2": 2, "row 3": 3 } });
+});
+
+t.test("[S3] records beyond checkpoint_bytes that are not durable wait for the journal", async (t) => {
+  const trial = new Trial(t);
+  trial.turn([[1, 1]]);
+  trial.tables.transaction(() => trial.tables.write("meta", "large", Buffer.alloc(limits.checkpoint_bytes + 1)));
+  trial.durableUpTo(1);
+  await until(() => trial.checkpointed.length > 0);
+  t.strictSame(trial.checkpointed, [1]);
+  t.strictSame(trial.fatalities, []);
 });

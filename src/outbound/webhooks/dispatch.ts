@@ -50,9 +50,16 @@ export class WebhookDispatch {
     });
   }
 
-  /** Never rejects. */
-  async deliver(view: View, row: WebhookDeliveryRecord): Promise<WebhookOutcome> {
-    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, signal));
+  /**
+   * Never rejects.
+   * @param onceDurable resolves when everything that the view shows is durable: a request leaves only then (M1)
+   */
+  async deliver(
+    view: View,
+    row: WebhookDeliveryRecord,
+    onceDurable: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<WebhookOutcome> {
+    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, { signal, onceDurable }));
     if (passed.kind === "done") return { kind: "answered", reply: passed.value };
     if (passed.kind === "interrupted") return passed;
     const { error, isLate } = passed;
@@ -62,11 +69,16 @@ export class WebhookDispatch {
   }
 
   /** @throws Undeliverable, or the connection's error */
-  async #exchange(view: View, row: WebhookDeliveryRecord, signal: AbortSignal): Promise<WebhookReply | null> {
+  async #exchange(
+    view: View,
+    row: WebhookDeliveryRecord,
+    { signal, onceDurable }: { readonly signal: AbortSignal; readonly onceDurable: () => Promise<void> },
+  ): Promise<WebhookReply | null> {
     const { requestOf, mayBePrivate, compose } = this.#options;
     const request = requestOf(view, row);
     if (request === null) return null;
     if (typeof request === "string") throw new Undeliverable(request);
+    await onceDurable();
     const content = replyIn(await post(request, mayBePrivate, signal), request.interfaceType);
     if (content === null) return null;
     const reply = compose(view, row.botId, content);

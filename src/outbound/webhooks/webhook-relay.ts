@@ -77,8 +77,7 @@ export class WebhookRelay {
       this.#queueOf(botId).noticed(id, null);
       return;
     }
-    await onceDurable(this.#realm.gate);
-    this.#report(row, await this.#dispatch.deliver(view, row));
+    this.#report(row, await this.#dispatch.deliver(view, row, () => onceDurable(this.#realm.gate)));
   }
 
   /** The change of the row, seen after its turn, makes room for the next delivery. */
