@@ -227,11 +227,12 @@ export class HttpResponder {
     const isLarge = size > limits.answer_small_bytes_max;
     const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, this.#evict) : null;
     const isRefused = isLarge && holding === null && head?.method === "GET";
-    if (this.#state.kind !== "open") {
+    const state = this.#state;
+    if (state.kind !== "open") {
       holding?.release();
       return;
     }
-    const held = step(responderLife, this.#state, "hold", { kind: "held", file: reply.file, holding } as const);
+    const held = step(responderLife, state, "hold", { kind: "held", file: reply.file, holding } as const);
     this.#state = held;
     this.#gate.pass(() => {
       if (this.#state !== held) return;

@@ -40,6 +40,11 @@ export class GatedConnection implements SocketConnection {
     return this.#leave(data, (connection) => connection.sendLastFragment(data));
   }
 
+  /** Size of what waits for the gate: the client is not to blame for it. */
+  get heldBytes(): number {
+    return this.#waitingBytes;
+  }
+
   getBufferedAmount(): number {
     return this.#waitingBytes + (this.#isClosed ? 0 : this.#connection.getBufferedAmount());
   }

@@ -5,6 +5,12 @@ import type { Realm } from "../runtime/realm.ts";
 import { type Frame, formOf } from "./socket-frames.ts";
 import type { Visitor } from "./socket-host.ts";
 
+/** The part of the answer to POST /register from which a socket follows the queue. */
+export interface EventQueueStart {
+  readonly queue_id: string;
+  readonly last_event_id: number;
+}
+
 export interface Operation {
   readonly kind: "operation";
   readonly method: string;

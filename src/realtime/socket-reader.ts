@@ -18,6 +18,8 @@ export interface Outlet {
   readonly format: Format;
   /** Returns 0 once the connection is closed. */
   bufferedBytes(): number;
+  /** Whether the client still has to read something. */
+  hasUnread(): boolean;
   sendFrameBatch(frameBatch: FrameBatch): void;
   /** Stops sending events; requests already received are still answered. */
   closeAfterCalls(cause: CloseCause): void;
@@ -152,7 +154,7 @@ export class SocketReader implements FollowingReader {
 
   #pushVolatile(event: EncodedEvent, key: string, batch: PublishBatch): void {
     this.#waiting?.delete(key);
-    if (this.#state.kind === "live" && this.#outlet.bufferedBytes() === 0) {
+    if (this.#state.kind === "live" && !this.#outlet.hasUnread()) {
       this.#collect(event, batch);
       return;
     }
@@ -204,7 +206,7 @@ export class SocketReader implements FollowingReader {
 
   /** Sends the volatile events that wait, if the client has read everything else. */
   #sendWaiting(): void {
-    if (this.#waiting === null || this.#outlet.bufferedBytes() > 0) return;
+    if (this.#waiting === null || this.#outlet.hasUnread()) return;
     const waiting = [...this.#waiting.values()];
     this.#waiting = null;
     let frameBatch = FrameBatch.empty(this.#outlet.format);

@@ -22,7 +22,7 @@ import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { SocketHost, Visitor } from "./socket-host.ts";
-import { callOf, type Operation, readOperation } from "./socket-operations.ts";
+import { callOf, type EventQueueStart, type Operation, readOperation } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
 import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
 import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
@@ -35,8 +35,6 @@ let sessions = 0;
 
 const closed = { kind: "closed" } as const;
 
-type Registered = { readonly queue_id: string; readonly last_event_id: number };
-
 export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedSocket {
   readonly #connection: GatedConnection;
   readonly #host: SocketHost;
@@ -45,6 +43,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   #callsPending = 0;
   #framesRefused = 0;
   readonly #outbox: Outbox;
+  readonly hasUnread = () => this.bufferedBytes() > this.#connection.heldBytes;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate);
@@ -262,7 +261,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   /** After the reply to a register the events follow. */
   #follow(user: UserRecord, body: AnswerBody, isSent: boolean): void {
-    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as Registered;
+    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as EventQueueStart;
     const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return;
     // Nobody will read a queue whose id the client does not know.
