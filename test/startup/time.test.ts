@@ -4,6 +4,7 @@ import { limits } from "../../schemas/limits.ts";
 import { createChannel, realmOf } from "../support/conversation.ts";
 import { JumpingClock } from "../support/jumping-clock.ts";
 import { runCli } from "../support/process.ts";
+import { until } from "../support/realtime.ts";
 import { startTestServer, type TestServer, type TestServerOptions, temporaryFolder } from "../support/server.ts";
 
 /** A server whose machine has just booted, and its clock. */
@@ -65,6 +66,8 @@ t.test("[M8] retention held after a clock jump is shown, and continues when an o
     await realmOf(second.server).dispatcher.idle();
   }
   t.equal(count(second), all, "nothing was removed");
+  // The tool reads the store, which gets a turn a little later.
+  await until(() => realmOf(second.server).isSettled);
   t.match((await runCli(t, dataDir, "time")).stdout, /message retention is held: by 2026-03-02.* confirm-retention/);
   await second.stop();
   const confirmed = await runCli(t, dataDir, "confirm-retention");
