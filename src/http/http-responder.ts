@@ -56,9 +56,10 @@ export const responderLife = {
   over: {},
 } as const satisfies LifeCycle;
 
+type Head = RequestHead | null;
 type ResponderState =
   | { readonly kind: "open" }
-  | { readonly kind: "held"; readonly file: FileSlice | undefined; readonly holding: Holding | null }
+  | { readonly kind: "held"; readonly reply: HttpReply; readonly head: Head; readonly holding: Holding | null }
   | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
   | { readonly kind: "writing" }
   | { readonly kind: "sending"; readonly stop: () => void }
@@ -170,7 +171,7 @@ export class HttpResponder {
         this.#end();
         return;
       case "held":
-        void state.file?.close();
+        void state.reply.file?.close();
         state.holding?.release();
         this.#state = step(responderLife, state, "abort", over);
         this.#end();
@@ -222,24 +223,32 @@ export class HttpResponder {
   }
 
   /** A large answer counts as unsent while it waits: the disk may stand still for seconds. */
-  #hold(reply: HttpReply, head: RequestHead | null, seen: Position): void {
+  #hold(reply: HttpReply, head: Head, seen: Position): void {
     const size = reply.file === undefined ? bodySize(reply.body) : 0;
     const isLarge = size > limits.answer_small_bytes_max;
     const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, this.#evict) : null;
-    const isRefused = isLarge && holding === null && head?.method === "GET";
+    const isRefused = isLarge && holding === null;
     const state = this.#state;
     if (state.kind !== "open") {
       holding?.release();
       return;
     }
-    const held = step(responderLife, state, "hold", { kind: "held", file: reply.file, holding } as const);
-    this.#state = held;
-    this.#gate.pass(() => {
-      if (this.#state !== held) return;
-      holding?.release();
-      this.#leave(held, isRefused ? overloaded : reply, head);
-    }, seen);
+    if (isRefused && head?.method !== "GET") {
+      this.#response.close();
+      return;
+    }
+    const kept = isRefused ? overloaded : reply;
+    this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
+    // The gate keeps nothing of the answer, so an abort frees its memory at once.
+    this.#gate.pass(this.#release, seen);
   }
+
+  readonly #release = (): void => {
+    const state = this.#state;
+    if (state.kind !== "held") return;
+    state.holding?.release();
+    this.#leave(state, state.reply, state.head);
+  };
 
   #leave(state: Leaving, reply: HttpReply, head: RequestHead | null): void {
     if (!this.#isLast) {

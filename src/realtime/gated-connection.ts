@@ -8,8 +8,8 @@ import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 export class GatedConnection implements SocketConnection {
   readonly #connection: SocketConnection;
   readonly #gate: Gate;
-  /** Messages that have not passed the gate yet. */
-  #waiting = 0;
+  /** Messages that have not passed the gate yet. The gate keeps nothing of them, so a close frees their memory at once. */
+  #waiting: { readonly message: (connection: SocketConnection) => void; readonly bytes: number }[] = [];
   #waitingBytes = 0;
   #isClosed = false;
   #onLeft: () => void = () => undefined;
@@ -50,32 +50,33 @@ export class GatedConnection implements SocketConnection {
   }
 
   end(code: number, reason: string): void {
-    this.#pass((connection) => connection.end(code, reason));
+    this.#pass((connection) => connection.end(code, reason), 0);
   }
 
   /** The connection is closed: what waits is dropped. */
   closed(): void {
     this.#isClosed = true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 
   #leave(data: string | Buffer, message: (connection: SocketConnection) => number): number {
-    if (this.#waiting === 0 && this.#gate.isOpen) return message(this.#connection);
-    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.length;
-    this.#waitingBytes += bytes;
-    this.#pass((connection) => {
-      this.#waitingBytes -= bytes;
-      message(connection);
-    });
+    if (this.#waiting.length === 0 && this.#gate.isOpen) return message(this.#connection);
+    this.#pass(message, typeof data === "string" ? Buffer.byteLength(data) : data.length);
     return sendStatus.buffered;
   }
 
-  #pass(message: (connection: SocketConnection) => void): void {
-    this.#waiting++;
-    this.#gate.pass(() => {
-      this.#waiting--;
-      if (this.#isClosed) return;
-      message(this.#connection);
-      if (this.#waiting === 0) this.#onLeft();
-    });
+  #pass(message: (connection: SocketConnection) => void, bytes: number): void {
+    this.#waiting.push({ message, bytes });
+    this.#waitingBytes += bytes;
+    this.#gate.pass(this.#next);
   }
+
+  readonly #next = (): void => {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#waitingBytes -= next.bytes;
+    next.message(this.#connection);
+    if (this.#waiting.length === 0 && !this.#isClosed) this.#onLeft();
+  };
 }
