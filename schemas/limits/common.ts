@@ -26,6 +26,8 @@ export const commonLimits = {
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,
   topic_code_points_max: 60,
+  /** Organizations with a label of their own in the metrics. */
+  metrics_realms_max: 50,
   welcome_message_code_points_max: 8000,
   code_language_code_points_max: 40,
   emoji_name_or_code_code_points_max: 200,

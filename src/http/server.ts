@@ -67,6 +67,11 @@ export class HttpServer {
     return app.listen(host, port);
   }
 
+  /** Requests that are not answered yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
   /** Rejects new connections and requests; resolves when all pending requests are answered. */
   drain(): Promise<void> {
     this.#isDraining = true;

@@ -4,12 +4,13 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../store/turn-number.ts";
 import { Checkpointer } from "./checkpointer.ts";
-import type { Durability, DurableTables, RealmTables } from "./durability.ts";
+import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
 import type { Journal } from "./journal.ts";
 import { OverlayTables } from "./overlay-tables.ts";
@@ -18,7 +19,7 @@ export interface JournalDurabilityOptions {
   readonly journal: Journal;
   /** The token of the process that owns the data folder; null if no other process can write. */
   readonly owner: string | null;
-  readonly clock: { now(): number; after(milliseconds: number, callback: () => void): () => void };
+  readonly clock: { now(): number; monotonic(): number; after(milliseconds: number, callback: () => void): () => void };
   /** Whether a backup is copying the journal: then nothing of it may be forgotten. */
   readonly isHeld: () => Promise<boolean>;
   /** Whether the disk has space for a checkpoint. */
@@ -26,6 +27,8 @@ export interface JournalDurabilityOptions {
   /** A checkpoint failed (M5). Must not return. */
   readonly fatal: (error: unknown) => never;
   readonly reportBug: (error: unknown) => void;
+  /** How long the oldest record of a flush waited; absent where nobody reads it. */
+  readonly flushTimes?: Histogram;
 }
 
 export class JournalDurability implements Durability {
@@ -33,6 +36,8 @@ export class JournalDurability implements Durability {
   readonly #journal: Journal;
   readonly #gates: Gates;
   readonly #checkpointer: Checkpointer;
+  /** Since when records wait for a flush; null if none do. */
+  #waitingSince: number | null = null;
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
@@ -51,6 +56,7 @@ export class JournalDurability implements Durability {
     });
     this.#checkpointer.durableUpTo(options.journal.durable);
     options.journal.onDurable(() => {
+      this.#flushed();
       this.#checkpointer.durableUpTo(this.#journal.durable);
       this.#gates.advanced();
     });
@@ -73,6 +79,7 @@ export class JournalDurability implements Durability {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
         place.verify();
         const position = this.#journal.append(id, record);
+        this.#waitingSince ??= this.#options.clock.monotonic();
         this.#checkpointer.add(id, position, written.turn, record);
         gate.appended(position, written.tables);
       },
@@ -92,6 +99,17 @@ export class JournalDurability implements Durability {
         await checkpointer.release(id);
       },
     };
+  }
+
+  get lag(): Lag {
+    return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes: this.#checkpointer.waitingBytes };
+  }
+
+  #flushed(): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#waitingSince !== null) this.#options.flushTimes?.observe(now - this.#waitingSince);
+    // What was appended during the flush waits at most since then.
+    this.#waitingSince = this.#journal.unflushedBytes > 0 ? now : null;
   }
 
   #hasRoom(): boolean {

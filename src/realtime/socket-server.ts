@@ -6,6 +6,7 @@ import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
+import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -14,6 +15,7 @@ import type { Realm } from "../runtime/realm.ts";
 import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, TransportSocket, WebApp } from "../transport/transport.ts";
+import { closeCodes } from "./close-codes.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
 import type { SocketHost, Visitor } from "./socket-host.ts";
@@ -69,6 +71,11 @@ export class SocketServer {
   readonly #hosts = new WeakMap<Realm, SocketHost>();
   readonly #unauthenticated: UnauthenticatedSockets;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
+  /** Sockets that the server closed, by close code. */
+  readonly closed = new Counter<string>(
+    "code",
+    Object.values(closeCodes).map(({ code }) => String(code)),
+  );
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -192,6 +199,7 @@ export class SocketServer {
       unauthenticated: this.#unauthenticated,
       unsent: this.#options.unsent,
       inFlight: this.#options.inFlight,
+      closed: this.closed,
     };
     this.#hosts.set(realm, host);
     return host;

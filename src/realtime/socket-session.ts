@@ -374,6 +374,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     if (this.#state.kind === "closed") return;
     this.#over();
     const { code, reason } = closeCodes[cause];
+    this.#host.closed.add(String(code));
     this.#connection.end(code, reason);
   }
 
