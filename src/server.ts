@@ -310,7 +310,7 @@ interface DurabilityTools {
 
 function durabilityOf(kind: DurabilityKind, { alarm, space, ...tools }: DurabilityTools): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
-  const clock = { now: () => tools.clock.now(), after: systemClock.after };
+  const clock = { now: () => tools.clock.now(), after: systemClock.after, soon: systemClock.soon };
   const hasSpace = () => space.acceptsWrites();
   return openDurability({ ...tools, kind, clock, hasSpace, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
 }
