@@ -111,7 +111,7 @@ function durabilityOf(config: Config, { dataDir, root, clock, alarm, space, mete
     owner: root.token,
     kind: config.durability,
     // Disks work in real time, whatever clock the realms have.
-    clock: { now: () => clock.now(), monotonic: systemClock.monotonic, after: systemClock.after },
+    clock: { ...systemClock, now: () => clock.now() },
     hasSpace: () => space.acceptsWrites(),
     fatal: alarm.fatal,
     reportBug: (error) => alarm.bug(error, null),

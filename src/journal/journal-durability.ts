@@ -13,13 +13,20 @@ import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
 import type { Journal } from "./journal.ts";
+import type { MemoryCount } from "./overlay.ts";
 import { OverlayTables } from "./overlay-tables.ts";
 
 export interface JournalDurabilityOptions {
   readonly journal: Journal;
   /** The token of the process that owns the data folder; null if no other process can write. */
   readonly owner: string | null;
-  readonly clock: { now(): number; monotonic(): number; after(milliseconds: number, callback: () => void): () => void };
+  readonly clock: {
+    now(): number;
+    monotonic(): number;
+    after(milliseconds: number, callback: () => void): () => void;
+    /** Runs the callback after what waits now. */
+    soon(callback: () => void): void;
+  };
   /** Whether a backup is copying the journal: then nothing of it may be forgotten. */
   readonly isHeld: () => Promise<boolean>;
   /** Whether the disk has space for a checkpoint. */
@@ -38,6 +45,8 @@ export class JournalDurability implements Durability {
   readonly #checkpointer: Checkpointer;
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
+  /** Of all overlays. */
+  readonly #overlays: MemoryCount = { bytes: 0 };
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
@@ -51,6 +60,7 @@ export class JournalDurability implements Durability {
       owner: options.owner,
       after: (milliseconds, callback) => options.clock.after(milliseconds, callback),
       hasSpace: options.hasSpace,
+      isPressed: () => this.memoryBytes >= limits.overlay_bytes_max / 2,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
     });
@@ -74,6 +84,7 @@ export class JournalDurability implements Durability {
       tables,
       turn,
       now: () => this.#options.clock.now(),
+      memory: this.#overlays,
       reads: gate.reads,
       append: (record, written) => {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
@@ -85,7 +96,18 @@ export class JournalDurability implements Durability {
       },
     });
     const turnRow = { table: storedName("meta"), key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };
-    const onCheckpointed = (upTo: number) => overlay.checkpointed(upTo);
+    let isDropping = false;
+    const dropMore = () => {
+      isDropping = overlay.dropStored();
+      if (isDropping) this.#options.clock.soon(dropMore);
+      else this.#gates.advanced();
+    };
+    const onCheckpointed = (upTo: number) => {
+      const hasMore = overlay.checkpointed(upTo);
+      if (!hasMore || isDropping) return;
+      isDropping = true;
+      this.#options.clock.soon(dropMore);
+    };
     this.#checkpointer.adopt({ id, folder, turn, turnRow, onCheckpointed });
     const checkpointer = this.#checkpointer;
     return {
@@ -112,10 +134,14 @@ export class JournalDurability implements Durability {
     this.#waitingSince = this.#journal.unflushedBytes > 0 ? now : null;
   }
 
+  /** An upper bound of the memory of everything that the stores do not have yet. */
+  get memoryBytes(): number {
+    return this.#overlays.bytes + this.#checkpointer.memoryBytes;
+  }
+
   #hasRoom(): boolean {
     return (
-      this.#journal.unflushedBytes < limits.journal_unflushed_bytes_max &&
-      this.#checkpointer.waitingBytes < limits.overlay_bytes_max
+      this.#journal.unflushedBytes < limits.journal_unflushed_bytes_max && this.memoryBytes < limits.overlay_bytes_max
     );
   }
 
