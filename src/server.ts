@@ -14,9 +14,7 @@ import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
-import type { Durability, DurabilityKind } from "./journal/durability.ts";
 import { JournalLost } from "./journal/journal.ts";
-import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
@@ -43,6 +41,7 @@ import type { RealmEntry, RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
 import type { TransportKind, WebApp } from "./transport/transport.ts";
 import { createTransports, tlsOf } from "./transports.ts";
+import { durabilityOf } from "./server-durability.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -213,7 +212,8 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const entries = new Map<Realm, RealmEntry>();
   const siteOfRealm = (realm: Realm) =>
     siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
-  const durability = await durabilityOf(config.durability, { dataDir, owner: root.token, clock, alarm, space });
+  const reportBug = reporterOf(alarm);
+  const durability = await durabilityOf(config, { dataDir, root, clock, fatal: alarm.fatal, reportBug, space, log });
   const host = new RealmHost({
     dataDir,
     root,
@@ -298,21 +298,6 @@ function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {
 
 function reporterOf(alarm: Alarm): (error: unknown) => void {
   return (error) => alarm.bug(error, null);
-}
-
-interface DurabilityTools {
-  readonly dataDir: string;
-  readonly owner: string | null;
-  readonly clock: Clock;
-  readonly alarm: Alarm;
-  readonly space: DiskSpace;
-}
-
-function durabilityOf(kind: DurabilityKind, { alarm, space, ...tools }: DurabilityTools): Promise<Durability> {
-  // Disks work in real time, whatever clock the realms have.
-  const clock = { now: () => tools.clock.now(), after: systemClock.after };
-  const hasSpace = () => space.acceptsWrites();
-  return openDurability({ ...tools, kind, clock, hasSpace, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
 }
 
 interface OutboundTools {

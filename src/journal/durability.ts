@@ -29,6 +29,8 @@ export interface DurableTables {
 
 export interface Durability {
   adopt(realm: RealmTables): DurableTables;
+  /** @returns whether the archive, if there is one, has everything that was written before this call */
+  archiveMark(): () => boolean;
   /** Resolves when everything is in the stores. Every realm must be closed by then. */
   close(): Promise<void>;
 }
@@ -36,5 +38,6 @@ export interface Durability {
 /** A turn ends with a flush of its store: for tools, and for a realm that is being created. */
 export const synchronous: Durability = {
   adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
+  archiveMark: () => () => true,
   close: () => Promise.resolve(),
 };

@@ -25,6 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   threads: [],
   store: ["schemas"],
   journal: ["store", "threads", "schemas"],
+  archive: ["journal", "store", "threads", "schemas"],
   runtime: ["actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
