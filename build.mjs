@@ -72,6 +72,8 @@ export async function ensureBuilt() {
       "code-worker": join(root, "src/http/code-worker.ts"),
       "journal-thread": join(root, "src/journal/journal-thread.ts"),
       "checkpoint-thread": join(root, "src/journal/checkpoint-thread.ts"),
+      "archive-thread": join(root, "src/archive/archive-thread.ts"),
+      "base-thread": join(root, "src/archive/base-thread.ts"),
     },
     outdir: draft,
     outExtension: { ".js": ".mjs" },

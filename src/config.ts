@@ -53,6 +53,12 @@ export interface Config {
   readonly transport: TransportChoice;
   /** How turns become durable: see docs/adr/0009-journal.md. */
   readonly durability: DurabilityKind;
+  /** Where the journal is copied to; null: nowhere. */
+  readonly archiveDir: string | null;
+  /** How many days times can be restored to from the archive; null: for ever. */
+  readonly archiveDays: number | null;
+  /** How often the archive gets copies of everything. */
+  readonly archiveBaseHours: number;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -239,6 +245,9 @@ const variables = {
   siteUrl,
   transport: choice<TransportChoice>("TRANSPORT", "auto", transportChoices),
   durability: choice<DurabilityKind>("DURABILITY", "journal", durabilityKinds),
+  archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
+  archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
+  archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),

@@ -5,7 +5,6 @@ import type { Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import type { Durability } from "./journal/durability.ts";
-import { openDurability } from "./journal/open-durability.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf as siteOfEntry } from "./mail-config.ts";
@@ -19,11 +18,12 @@ import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "./outbound/webhooks/webhook-relay.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import type { Hub } from "./realtime/hub.ts";
-import { type Clock, systemClock } from "./runtime/clock.ts";
+import type { Clock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import { durabilityOf } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
 
@@ -60,7 +60,13 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
   const { mailSender, webhooks } = createOutbound(config, context);
   const entries = new Map<Realm, RealmEntry>();
   const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
-  const durability = await durabilityOf(config, context);
+  const reportBug = (error: unknown) => alarm.bug(error, null);
+  const durability = await durabilityOf(config, {
+    ...context,
+    fatal: alarm.fatal,
+    reportBug,
+    flushTimes: meters.flushes,
+  });
   const host = new RealmHost({
     dataDir,
     root,
@@ -74,7 +80,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     onOpen(realm, entry) {
       const { hub, isFirst } = hubs.open(realm, entry.id, {
         limitsPresence: config.presenceLimitedToAccessible,
-        reportBug: (error) => alarm.bug(error, null),
+        reportBug,
         delivered: meters.events,
       });
       entries.set(realm, entry);
@@ -103,20 +109,6 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       await durability.close();
     },
   };
-}
-
-function durabilityOf(config: Config, { dataDir, root, clock, alarm, space, meters }: RealmsContext) {
-  return openDurability({
-    dataDir,
-    owner: root.token,
-    kind: config.durability,
-    // Disks work in real time, whatever clock the realms have.
-    clock: { ...systemClock, now: () => clock.now() },
-    hasSpace: () => space.acceptsWrites(),
-    fatal: alarm.fatal,
-    reportBug: (error) => alarm.bug(error, null),
-    flushTimes: meters.flushes,
-  });
 }
 
 /** Emails and webhooks, shared by all organizations. */

@@ -13,11 +13,14 @@ import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
 import type { Journal } from "./journal.ts";
+import type { JournalArchive } from "./journal-archive.ts";
 import type { MemoryCount } from "./overlay.ts";
 import { OverlayTables } from "./overlay-tables.ts";
 
 export interface JournalDurabilityOptions {
   readonly journal: Journal;
+  /** Null: the journal is copied nowhere. */
+  readonly archive: JournalArchive | null;
   /** The token of the process that owns the data folder; null if no other process can write. */
   readonly owner: string | null;
   readonly clock: {
@@ -69,7 +72,9 @@ export class JournalDurability implements Durability {
       this.#flushed();
       this.#checkpointer.durableUpTo(this.#journal.durable);
       this.#gates.advanced();
+      options.archive?.durableUpTo(this.#journal.durable);
     });
+    options.archive?.onProgress(() => this.#releaseStored());
   }
 
   get isReady(): Promise<void> {
@@ -90,6 +95,7 @@ export class JournalDurability implements Durability {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
         place.verify();
         const position = this.#journal.append(id, record);
+        this.#options.archive?.appended(record.length);
         this.#waitingSince ??= this.#options.clock.monotonic();
         this.#checkpointer.add(id, position, written.turn, record);
         gate.appended(position, written.tables);
@@ -109,6 +115,7 @@ export class JournalDurability implements Durability {
       this.#options.clock.soon(dropMore);
     };
     this.#checkpointer.adopt({ id, folder, turn, turnRow, onCheckpointed });
+    this.#options.archive?.opened(id);
     const checkpointer = this.#checkpointer;
     return {
       tables: overlay,
@@ -148,17 +155,29 @@ export class JournalDurability implements Durability {
   /** The stores have more than before. */
   #stored(): void {
     this.#gates.advanced();
+    this.#options.archive?.storedUpTo(this.#checkpointer.storedUpTo);
+    this.#releaseStored();
+  }
+
+  #releaseStored(): void {
     this.#release().catch(this.#options.reportBug);
+  }
+
+  archiveMark(): () => boolean {
+    const { archive } = this.#options;
+    const upTo = this.#journal.appended;
+    return () => archive === null || archive.keepsAfter >= upTo;
   }
 
   /** What was stored before a backup began is in its copy of the stores. */
   async #release(): Promise<void> {
-    const upTo = this.#checkpointer.storedUpTo;
+    const upTo = Math.min(this.#checkpointer.storedUpTo, this.#options.archive?.keepsAfter ?? Number.POSITIVE_INFINITY);
     if (!(await this.#options.isHeld())) this.#journal.release(upTo);
   }
 
   async close(): Promise<void> {
     await this.#checkpointer.end();
+    await this.#options.archive?.close();
     await this.#release();
     await this.#journal.close();
   }

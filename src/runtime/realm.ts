@@ -5,7 +5,7 @@ import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
-import type { Durability } from "../journal/durability.ts";
+import { type Durability, synchronous } from "../journal/durability.ts";
 import { type Gate, onceDurable } from "../journal/gate.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
@@ -75,6 +75,7 @@ export class Realm {
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
       areHeld: () => areFilesHeld(options.folder, options.clock.now()),
+      archiveMark: () => (options.durability ?? synchronous).archiveMark(),
       report: (error) => options.alarm.bug(error, null),
       onceDurable: () => onceDurable(this.gate),
     });

@@ -68,6 +68,7 @@ async function opened(t: Test): Promise<Opened> {
   };
   const durability = new JournalDurability({
     journal,
+    archive: null,
     clock,
     owner: null,
     isHeld: () => Promise.resolve(false),

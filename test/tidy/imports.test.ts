@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   admin: ["metrics"],
   store: ["schemas"],
   journal: ["metrics", "store", "threads", "schemas"],
+  archive: ["journal", "store", "threads", "schemas"],
   runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
