@@ -28,7 +28,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   runtime: ["actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
-  http: ["threads", "transport", "runtime", "queries", "domain", "schemas"],
+  "api-documents": ["schemas"],
+  http: ["api-documents", "threads", "transport", "runtime", "queries", "domain", "schemas"],
   realtime: ["transport", "runtime", "queries", "domain", "schemas"],
   outbound: ["runtime", "schemas"],
 };
