@@ -2,6 +2,8 @@
  * The WebSocket route `GET /api/v1/events/ws` on the shared app: upgrade, credentials by header or first
  * frame, bounds on connections, and closing at shutdown in batches, so that clients do not all reconnect at once.
  */
+
+import { closeCodes } from "../../schemas/close-codes.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -15,7 +17,6 @@ import type { Realm } from "../runtime/realm.ts";
 import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, TransportSocket, WebApp } from "../transport/transport.ts";
-import { closeCodes } from "./close-codes.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
 import type { SocketHost, Visitor } from "./socket-host.ts";

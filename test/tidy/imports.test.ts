@@ -31,7 +31,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
-  http: ["metrics", "threads", "transport", "runtime", "queries", "domain", "schemas"],
+  "api-documents": ["schemas"],
+  http: ["metrics", "api-documents", "threads", "transport", "runtime", "queries", "domain", "schemas"],
   realtime: ["metrics", "transport", "runtime", "queries", "domain", "schemas"],
   outbound: ["metrics", "runtime", "schemas"],
 };
