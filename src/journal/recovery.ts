@@ -40,8 +40,10 @@ export interface Recovery {
 export function recoverJournal(folder: string, before: OwnerNote | null): Recovery {
   const segments = listSegments(folder).map((name) => readHead(folder, name));
   const settled = before?.settledUpTo ?? 0;
+  // The last owner was removing the segments that it had settled; a power cut may keep any of them.
+  const unsettled = segments.filter(({ start }) => start > settled);
   const released = Math.max(settled, ...segments.map((head) => head.released));
-  const parts = partsOf(segments, released);
+  const parts = partsOf(unsettled, released);
   const first = parts[0];
   if (first !== undefined && first.head.start > released + 1) {
     throw missing(folder, released + 1, first.head.start - 1, first.head);

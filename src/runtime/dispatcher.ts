@@ -85,7 +85,7 @@ export class Dispatcher {
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
     this.#turnTimes = options.turnTimes ?? null;
-    this.realmCounters = RealmCounters.open(options.environment);
+    this.realmCounters = RealmCounters.open(options.environment, options.acceptsWrites());
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
     const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);

@@ -5,14 +5,12 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { DurableTables } from "../../src/journal/durability.ts";
-import { JournalDurability } from "../../src/journal/journal-durability.ts";
 import { Overlay } from "../../src/journal/overlay.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { memoryBytes } from "../support/heap.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { ManualJournal } from "../support/manual-journal.ts";
+import { manualDurability } from "../support/manual-durability.ts";
 import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -52,33 +50,11 @@ t.test("[S3] an overlay counts at least the memory that it takes, and at most tw
   t.end();
 });
 
-interface Opened {
-  readonly journal: ManualJournal;
-  readonly clock: ManualClock;
-  readonly durability: JournalDurability;
-  readonly realm: DurableTables;
-}
-
-async function opened(t: Test): Promise<Opened> {
-  const folder = temporaryFolder(t, { inMemory: true });
-  const journal = new ManualJournal();
+async function opened(t: Test) {
+  const store = join(temporaryFolder(t, { inMemory: true }), "store");
   const clock = new ManualClock(0);
-  const fatal = (error: unknown): never => {
-    throw error;
-  };
-  const durability = new JournalDurability({
-    journal,
-    archive: null,
-    clock,
-    owner: null,
-    isHeld: () => Promise.resolve(false),
-    hasSpace: () => true,
-    fatal,
-    reportBug: fatal,
-  });
-  await durability.isReady;
-  const tables = new LmdbTables(join(folder, "store"));
-  const realm = durability.adopt({ id: 1, folder: join(folder, "store"), tables });
+  const { journal, durability } = await manualDurability(clock);
+  const realm = durability.adopt({ id: 1, folder: store, tables: new LmdbTables(store) });
   t.teardown(async () => {
     journal.flush();
     await realm.close();
