@@ -42,7 +42,10 @@ export async function restoreArchive(archive: string, dataDir: string, time: Res
     for (const realm of plan.realms) copyBase(archive, plan, realm, staged);
     const { at, unknown } = await applyRecords(archive, plan, time, staged);
     for (const { realm } of plan.realms) await copyUploads(archive, realm.id, staged);
-    restored = { at: time === "latest" ? at : time, problems: [...unknown.map((id) => tooNew(plan, id)), ...(await finish(archive, plan, staged))] };
+    restored = {
+      at: time === "latest" ? at : time,
+      problems: [...unknown.map((id) => tooNew(plan, id)), ...(await finish(archive, plan, staged))],
+    };
   });
   return restored;
 }
