@@ -22,7 +22,7 @@ class Timers {
   }
 }
 
-function archiverOf(t: Test, world: World, { hasSpace = () => true } = {}) {
+function archiverOf(t: Test, world: World, hasSpace: () => boolean = () => true) {
   const timers = new Timers();
   const lines: string[] = [];
   const log = { warn: (line: string) => void lines.push(line), error: (line: string) => void lines.push(line) };
@@ -106,7 +106,7 @@ t.test("[M5] a nearly full disk of the data folder ends the wait for an archive 
   const world = new World(t);
   rmSync(world.archive, { recursive: true });
   let hasSpace = true;
-  const { archiver, lines, write } = archiverOf(t, world, { hasSpace: () => hasSpace });
+  const { archiver, lines, write } = archiverOf(t, world, () => hasSpace);
   await until(() => lines.length === 1);
   write(1);
   t.equal(archiver.keepsAfter, 0);
