@@ -124,6 +124,7 @@ export const getUsers = defineEndpoint({
   path: "/users",
   authentication: "optional",
   effectiveness: "read",
+  tagged: true,
   summary: "Returns all users in the organization, or those with the given ids (spec 4.15).",
   params: {
     client_gravatar: flag(true),

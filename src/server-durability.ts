@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { RootStore } from "./store/root.ts";
 
-export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "reportBug"> {
+export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "reportBug" | "flushTimes"> {
   readonly dataDir: string;
   readonly root: RootStore;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "
 
 export function durabilityOf(config: Config, { root, space, log, ...tools }: DurabilityTools): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
-  const clock = { now: () => tools.clock.now(), after: systemClock.after };
+  const clock = { ...systemClock, now: () => tools.clock.now() };
   const hasSpace = () => space.acceptsWrites();
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   return openDurability({ ...tools, kind: config.durability, owner: root.token, archive, clock, hasSpace });

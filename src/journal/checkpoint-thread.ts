@@ -20,7 +20,7 @@ export interface CheckpointOrder {
   /** The row with the number of the last turn, as it will be. */
   readonly turnRow: RecordedWrite;
   /** The records (record-pack.ts). */
-  readonly pack: Uint8Array;
+  readonly pack: readonly Uint8Array[];
 }
 
 export type CheckpointTask =

@@ -51,6 +51,8 @@ interface Order {
   readonly records: number;
   readonly turn: number;
   readonly turnRow: RecordedWrite;
+  /** Memory of the buffers that the thread reads. */
+  readonly memoryBytes: number;
 }
 
 export interface CheckpointerOptions {
@@ -59,6 +61,8 @@ export interface CheckpointerOptions {
   readonly after: (milliseconds: number, callback: () => void) => () => void;
   /** Whether the disk has space for a checkpoint. */
   readonly hasSpace: () => boolean;
+  /** Whether memory runs short, so that a checkpoint should not wait for its time. */
+  readonly isPressed: () => boolean;
   /** Must not return (M5). */
   readonly fatal: (error: unknown) => never;
   /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
@@ -76,6 +80,8 @@ export class Checkpointer {
   /** Where the run under way ends. */
   #runUpTo: Position = 0;
   #waitingBytes = 0;
+  /** Of the packs. */
+  #packBytes = 0;
   #underWay: Order | null = null;
   #cancelTimer: (() => void) | null = null;
   /** Waiting until the thread has closed a store, in the order in which it was asked. */
@@ -105,6 +111,11 @@ export class Checkpointer {
     return this.#waitingBytes;
   }
 
+  /** An upper bound of the memory of these records. */
+  get memoryBytes(): number {
+    return this.#packBytes + (this.#underWay?.memoryBytes ?? 0);
+  }
+
   /** The stores have all records up to here. */
   get storedUpTo(): Position {
     let first = Math.min(this.#durable, this.#leftUpTo) + 1;
@@ -122,16 +133,19 @@ export class Checkpointer {
     const realm = this.#realms.get(realmId);
     // Otherwise the journal would forget a record that no store has.
     if (realm === undefined) throw new Error(`realm ${realmId} has a turn, but is not open`);
+    const before = realm.pack.memoryBytes;
     const bytes = realm.pack.add(record);
     realm.waiting.push({ position, turn, bytes });
     this.#waitingBytes += bytes;
+    this.#packBytes += realm.pack.memoryBytes - before;
   }
 
   /** Records up to here may be brought into the stores. */
   durableUpTo(position: Position): void {
     this.#durable = position;
     if (!this.#hasDue) return;
-    if (this.#waitingBytes >= limits.checkpoint_bytes && this.#options.hasSpace()) this.#run();
+    const isUrgent = this.#waitingBytes >= limits.checkpoint_bytes || this.#options.isPressed();
+    if (isUrgent && this.#options.hasSpace()) this.#run();
     else this.#runLater();
   }
 
@@ -172,6 +186,7 @@ export class Checkpointer {
     const [left] = realm.waiting;
     if (left !== undefined) this.#leftUpTo = Math.min(this.#leftUpTo, left.position - 1);
     this.#realms.delete(realmId);
+    this.#packBytes -= realm.pack.memoryBytes;
     await new Promise<void>((resolve) => {
       this.#forgetting.push(resolve);
       this.#post({ kind: "forget", realmId });
@@ -225,12 +240,16 @@ export class Checkpointer {
     const { id: realmId, folder, turn: from } = realm;
     const { turn } = records.at(-1) as WaitingRecord;
     const turnRow = metaRow(turnKey, turn);
-    this.#underWay = { realm, records: records.length, turn, turnRow };
     const guards = [...this.#guards, realm.turnRow];
+    const before = realm.pack.memoryBytes;
     const pack = realm.pack.take(records.reduce((sum, { bytes }) => sum + bytes, 0));
+    this.#packBytes += realm.pack.memoryBytes - before;
+    const memory = pack.map(({ buffer }) => buffer);
+    const memoryBytes = memory.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#underWay = { realm, records: records.length, turn, turnRow, memoryBytes };
     this.#thread.postMessage(
       { kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } } satisfies CheckpointTask,
-      [pack.buffer],
+      memory,
     );
   }
 

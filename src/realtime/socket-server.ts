@@ -2,10 +2,13 @@
  * The WebSocket route `GET /api/v1/events/ws` on the shared app: upgrade, credentials by header or first
  * frame, bounds on connections, and closing at shutdown in batches, so that clients do not all reconnect at once.
  */
+
+import { closeCodes } from "../../schemas/close-codes.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
+import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -69,6 +72,11 @@ export class SocketServer {
   readonly #hosts = new WeakMap<Realm, SocketHost>();
   readonly #unauthenticated: UnauthenticatedSockets;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
+  /** Sockets that the server closed, by close code. */
+  readonly closed = new Counter<string>(
+    "code",
+    Object.values(closeCodes).map(({ code }) => String(code)),
+  );
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -192,6 +200,7 @@ export class SocketServer {
       unauthenticated: this.#unauthenticated,
       unsent: this.#options.unsent,
       inFlight: this.#options.inFlight,
+      closed: this.closed,
     };
     this.#hosts.set(realm, host);
     return host;

@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
 import { type Durability, synchronous } from "../journal/durability.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { dataFile } from "../store/data-file.ts";
 import type { Extent } from "../store/lmdb-check.ts";
@@ -29,6 +30,8 @@ export interface RealmHostOptions {
   readonly acceptsWrites: () => boolean;
   /** After how long an idle realm is closed; null: never. */
   readonly idleMs?: number | null;
+  /** Durations of turns; absent where nobody reads them. */
+  readonly turnTimes?: Histogram;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
   /** An idle realm is about to be closed. */
@@ -132,6 +135,7 @@ export class RealmHost {
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,
       owner: this.#options.owner ?? null,
+      ...(this.#options.turnTimes === undefined ? {} : { turnTimes: this.#options.turnTimes }),
     });
     if (this.#options.acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
@@ -179,6 +183,11 @@ export class RealmHost {
 
   get openRealms(): Iterable<Realm> {
     return this.#open.values();
+  }
+
+  /** All realms, with the open ones. */
+  get all(): readonly { readonly entry: RealmEntry; readonly realm: Realm | null }[] {
+    return this.#entries.map((entry) => ({ entry, realm: this.#open.get(entry.id) ?? null }));
   }
 
   #checkIdleLater(delay: number): void {

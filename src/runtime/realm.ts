@@ -7,6 +7,7 @@ import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 import { type Durability, synchronous } from "../journal/durability.ts";
 import { type Gate, onceDurable } from "../journal/gate.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -35,6 +36,8 @@ export interface RealmOptions {
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
+  /** Durations of turns; absent where nobody reads them. */
+  readonly turnTimes?: Histogram;
 }
 
 const upkeepMs = 60_000;
@@ -84,6 +87,7 @@ export class Realm {
       alarm: options.alarm,
       acceptsWrites: options.acceptsWrites,
       discard: (file) => this.files.discard(file),
+      ...(options.turnTimes === undefined ? {} : { turnTimes: options.turnTimes }),
     });
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);

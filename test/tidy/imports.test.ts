@@ -23,15 +23,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: ["schemas"],
   actors: ["schemas", "domain"],
   threads: [],
+  metrics: [],
+  admin: ["metrics"],
   store: ["schemas"],
-  journal: ["store", "threads", "schemas"],
+  journal: ["metrics", "store", "threads", "schemas"],
   archive: ["journal", "store", "threads", "schemas"],
-  runtime: ["actors", "journal", "store", "schemas"],
+  runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
-  http: ["threads", "transport", "runtime", "queries", "domain", "schemas"],
-  realtime: ["transport", "runtime", "queries", "domain", "schemas"],
-  outbound: ["runtime", "schemas"],
+  "api-documents": ["schemas"],
+  http: ["metrics", "api-documents", "threads", "transport", "runtime", "queries", "domain", "schemas"],
+  realtime: ["metrics", "transport", "runtime", "queries", "domain", "schemas"],
+  outbound: ["metrics", "runtime", "schemas"],
 };
 
 /** Exceptions to the table, each with its reason. */

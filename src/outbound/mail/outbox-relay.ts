@@ -53,12 +53,14 @@ export class OutboxRelay {
     const { dispatcher } = this.#realm;
     if (delivery.kind === "interrupted") return;
     if (delivery.kind === "taken") {
+      this.#mailSender.outcomes?.add("delivered");
       dispatcher.send(command(to, "mail.sent", {}, null));
       return;
     }
     const { isPermanent, reason } = delivery;
     const attempts = mail.attempts + 1;
     const isLast = isPermanent || attempts >= limits.mail_attempts_max;
+    this.#mailSender.outcomes?.add(isLast ? "dead" : "retried");
     const fields = { realm: this.#origin.id, mail: mail.id, template: mail.template, attempts, reason };
     if (isLast)
       this.#mailSender.log.error(

@@ -4,6 +4,8 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { WebhookDeliveryRecord, WebhookFailure, WebhookReply, WebhookRequest } from "../../../schemas/webhooks.ts";
+import type { Counter } from "../../metrics/instruments.ts";
+import type { DeliveryOutcome } from "../../metrics/meters.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryLimiter } from "../delivery-limiter.ts";
@@ -27,6 +29,8 @@ export interface WebhookDispatchOptions {
   readonly requestOf: (view: View, row: WebhookDeliveryRecord) => WebhookRequest | WebhookFailure | null;
   /** Turns a reply into a message of the bot; null if that is impossible. */
   readonly compose: (view: View, botId: number, content: string) => WebhookReply | null;
+  /** Absent where nobody counts deliveries. */
+  readonly outcomes?: Counter<DeliveryOutcome>;
 }
 
 export type WebhookOutcome =
@@ -36,11 +40,13 @@ export type WebhookOutcome =
 
 export class WebhookDispatch {
   readonly log: WebhookLog;
+  readonly outcomes: Counter<DeliveryOutcome> | null;
   readonly #options: WebhookDispatchOptions;
   readonly #limiter: DeliveryLimiter;
 
   constructor(options: WebhookDispatchOptions) {
     this.log = options.log;
+    this.outcomes = options.outcomes ?? null;
     this.#options = options;
     this.#limiter = new DeliveryLimiter({
       clock: options.clock,
