@@ -33,7 +33,15 @@ import {
   removeDrafts,
   startFile,
 } from "./layout.ts";
-import { ArchiveDamaged, isWhole, lastWithoutGap, recordsIn, validFiles, wholeBytes } from "./record-reader.ts";
+import {
+  ArchiveDamaged,
+  isWhole,
+  lastWithoutGap,
+  recordsIn,
+  superfluousFiles,
+  validFiles,
+  wholeBytes,
+} from "./record-reader.ts";
 import { archiveUpload } from "./uploads.ts";
 
 /** This process must not write the archive any more, or never could. */
@@ -46,6 +54,16 @@ export interface ArchivePlaces {
   readonly dataDir: string;
   readonly journal: string;
 }
+
+export interface ArchiveSizes {
+  readonly fileBytes: number;
+  readonly smallFilesMax: number;
+}
+
+const usualSizes: ArchiveSizes = {
+  fileBytes: limits.archive_file_bytes,
+  smallFilesMax: limits.archive_small_files_max,
+};
 
 /** How far the archive is. */
 export interface ArchiveProgress {
@@ -65,6 +83,7 @@ const ignored = new Set(["lost+found"]);
 
 export class ArchiveWriter {
   readonly #places: ArchivePlaces;
+  readonly #sizes: ArchiveSizes;
   readonly #tail: SegmentTail;
   /** Null until this process has claimed the archive. */
   #chain: Chain | null = null;
@@ -73,8 +92,9 @@ export class ArchiveWriter {
   /** The last files, which are small: many of them are replaced by one. */
   #small: RecordsFile[] = [];
 
-  constructor(places: ArchivePlaces) {
+  constructor(places: ArchivePlaces, sizes = usualSizes) {
     this.#places = places;
+    this.#sizes = sizes;
     this.#tail = new SegmentTail(places.journal);
   }
 
@@ -190,6 +210,7 @@ export class ArchiveWriter {
     const { archive } = this.#places;
     removeDrafts(recordsFolder(archive, number));
     removeDrafts(basesFolder(archive, number));
+    for (const { path } of superfluousFiles(listRecords(archive, number))) rmSync(path, { force: true });
     const files = validFiles(listRecords(archive, number));
     this.#upTo = lastWithoutGap(files, start + 1);
     const last = files.find((file) => file.last === this.#upTo);
@@ -198,7 +219,7 @@ export class ArchiveWriter {
       this.#upTo = last.first - 1;
       files.splice(files.indexOf(last));
     }
-    const large = files.findLastIndex((file) => file.bytes >= limits.archive_file_bytes);
+    const large = files.findLastIndex((file) => file.bytes >= this.#sizes.fileBytes);
     this.#small = files.slice(large + 1);
   }
 
@@ -219,7 +240,7 @@ export class ArchiveWriter {
   #copyOnce(upTo: Position): void {
     const { archive, dataDir } = this.#places;
     const { number } = this.#generation as Generation;
-    const { bytes, first, last } = this.#tail.read(this.#upTo + 1, upTo, limits.archive_file_bytes);
+    const { bytes, first, last } = this.#tail.read(this.#upTo + 1, upTo, this.#sizes.fileBytes);
     const owner = this.#chain?.owner ?? 0;
     const file = { first, last, owner, bytes: bytes.length };
     const path = recordsFile(recordsFolder(archive, number), file);
@@ -237,8 +258,8 @@ export class ArchiveWriter {
   #join(): void {
     const small = this.#small;
     const bytes = small.reduce((sum, file) => sum + file.bytes, 0);
-    if (small.length < 2 || (small.length < limits.archive_small_files_max && bytes < limits.archive_file_bytes))
-      return;
+    const { fileBytes, smallFilesMax } = this.#sizes;
+    if (small.length < 2 || (small.length < smallFilesMax && bytes < fileBytes)) return;
     const { archive } = this.#places;
     const [first] = small as [RecordsFile];
     const owner = this.#chain?.owner ?? 0;
@@ -247,6 +268,6 @@ export class ArchiveWriter {
     const path = recordsFile(recordsFolder(archive, this.#generation?.number ?? 0), joined);
     publish(path, parts);
     for (const file of small) rmSync(file.path, { force: true });
-    this.#small = bytes < limits.archive_file_bytes ? [{ ...joined, path }] : [];
+    this.#small = bytes < fileBytes ? [{ ...joined, path }] : [];
   }
 }

@@ -26,8 +26,9 @@ async function run(order: BaseOrder): Promise<void> {
     post({ kind: "made", generation: order.generation, base: await copyBase(order, ask) });
   } catch (error) {
     post({ kind: "failed", message: (error as Error).message });
+  } finally {
+    parentPort?.close();
   }
 }
 
-await run(workerData as BaseOrder);
-parentPort?.close();
+void run(workerData as BaseOrder);

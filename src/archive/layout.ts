@@ -2,7 +2,7 @@
  * The files of an archive (docs/operations.md, Archive and point in time). Everything in it is written under another
  * name, flushed and renamed, so that a reader never meets half of a file:
  *
- *   archive.json                                 the data folder that the archive belongs to
+ *   colloquy-archive.json                        the data folder that the archive belongs to
  *   owners/<owner>                               the processes that have written it, by number; the last one may write
  *   generations/<generation>/bases/<number>/     copies of organizations
  *   generations/<generation>/records/            records of the journal since then, without a gap
@@ -30,7 +30,7 @@ import { flushFolderSync } from "../store/folders.ts";
 export const draftSuffix = ".draft";
 
 export function identityFile(archive: string): string {
-  return join(archive, "archive.json");
+  return join(archive, "colloquy-archive.json");
 }
 
 export function ownersFolder(archive: string): string {

@@ -24,6 +24,21 @@ export function validFiles(files: readonly RecordsFile[]): RecordsFile[] {
   });
 }
 
+/** Files that do not count, or whose records are all in another file: a process that was killed left them. */
+export function superfluousFiles(files: readonly RecordsFile[]): RecordsFile[] {
+  const valid = new Map(validFiles(files).map((file) => [file.path, file]));
+  const counted = [...valid.values()];
+  return files.filter((file) => {
+    const own = valid.get(file.path);
+    return own === undefined || counted.some((other) => other.path !== own.path && holds(other, own));
+  });
+}
+
+function holds(one: RecordsFile, other: RecordsFile): boolean {
+  const isSame = one.first === other.first && one.last === other.last;
+  return isSame ? one.owner > other.owner : one.first <= other.first && one.last >= other.last;
+}
+
 /** The last record up to which nothing is missing. */
 export function lastWithoutGap(files: readonly RecordsFile[], from: Position): Position {
   let last = from - 1;

@@ -97,10 +97,10 @@ function lastMoment(archive: string, { generation, bases }: Span): number {
 }
 
 function outOfRange(archive: string, time: RestoreTime, spans: readonly Span[]): string {
-  const wanted = time === "latest" ? "no time" : `not ${new Date(time).toISOString()}`;
-  if (spans.length === 0) return `${archive} has ${wanted}: its first base is not complete.`;
+  if (spans.length === 0) return `${archive} can bring nothing back yet: its first base is not complete.`;
+  const wanted = time === "latest" ? time : new Date(time).toISOString();
   const ranges = spans.map((span) => `${new Date(span.first).toISOString()} to ${endOf(archive, span)}`);
-  return `${archive} has ${wanted}. It has ${ranges.join(", and ")}.`;
+  return `${archive} cannot bring back ${wanted}. It can bring back ${ranges.join(", and ")}.`;
 }
 
 function endOf(archive: string, span: Span): string {

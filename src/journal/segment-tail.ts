@@ -63,6 +63,7 @@ export class SegmentTail {
     const start = { ...part, offset: segmentHeadBytes, next: part.head.start };
     if (from === start.next) return start;
     const before = this.#framesFrom(start, from - 1, part.head.capacity);
+    if (before.next !== from) throw this.#missing(from);
     return { ...part, offset: start.offset + before.bytes.length, next: before.next };
   }
 
@@ -78,9 +79,13 @@ export class SegmentTail {
     });
   }
 
-  /** Whole frames up to a record. @returns `next`: the position after the last of them */
+  /**
+   * Whole frames up to a record; none if the segment was removed.
+   * @returns `next`: the position after the last of them
+   */
   #framesFrom({ head, offset, next }: Place, last: Position, bytesMax: number) {
-    const file = openSync(join(this.#folder, segmentFile(head)), "r");
+    const file = openIfThere(join(this.#folder, segmentFile(head)));
+    if (file === null) return { bytes: new Uint8Array(0), next };
     try {
       let memory = frameMemory(readUpTo(file, offset, Math.min(readBytes, head.capacity - offset)));
       let end = 0;
@@ -107,6 +112,15 @@ export class SegmentTail {
 
   #missing(position: Position): JournalDamaged {
     return new JournalDamaged(`${this.#folder} does not have record ${position} any more.`);
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
   }
 }
 

@@ -18,9 +18,12 @@ export interface ArchivedFolders {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** Resolves when moments can be restored. */
 export async function startArchived(t: Test, given: ArchivedFolders = {}): Promise<ArchivedServer> {
   const { dataDir = join(temporaryFolder(t), "data"), archive = temporaryFolder(t), environment = {} } = given;
-  return { ...(await startProgram(t, dataDir, { ...environment, ARCHIVE_DIR: archive })), dataDir, archive };
+  const program = await startProgram(t, dataDir, { ...environment, ARCHIVE_DIR: archive });
+  await complete({ archive, dataDir });
+  return { ...program, dataDir, archive };
 }
 
 export function post(client: Client, content: string): Promise<number> {

@@ -24,7 +24,6 @@ t.test(
   async (t) => {
     const server = await startArchived(t);
     const { owner, archive, dataDir } = server;
-    await complete(server);
     const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "ann@example.org", "--site", server.url);
     t.equal(made.code, 0, made.stderr);
     const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
@@ -120,7 +119,7 @@ t.test(
   "[operations, Archive and point in time] a restore that cannot be right says so in one line and leaves no folder",
   async (t) => {
     const { archive, dataDir, moments } = await filledArchive(t);
-    const [first = "", , third = ""] = moments;
+    const [first = ""] = moments;
     const target = join(temporaryFolder(t), "restored");
     const refused = async (time: string, message: RegExp, from = archive, into = target) => {
       const { code, stdout, stderr } = await restoreTo(t, from, into, time);
@@ -128,8 +127,8 @@ t.test(
       t.match(stderr, message);
       t.equal(stderr.trimEnd().split("\n").length, 1, "one line");
     };
-    const span = /It has 20\d\d-\S+Z to 20\d\d-\S+Z\.$/m;
-    await refused("2001-09-09T01:46:40Z", /has not 2001-09-09T01:46:40\.000Z\./);
+    const span = /It can bring back 20\d\d-\S+Z to 20\d\d-\S+Z\.$/m;
+    await refused("2001-09-09T01:46:40Z", /cannot bring back 2001-09-09T01:46:40\.000Z\./);
     await refused("1000000000", span);
     await refused("2099-01-01T00:00:00+02:00", span);
     await refused("yesterday", /--to yesterday is not a time/);
@@ -147,7 +146,7 @@ t.test(
     const [early, late] = [files[1], files.at(-1)];
     if (early === undefined || late === undefined) throw new Error("there are too few files");
     rmSync(early.path);
-    await refused(third, new RegExp(`Records ${early.first} to ${early.last} are missing before`));
+    await refused("latest", new RegExp(`Records ${early.first} to ${early.last} are missing before`));
     putBack();
     for (const damage of [
       () => truncateSync(late.path, late.bytes - 8),
