@@ -7,7 +7,7 @@ import { ErrorResponses } from "./errors.ts";
 import { nameEvents } from "./events.ts";
 import { type JsonSchema, objectOf, SchemaBook } from "./json-schema.ts";
 import { type DocumentedOperation, type DocumentedPath, documentedPaths } from "./operations.ts";
-import { inputOf, pathVariables } from "./parameters.ts";
+import { descriptionOf, inputOf, pathVariables } from "./parameters.ts";
 import { capitalized, withoutReferences } from "./words.ts";
 
 const description = `The REST API of Colloquy, which clients of Zulip speak (feature level ${featureLevel}).
@@ -80,6 +80,11 @@ const envelope: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
+/** The transport rejects such a request before the server sees it. */
+const headTooLarge = {
+  description: "The query is too long. The body is no JSON. Send the parameters as a form in the body.",
+};
+
 function successSchema(book: SchemaBook, endpoint: Endpoint): JsonSchema {
   const { properties = {}, required = [] } = book.of(endpoint.okSchema) as {
     readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -103,16 +108,20 @@ function successResponses(book: SchemaBook, endpoint: Endpoint): Readonly<Record
 
 /** A path variable takes the values of all operations that share the path. */
 function pathParameter(book: SchemaBook, endpoints: readonly Endpoint[], position: number, name: string): JsonSchema {
-  const schemas = endpoints.map(({ path, params }) => {
-    const declared = book.of(params[pathVariables(path)[position]?.name ?? ""]);
+  const named = endpoints.map((endpoint) => [endpoint, pathVariables(endpoint.path)[position]?.name ?? ""] as const);
+  const schemas = named.map(([{ params }, variable]) => {
+    const declared = book.of(params[variable]);
     return declared["type"] === "string" ? { minLength: 1, ...declared } : declared;
   });
+  const texts = named.map(([endpoint, variable]) =>
+    descriptionOf(endpoint, variable, endpoint.params[variable] ?? endpoint.paramsSchema),
+  );
   const isRest = endpoints.some(({ path }) => pathVariables(path)[position]?.isRest === true);
   return {
     name,
     in: "path",
     required: true,
-    ...(isRest ? { description: "May contain slashes." } : {}),
+    description: [texts.join(" Or: "), ...(isRest ? ["May contain slashes."] : [])].join(" "),
     schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
   };
 }
@@ -167,7 +176,7 @@ class OpenApiWriter {
         },
         parameters: headerParameters,
         headers,
-        responses: this.#errors.components,
+        responses: { ...this.#errors.components, HeadTooLarge: headTooLarge },
         schemas: this.#book.components,
       },
     };
@@ -204,7 +213,11 @@ class OpenApiWriter {
       security: security[endpoint.authentication],
       ...(all.length === 0 ? {} : { parameters: all }),
       ...body,
-      responses: { ...successResponses(this.#book, endpoint), ...this.#errors.of(codesOf(operation)) },
+      responses: {
+        ...successResponses(this.#book, endpoint),
+        ...this.#errors.of(codesOf(operation)),
+        ...(parameters.length === 0 ? {} : { "431": { $ref: "#/components/responses/HeadTooLarge" } }),
+      },
     };
   }
 }

@@ -6,6 +6,7 @@
 import type { TSchema } from "typebox";
 import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
 import { type JsonSchema, objectOf, type SchemaBook } from "./json-schema.ts";
+import { parameterText } from "./parameter-texts.ts";
 
 /** A variable of a path: `{fragment*}` may contain slashes. */
 export interface PathVariable {
@@ -52,8 +53,9 @@ function formParameters(book: SchemaBook, endpoint: Endpoint): FormParameter[] {
     }));
 }
 
-function descriptionOf({ aliases = {} }: Endpoint, name: string, declared: TSchema): string {
-  const { description = "" } = declared as { description?: string };
+/** What a parameter means, and its other names. */
+export function descriptionOf({ operationId, aliases = {} }: Endpoint, name: string, declared: TSchema): string {
+  const { description = parameterText(operationId, name) } = declared as { description?: string };
   const others = Object.entries(aliases).filter(([, target]) => target === name);
   const also = others.map(([alias]) => `Also accepted as \`${alias}\`.`);
   return [description, ...also].filter((part) => part !== "").join(" ");

@@ -10,10 +10,12 @@ import { closeCodes } from "../../schemas/close-codes.ts";
 import { errorCodes } from "../../schemas/errors.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { clientFrames } from "../../schemas/socket-frames.ts";
+import { answerFault } from "../support/answer-check.ts";
+import { checkFrame } from "../support/frame-check.ts";
 import { exchange } from "../support/http.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
-import { ops } from "../support/wire-events.ts";
+import { faultsOf, ops } from "../support/wire-events.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look at documents of any shape
 type Document = any;
@@ -89,6 +91,9 @@ t.test(
       if (one === undefined) continue;
       const { parameters = [], requestBody, responses } = one.operation;
       const [form] = Object.values<Document>(requestBody?.content ?? {});
+      const described = [...parameters, ...Object.values<Document>(form?.schema.properties ?? {})];
+      const silent = described.filter((part) => part.$ref === undefined && !/\w{3}/.test(part.description ?? ""));
+      t.strictSame(silent, [], `${endpoint.operationId} explains its parameters`);
       const named = new Set([
         ...parameters.flatMap((parameter: Document) => parameter.name?.split("_or_") ?? []),
         ...Object.keys(form?.schema.properties ?? {}),
@@ -198,4 +203,26 @@ t.test("[D255] the texts of the documents are sentences that refer to no page of
   for (const text of [openApi, asyncApi].map((document) => JSON.stringify(document))) {
     t.strictSame(text.match(/.{30}\((?:spec |behaviour |[DMES]\d+).{10}/g), null);
   }
+});
+
+t.test("[D255] an answer or an event that differs from the documents is found", (t) => {
+  const path = "/users/me/alert_words";
+  const of = (status: number, body: unknown, tag: string | null = null) =>
+    answerFault("GET", path, { status, body, header: (name) => (name === "ETag" ? tag : null) });
+  const good = { result: "success", msg: "", alert_words: ["lunch"] };
+  t.equal(of(200, good), null);
+  t.match(of(200, { ...good, more: 1 }), /additional properties.*more/);
+  t.match(of(200, { ...good, alert_words: [1] }), /alert_words\/0 must be string/);
+  t.match(of(200, { result: "success", msg: "" }), /required property 'alert_words'/);
+  t.match(of(200, good, '"tag"'), /an undeclared header ETag/);
+  t.match(of(409, { result: "error", msg: "x", code: "CHANNEL_ALREADY_EXISTS" }), /does not declare status 409/);
+  t.match(of(400, { result: "error", msg: "x", code: "BAD_NARROW", desc: "x" }), /get-alert-words 400/, "another code");
+  t.match(of(400, { result: "error", msg: "x", code: "REQUEST_VARIABLE_MISSING" }), /var_name/, "a field of the code");
+  const event = { type: "alert_words", id: 1, alert_words: ["lunch"] };
+  t.strictSame(faultsOf([event]), []);
+  t.equal(faultsOf([{ ...event, op: "add" }]).length, 1);
+  t.equal(faultsOf([{ ...event, id: "1" }]).length, 1);
+  t.throws(() => checkFrame({ type: "event", event: { ...event, more: 1 } }, undefined), /more/);
+  t.throws(() => checkFrame({ type: "reply", result: "error", msg: "x", code: "NONE" }, undefined), /code/);
+  t.end();
 });

@@ -104,6 +104,16 @@ export function answerFault(method: string, path: string, answer: ReceivedAnswer
   return faults.length === 0 ? null : `${operation.operationId} ${status}: ${faults.join("; ")}: ${shown(body)}`;
 }
 
+/** The same for a success without status and headers, as a socket's reply to a `call` shows it. */
+export function successFault(method: string, path: string, body: unknown): string | null {
+  const operation = operationOf(method, path);
+  if (operation === undefined) return null;
+  const [status] = Object.keys(operation.responses);
+  const response = responseOf(operation, Number(status));
+  const faults = response === undefined ? ["no success"] : bodyFaults(operation, response, body);
+  return faults.length === 0 ? null : `${operation.operationId}: ${faults.join("; ")}`;
+}
+
 function bodyFaults({ operationId }: Operation, response: Response, body: unknown): string[] {
   if (response.check === null) return body === null ? [] : ["a body"];
   const fault = response.check(body);

@@ -2,7 +2,7 @@
  * Schemas of the API documents, compiled by a validator that is not ours (ajv). Strict: no other properties at any
  * depth, although clients should accept them.
  */
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv, type ValidateFunction } from "ajv";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,15 @@ function closed(schema: unknown, id: string): unknown {
 
 export class DocumentCheck {
   readonly #id: string;
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
+  // That the documents are valid is another test's: checking it here would take longer than everything else.
+  readonly #ajv = new Ajv({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    validateFormats: false,
+    inlineRefs: false,
+    code: { optimize: false },
+  });
 
   /** @param id any name without `#` */
   constructor(id: string, components: { readonly schemas: Readonly<Record<string, JsonSchema>> }) {
@@ -34,15 +42,45 @@ export class DocumentCheck {
     this.#ajv.addSchema({ $id: id, components: { schemas: closed(components.schemas, id) } }, id, false, false);
   }
 
-  /** @param schema a part of the document */
+  /**
+   * Compiles a part of the document when a value is first compared with it. Each property of an object is a part of its
+   * own: an answer of /register has some of a hundred sections.
+   */
   compile(schema: JsonSchema): Check {
+    const { type, properties } = schema;
+    return type === "object" && properties !== undefined ? this.#object(schema) : this.#whole(schema, "");
+  }
+
+  #object({ properties, required = [] }: JsonSchema): Check {
+    const checks = new Map(
+      Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, schema]) => [
+        name,
+        this.#whole(schema, `/${name}`),
+      ]),
+    );
+    return (value) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be object";
+      const missing = (required as readonly string[]).filter((name) => !Object.hasOwn(value, name));
+      const faults = [
+        ...missing.map((name) => `must have required property '${name}'`),
+        ...Object.entries(value).flatMap(([name, inner]) => {
+          const check = checks.get(name);
+          return check === undefined ? [`must NOT have additional properties: ${name}`] : (check(inner) ?? []);
+        }),
+      ];
+      return faults.length === 0 ? null : faults.slice(0, faultsMax).join("; ");
+    };
+  }
+
+  /** @param path of the value, for faults */
+  #whole(schema: JsonSchema, path: string): Check {
     let validate: ValidateFunction | null = null;
     return (value) => {
       validate ??= this.#ajv.compile(closed(schema, this.#id) as object);
       if (validate(value)) return null;
       const errors = (validate.errors ?? []).slice(0, faultsMax);
       return errors
-        .map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+        .map(({ instancePath, message, params }) => `${path}${instancePath} ${message} ${JSON.stringify(params)}`)
         .join("; ");
     };
   }

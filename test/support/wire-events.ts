@@ -65,12 +65,13 @@ function checkEvents(formsOf: (type: string, op: string) => readonly Check[]): C
 const socketDocument = asyncApiDocument();
 export const socketCheck = new DocumentCheck("asyncapi", socketDocument.components);
 
-const { schemas } = socketDocument.components;
+/** The components of the document. */
+export const socketSchemas: Readonly<Record<string, JsonSchema>> = socketDocument.components.schemas;
 
 /** The forms of events in the document, by type and op. */
 const documented = new Map<string, JsonSchema[]>();
-for (const form of (schemas["Event"]?.["anyOf"] ?? []) as readonly { readonly $ref: string }[]) {
-  const schema = schemas[form.$ref.split("/").at(-1) ?? ""] as { readonly properties?: Kind } | undefined;
+for (const form of (socketSchemas["Event"]?.["anyOf"] ?? []) as readonly { readonly $ref: string }[]) {
+  const schema = socketSchemas[form.$ref.split("/").at(-1) ?? ""] as { readonly properties?: Kind } | undefined;
   const { type, op } = schema?.properties ?? {};
   const key = `${type?.const} ${op?.const ?? ""}`;
   documented.set(key, [...(documented.get(key) ?? []), form]);
