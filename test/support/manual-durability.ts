@@ -16,6 +16,7 @@ export async function manualDurability(clock: ManualClock): Promise<ManualDurabi
   };
   const durability = new JournalDurability({
     journal,
+    archive: null,
     clock,
     owner: null,
     isHeld: () => Promise.resolve(false),
