@@ -7,7 +7,7 @@ export function withoutReferences(text: string): string {
   return text.replaceAll(references, "");
 }
 
-/** `saved snippets` becomes `Saved snippets`. */
+/** `user groups` becomes `User groups`. */
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
