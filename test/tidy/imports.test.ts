@@ -84,6 +84,26 @@ t.test("[architecture, Layout] every import is allowed, type imports included", 
   t.end();
 });
 
+t.test("[architecture, Layout] a published package imports only its own files and modules of Node", (t) => {
+  const published = sources.filter(({ path }) => /^packages\/[\w-]+\/src\//.test(path));
+  t.ok(published.length > 10, "the packages were found");
+  for (const { path, imports } of published) {
+    const own = path.split("/").slice(0, 3).join("/");
+    for (const { target, isPackage } of imports) {
+      if (isPackage || !target.startsWith(`${own}/`)) t.fail(`${path} imports ${target}`);
+    }
+  }
+  const graph = importGraph(published);
+  t.strictSame([...findCircles(graph), ...findCircles(folderGraph(graph))], [], "no cycles");
+  const users = ours.filter(({ imports }) => imports.some(({ target }) => target.startsWith("packages/")));
+  t.strictSame(
+    users.map(({ path }) => path),
+    ["src/listen.ts"],
+    "of the server only the client program uses them",
+  );
+  t.end();
+});
+
 t.test("[architecture, Layout] every exception is in use", (t) => {
   for (const { target, rooms } of shared) {
     for (const room of rooms) {
