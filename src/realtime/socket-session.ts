@@ -48,6 +48,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate);
     this.#connection.onLeft(() => this.drained());
+    this.#connection.onDropped(() => this.close("slowReader"));
     this.#host = host;
     this.#visitor = visitor;
     this.#outbox = new Outbox({
