@@ -8,6 +8,7 @@ import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../store/turn-number.ts";
+import type { StartMaker } from "./checkpoint-maker.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
@@ -26,6 +27,7 @@ export interface JournalDurabilityOptions {
   /** A checkpoint failed (M5). Must not return. */
   readonly fatal: (error: unknown) => never;
   readonly reportBug: (error: unknown) => void;
+  readonly startMaker?: StartMaker;
 }
 
 export class JournalDurability implements Durability {
@@ -48,6 +50,7 @@ export class JournalDurability implements Durability {
       hasSpace: options.hasSpace,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
+      ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     this.#checkpointer.durableUpTo(options.journal.durable);
     options.journal.onDurable(() => {
