@@ -2,8 +2,6 @@
  * Hands durable records to the checkpoint thread: for each realm the records since its last checkpoint, from time to
  * time or when many wait, one order at a time.
  */
-import { once } from "node:events";
-import type { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
 import { encodeRow } from "../store/codec.ts";
@@ -11,8 +9,8 @@ import { ownerKey, takenOver } from "../store/fence.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { turnKey } from "../store/turn-number.ts";
-import { startThread } from "../threads/start-thread.ts";
-import type { CheckpointNotice, CheckpointTask } from "./checkpoint-thread.ts";
+import { type CheckpointMaker, type StartMaker, startCheckpointThread } from "./checkpoint-maker.ts";
+import type { CheckpointNotice } from "./checkpoint-worker.ts";
 import type { Position } from "./journal.ts";
 import type { RecordedWrite } from "./record.ts";
 import { RecordPack } from "./record-pack.ts";
@@ -67,11 +65,13 @@ export interface CheckpointerOptions {
   readonly fatal: (error: unknown) => never;
   /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
   readonly onProgress: () => void;
+  /** By default the checkpoint thread. */
+  readonly startMaker?: StartMaker;
 }
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
-  readonly #thread: Worker;
+  readonly #maker: CheckpointMaker;
   readonly #ready = ready();
   readonly #guards: readonly RecordedWrite[];
   /** In the order in which they are visited. */
@@ -88,17 +88,12 @@ export class Checkpointer {
   readonly #forgetting: (() => void)[] = [];
   /** Records after it were left in the journal, because the disk was full. */
   #leftUpTo: Position = Number.POSITIVE_INFINITY;
-  #isEnding = false;
 
   constructor(options: CheckpointerOptions) {
     this.#options = options;
     this.#guards = options.owner === null ? [] : [metaRow(ownerKey, options.owner)];
-    this.#thread = startThread("journal/checkpoint-thread", null);
-    this.#thread.on("message", (notice: CheckpointNotice) => this.#noticed(notice));
-    this.#thread.on("error", (error) => options.fatal(error));
-    this.#thread.on("exit", () => {
-      if (!this.#isEnding) options.fatal(new Error("the checkpoint thread ended"));
-    });
+    const { startMaker = startCheckpointThread, fatal } = options;
+    this.#maker = startMaker({ noticed: (notice) => this.#noticed(notice), failed: fatal });
   }
 
   /** Resolves when the thread runs: it needs descriptors to start. */
@@ -125,7 +120,7 @@ export class Checkpointer {
 
   adopt(realm: StoredRealm): void {
     this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onSettled: nothing });
-    this.#post({ kind: "open", realmId: realm.id, folder: realm.folder });
+    this.#maker.post({ kind: "open", realmId: realm.id, folder: realm.folder });
   }
 
   /** The bytes are copied. */
@@ -189,21 +184,14 @@ export class Checkpointer {
     this.#packBytes -= realm.pack.memoryBytes;
     await new Promise<void>((resolve) => {
       this.#forgetting.push(resolve);
-      this.#post({ kind: "forget", realmId });
+      this.#maker.post({ kind: "forget", realmId });
     });
   }
 
   /** Ends the thread. Every realm was released. */
   async end(): Promise<void> {
-    this.#isEnding = true;
     this.#cancelTimer?.();
-    const ended = once(this.#thread, "exit");
-    this.#post({ kind: "end" });
-    await ended;
-  }
-
-  #post(task: CheckpointTask): void {
-    this.#thread.postMessage(task);
+    await this.#maker.end();
   }
 
   /** Visits the realms one after the other, until the stores have everything that is durable now. */
@@ -247,10 +235,7 @@ export class Checkpointer {
     const memory = pack.map(({ buffer }) => buffer);
     const memoryBytes = memory.reduce((sum, { byteLength }) => sum + byteLength, 0);
     this.#underWay = { realm, records: records.length, turn, turnRow, memoryBytes };
-    this.#thread.postMessage(
-      { kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } } satisfies CheckpointTask,
-      memory,
-    );
+    this.#maker.post({ kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } }, memory);
   }
 
   #noticed(notice: CheckpointNotice): void {

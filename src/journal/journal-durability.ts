@@ -9,6 +9,7 @@ import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../store/turn-number.ts";
+import type { StartMaker } from "./checkpoint-maker.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
@@ -39,6 +40,7 @@ export interface JournalDurabilityOptions {
   readonly reportBug: (error: unknown) => void;
   /** How long the oldest record of a flush waited; absent where nobody reads it. */
   readonly flushTimes?: Histogram;
+  readonly startMaker?: StartMaker;
 }
 
 export class JournalDurability implements Durability {
@@ -66,6 +68,7 @@ export class JournalDurability implements Durability {
       isPressed: () => this.memoryBytes >= limits.overlay_bytes_max / 2,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
+      ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     this.#checkpointer.durableUpTo(options.journal.durable);
     options.journal.onDurable(() => {

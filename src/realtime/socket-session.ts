@@ -28,9 +28,6 @@ import { type Outlet, SocketReader } from "./socket-reader.ts";
 import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
 import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
 
-/** Number of consecutive rate-limited frames after which the connection is closed. */
-const refusedFrames_max = 100;
-
 /** Gives each session's timer a unique name. */
 let sessions = 0;
 
@@ -49,6 +46,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate);
     this.#connection.onLeft(() => this.drained());
+    this.#connection.onDropped(() => this.close("slowReader"));
     this.#host = host;
     this.#visitor = visitor;
     this.#outbox = new Outbox({
@@ -248,7 +246,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   #countRefused(isRefused: boolean): void {
     this.#framesRefused = isRefused ? this.#framesRefused + 1 : 0;
-    if (this.#framesRefused > refusedFrames_max) this.close("rateLimited");
+    if (this.#framesRefused > limits.socket_refused_frames_max) this.close("rateLimited");
   }
 
   /** @returns false if the client does not get the answer; a large one without room is replaced by an error */

@@ -10,7 +10,7 @@ import {
   type EventStream,
   type Gap,
 } from "../../packages/client/src/node.ts";
-import { closeCodes } from "../../src/realtime/close-codes.ts";
+import { closeCodes } from "../../schemas/close-codes.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 /** How events are read: Node 20 has no WebSocket of its own. */

@@ -44,6 +44,8 @@ export class OutboxRelay {
       return;
     }
     await onceDurable(this.#realm.gate);
+    // A turn changed or removed the row meanwhile; the queue is notified of that.
+    if (this.#realm.view.row("mails", id)?.attempts !== mail.attempts) return;
     this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
   }
 

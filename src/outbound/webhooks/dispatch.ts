@@ -38,6 +38,9 @@ export type WebhookOutcome =
   | { readonly kind: "failed"; readonly failure: WebhookFailure; readonly status: number }
   | { readonly kind: "interrupted" };
 
+/** A turn changed or removed the row before the request left. */
+class Superseded extends Error {}
+
 export class WebhookDispatch {
   readonly log: WebhookLog;
   readonly outcomes: Counter<DeliveryOutcome> | null;
@@ -58,17 +61,18 @@ export class WebhookDispatch {
 
   /**
    * Never rejects.
-   * @param onceDurable resolves when everything that the view shows is durable: a request leaves only then (M1)
+   * @param mayLeave resolves when everything that the view shows is durable (M1); to false if the row is not due any more
    */
   async deliver(
     view: View,
     row: WebhookDeliveryRecord,
-    onceDurable: () => Promise<void> = () => Promise.resolve(),
+    mayLeave: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<WebhookOutcome> {
-    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, { signal, onceDurable }));
+    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, { signal, mayLeave }));
     if (passed.kind === "done") return { kind: "answered", reply: passed.value };
     if (passed.kind === "interrupted") return passed;
     const { error, isLate } = passed;
+    if (error instanceof Superseded) return { kind: "interrupted" };
     if (isLate) return { kind: "failed", failure: "timed-out", status: 0 };
     if (error instanceof Undeliverable) return { kind: "failed", failure: error.failure, status: error.status };
     return { kind: "failed", failure: "unreachable", status: 0 };
@@ -78,13 +82,13 @@ export class WebhookDispatch {
   async #exchange(
     view: View,
     row: WebhookDeliveryRecord,
-    { signal, onceDurable }: { readonly signal: AbortSignal; readonly onceDurable: () => Promise<void> },
+    { signal, mayLeave }: { readonly signal: AbortSignal; readonly mayLeave: () => Promise<boolean> },
   ): Promise<WebhookReply | null> {
     const { requestOf, mayBePrivate, compose } = this.#options;
     const request = requestOf(view, row);
     if (request === null) return null;
     if (typeof request === "string") throw new Undeliverable(request);
-    await onceDurable();
+    if (!(await mayLeave())) throw new Superseded();
     const content = replyIn(await post(request, mayBePrivate, signal), request.interfaceType);
     if (content === null) return null;
     const reply = compose(view, row.botId, content);

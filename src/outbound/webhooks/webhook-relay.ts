@@ -77,7 +77,12 @@ export class WebhookRelay {
       this.#queueOf(botId).noticed(id, null);
       return;
     }
-    this.#report(row, await this.#dispatch.deliver(view, row, () => onceDurable(this.#realm.gate)));
+    // If a turn changes or removes the row meanwhile, the queue is notified of that.
+    const mayLeave = async () => {
+      await onceDurable(this.#realm.gate);
+      return view.row("webhookDeliveries", [botId, id])?.attempts === row.attempts;
+    };
+    this.#report(row, await this.#dispatch.deliver(view, row, mayLeave));
   }
 
   /** The change of the row, seen after its turn, makes room for the next delivery. */
