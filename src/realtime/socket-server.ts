@@ -8,6 +8,7 @@ import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
+import type { Gate } from "../journal/gate.ts";
 import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
@@ -96,7 +97,7 @@ export class SocketServer {
       upgrade: (response, request, accept) => this.#guard(() => this.#upgrade(response, request, accept)),
       plain: (response, request) =>
         this.#guard(() => {
-          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""), null);
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
@@ -121,7 +122,7 @@ export class SocketServer {
   ): void {
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      this.#answerHttp(response, noHandshake(fault));
+      this.#answerHttp(response, noHandshake(fault), null);
       return;
     }
     const host = request.getHeader("host");
@@ -132,7 +133,8 @@ export class SocketServer {
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
-      this.#answerHttp(response, credentials);
+      // A refusal shows whether the credentials were valid.
+      this.#answerHttp(response, credentials, realm.gate);
       return;
     }
     const offered = request.getHeader("sec-websocket-protocol").split(",");
@@ -151,15 +153,19 @@ export class SocketServer {
   /**
    * Answers later and closes the connection: bytes after the request in the same segment are not another request
    * (http/http-responder.ts).
+   * @param gate of the realm that the answer shows; null if it shows none
    */
-  #answerHttp(response: TransportResponse, refusal: Refusal): void {
+  #answerHttp(response: TransportResponse, refusal: Refusal, gate: Gate | null): void {
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
     });
-    this.#options.clock.soon(() => {
-      if (!isOver) this.#guard(() => writeRefusal(response, refusal));
-    });
+    const leave = () =>
+      this.#options.clock.soon(() => {
+        if (!isOver) this.#guard(() => writeRefusal(response, refusal));
+      });
+    if (gate === null) leave();
+    else gate.pass(leave);
   }
 
   /** Returns null if the first frame will carry the credentials. */
