@@ -70,7 +70,8 @@ export class Outside {
     new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), () => "http://localhost");
     new WebhookRelay(realm, 1, {
       log,
-      deliver: async (_view, { botId, id }): Promise<WebhookOutcome> => {
+      deliver: async (_view, { botId, id }, mayLeave = () => Promise.resolve(true)): Promise<WebhookOutcome> => {
+        if (!(await mayLeave())) return { kind: "interrupted" };
         if (!isUp()) return never();
         const fate = this.#outcome({ table: "webhookDeliveries", key: [botId, id] }, "");
         if (fate === "taken") {
