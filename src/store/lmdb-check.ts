@@ -6,10 +6,12 @@
 import { DamagedData } from "./damage.ts";
 import {
   BadPages,
+  eachNode,
+  headBytes,
   invalidPage,
   type Meta,
   type Node,
-  nodesOf,
+  NodeFault,
   number64,
   PageFile,
   pageKinds,
@@ -106,6 +108,9 @@ class Walk {
   readonly #pagesThere: number;
   /** One entry per page of the file: whether it was visited. */
   readonly #met: Uint8Array;
+  /** Hold the leaf, and the head of a long value, that are being read: most pages are such ones. */
+  readonly #leafPage: Buffer;
+  readonly #valuePage: Buffer;
 
   constructor(file: PageFile, meta: Meta, extent: Extent) {
     this.#file = file;
@@ -114,6 +119,8 @@ class Walk {
     this.#pagesThere = Math.floor(file.bytes / meta.pageBytes);
     require(meta.lastPage >= 1 && meta.lastPage < 2 ** 40, "its head has no last page");
     this.#met = new Uint8Array(this.#pagesThere);
+    this.#leafPage = Buffer.allocUnsafe(meta.pageBytes);
+    this.#valuePage = Buffer.allocUnsafe(meta.pageBytes);
   }
 
   run(): void {
@@ -124,23 +131,25 @@ class Walk {
       return;
     }
     const free: Buffer[] = [];
-    this.#tree(freePages, "free pages", (node) => free.push(this.#valueOf(node)));
-    this.#tree(main, "tables", (node) => {
-      if (node.value.isTree) this.#table(node);
+    this.#tree(freePages, "free pages", (page, node) => free.push(this.#valueOf(page, node)));
+    const tables: { readonly name: string; readonly tree: Tree }[] = [];
+    this.#tree(main, "tables", (page, node) => {
+      const name = page.toString("latin1", node.keyAt, node.keyEnd).replace(/[^\x20-\x7e]/g, "");
+      if (node.isTree) tables.push({ name, tree: treeIn(page, node) });
     });
+    for (const { name, tree } of tables) this.#table(name, tree);
     if (this.#extent === "whole") this.#free(free);
   }
 
-  #table(node: Node): void {
-    const name = node.key.toString("latin1").replace(/[^\x20-\x7e]/g, "");
+  #table(name: string, tree: Tree): void {
     try {
-      this.#tree(treeIn(node), "table", () => undefined);
+      this.#tree(tree, "table", () => undefined);
     } catch (error) {
       throw error instanceof BadPages ? new BadPages(`table ${name}: ${error.message}`) : error;
     }
   }
 
-  #tree(tree: Tree, role: Role, visit: (node: Node) => void): void {
+  #tree(tree: Tree, role: Role, visit: (page: Buffer, node: Node) => void): void {
     require((tree.flags & 0xff) === flagsOf[role], "it has unknown flags");
     const counts: Counts = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
     if (tree.root === invalidPage) {
@@ -157,10 +166,10 @@ class Walk {
         return;
       }
       counts.branchPages++;
-      const nodes = this.#nodes(page, "branch");
-      nodes.forEach(({ key, child }, index) => {
+      const children = this.#children(page);
+      children.forEach(({ key, child }, index) => {
         const low = index === 0 ? bounds.low : key;
-        descend(child, level + 1, { low, high: nodes[index + 1]?.key ?? bounds.high });
+        descend(child, level + 1, { low, high: children[index + 1]?.key ?? bounds.high });
       });
     };
     descend(tree.root, 1, { low: null, high: null });
@@ -171,55 +180,75 @@ class Walk {
     require(counts.overflowPages === tree.overflowPages, "the number of its long values is wrong");
   }
 
-  #leaf(page: number, to: { bounds: Bounds | null; counts: Counts; visit: (node: Node) => void }): void {
-    const nodes = this.#nodes(page, "leaf");
-    if (to.bounds !== null) requireOrder(page, nodes, to.bounds);
-    for (const node of nodes) {
-      to.counts.entries++;
-      const { overflow } = node.value;
-      if (overflow !== null) {
-        to.counts.overflowPages += overflow.pages;
-        this.#meet(overflow.page, overflow.pages);
-        const head = this.#page(overflow.page);
-        const isHead = (head.readUInt16LE(18) & pageKinds.overflow) !== 0 && head.readUInt32LE(20) === overflow.pages;
-        require(isHead, `page ${overflow.page} is not a long value`);
-      }
-      to.visit(node);
-    }
-  }
-
-  #nodes(number: number, kind: "branch" | "leaf"): Node[] {
+  #children(number: number): { readonly key: Buffer; readonly child: number }[] {
+    const children: { key: Buffer; child: number }[] = [];
     const page = this.#page(number);
-    require((page.readUInt16LE(18) & 0xff) === pageKinds[kind], `page ${number} is not a ${kind} page`);
+    this.#eachNode(number, page, "branch", ({ keyAt, keyEnd, child }) =>
+      children.push({ key: page.subarray(keyAt, keyEnd), child }),
+    );
+    return children;
+  }
+
+  #leaf(
+    number: number,
+    to: { bounds: Bounds | null; counts: Counts; visit: (page: Buffer, node: Node) => void },
+  ): void {
+    const page = this.#page(number, this.#leafPage);
+    const order = to.bounds === null ? null : new KeyOrder(page, number, to.bounds);
+    this.#eachNode(number, page, "leaf", (node) => {
+      order?.next(node);
+      to.counts.entries++;
+      if (node.outsidePages > 0) {
+        to.counts.overflowPages += node.outsidePages;
+        this.#longValue(node);
+      }
+      to.visit(page, node);
+    });
+    order?.end();
+  }
+
+  #longValue({ outsidePage, outsidePages }: Node): void {
+    this.#meet(outsidePage, outsidePages);
+    const head = this.#page(outsidePage, this.#valuePage);
+    const isHead = (head.readUInt16LE(18) & pageKinds.overflow) !== 0 && head.readUInt32LE(20) === outsidePages;
+    if (!isHead) throw new BadPages(`page ${outsidePage} is not a long value`);
+  }
+
+  #eachNode(number: number, page: Buffer, kind: "branch" | "leaf", visit: (node: Node) => void): void {
+    const isOfKind = (page.readUInt16LE(18) & 0xff) === pageKinds[kind];
+    if (!isOfKind) throw new BadPages(`page ${number} is not a ${kind} page`);
     try {
-      return nodesOf(page, kind);
+      eachNode(page, kind, visit);
     } catch (error) {
-      throw error instanceof BadPages ? new BadPages(`page ${number} ${error.message}`) : error;
+      throw error instanceof NodeFault ? new BadPages(`page ${number} ${error.message}`) : error;
     }
   }
 
-  #page(number: number): Buffer {
+  /** @param into is overwritten by the page */
+  #page(number: number, into?: Buffer): Buffer {
     const { pageBytes } = this.#meta;
-    const page = this.#file.read(number * pageBytes, pageBytes);
-    require(page.length === pageBytes, `page ${number} is missing: the file was cut off`);
-    require(number64(page, 0) === number, `page ${number} has the number of another page`);
+    const page = this.#file.read(number * pageBytes, pageBytes, into);
+    if (page.length !== pageBytes) throw cutOff(number);
+    if (number64(page, 0) !== number) throw new BadPages(`page ${number} has the number of another page`);
     return page;
   }
 
   /** Each page has one use. */
   #meet(first: number, count: number): void {
     const { lastPage } = this.#meta;
-    require(first >= 2 && first + count - 1 <= lastPage, `page ${first} is not one of its ${lastPage + 1} pages`);
-    require(first + count <= this.#pagesThere, `page ${first + count - 1} is missing: the file was cut off`);
+    const isThere = first >= 2 && first + count - 1 <= lastPage;
+    if (!isThere) throw new BadPages(`page ${first} is not one of its ${lastPage + 1} pages`);
+    if (first + count > this.#pagesThere) throw cutOff(first + count - 1);
     for (let page = first; page < first + count; page++) {
-      require(this.#met[page] === 0, `page ${page} is used twice`);
+      if (this.#met[page] !== 0) throw new BadPages(`page ${page} is used twice`);
       this.#met[page] = 1;
     }
   }
 
-  #valueOf({ value: { inPage, overflow } }: Node): Buffer {
-    if (overflow === null) return inPage as Buffer;
-    return this.#file.read(overflow.page * this.#meta.pageBytes + 24, overflow.bytes);
+  /** A copy of the value. */
+  #valueOf(page: Buffer, { valueAt, valueBytes, outsidePage, outsidePages }: Node): Buffer {
+    if (outsidePages === 0) return Buffer.from(page.subarray(valueAt, valueAt + valueBytes));
+    return this.#file.read(outsidePage * this.#meta.pageBytes + headBytes, valueBytes);
   }
 
   /** A page listed as free must not be in a tree, because LMDB will overwrite it. */
@@ -247,15 +276,57 @@ class Walk {
   }
 }
 
-/** @throws BadPages */
-function requireOrder(page: number, nodes: readonly Node[], { low, high }: Bounds): void {
-  let before = low;
-  nodes.forEach(({ key }, index) => {
-    const order = before === null ? -1 : Buffer.compare(before, key);
-    // The first key may equal the one that leads to the page.
-    require(order < 0 || (order === 0 && index === 0), `page ${page} has keys out of order`);
-    before = key;
-  });
-  const isBelow = high === null || before === null || Buffer.compare(before, high) < 0;
-  require(isBelow, `page ${page} has keys out of order`);
+function cutOff(page: number): BadPages {
+  return new BadPages(`page ${page} is missing: the file was cut off`);
+}
+
+/** Checks that the keys of a leaf ascend within its bounds, while its nodes are visited. */
+class KeyOrder {
+  readonly #page: Buffer;
+  readonly #number: number;
+  readonly #high: Buffer | null;
+  /** The key before the next one, and where it is. */
+  #before: Buffer | null;
+  #from = 0;
+  #to = 0;
+  #isFirst = true;
+
+  constructor(page: Buffer, number: number, { low, high }: Bounds) {
+    this.#page = page;
+    this.#number = number;
+    this.#high = high;
+    this.#before = low;
+    this.#to = low?.length ?? 0;
+  }
+
+  next({ keyAt, keyEnd }: Node): void {
+    if (this.#before !== null) {
+      const order = compareBytes(this.#before, this.#from, this.#to, this.#page, keyAt, keyEnd);
+      // The first key may equal the one that leads to the page.
+      this.#require(order < 0 || (order === 0 && this.#isFirst));
+    }
+    this.#before = this.#page;
+    this.#from = keyAt;
+    this.#to = keyEnd;
+    this.#isFirst = false;
+  }
+
+  end(): void {
+    if (this.#high === null || this.#before === null) return;
+    this.#require(compareBytes(this.#before, this.#from, this.#to, this.#high, 0, this.#high.length) < 0);
+  }
+
+  #require(isInOrder: boolean): void {
+    if (!isInOrder) throw new BadPages(`page ${this.#number} has keys out of order`);
+  }
+}
+
+/** As `Buffer.compare`, which takes longer than the few bytes of a key. */
+function compareBytes(one: Buffer, from: number, to: number, other: Buffer, otherFrom: number, otherTo: number) {
+  const shared = Math.min(to - from, otherTo - otherFrom);
+  for (let index = 0; index < shared; index++) {
+    const difference = (one[from + index] as number) - (other[otherFrom + index] as number);
+    if (difference !== 0) return difference;
+  }
+  return to - from - (otherTo - otherFrom);
 }

@@ -26,6 +26,13 @@ export function require(isSo: boolean, what: string): asserts isSo {
   if (!isSo) throw new BadPages(what);
 }
 
+/** A fault of a node; the message continues the name of its page. */
+export class NodeFault extends Error {}
+
+function requireNode(isSo: boolean, what: string): void {
+  if (!isSo) throw new NodeFault(what);
+}
+
 /** The head of a tree: one table, the list of tables, or the list of free pages. */
 export interface Tree {
   readonly flags: number;
@@ -47,18 +54,23 @@ export interface Meta {
   readonly transaction: number;
 }
 
+/**
+ * Where the parts of a node are in its page. The same object describes the next node after that: a large file has
+ * millions of them.
+ */
 export interface Node {
-  readonly key: Buffer;
+  keyAt: number;
+  keyEnd: number;
   /** Only on a branch page. */
-  readonly child: number;
-  /** On a leaf page: where the value is stored. */
-  readonly value: { readonly inPage: Buffer | null; readonly overflow: Overflow | null; readonly isTree: boolean };
-}
-
-interface Overflow {
-  readonly page: number;
-  readonly pages: number;
-  readonly bytes: number;
+  child: number;
+  /** On a leaf page: where the value is, unless it is outside. */
+  valueAt: number;
+  valueBytes: number;
+  /** The value is the head of a tree. */
+  isTree: boolean;
+  /** Where a long value is; its pages are 0 if there is none. */
+  outsidePage: number;
+  outsidePages: number;
 }
 
 export class PageFile {
@@ -72,9 +84,11 @@ export class PageFile {
     return fstatSync(this.#file).size;
   }
 
-  /** Returns fewer than `bytes` at the end of the file. */
-  read(position: number, bytes: number): Buffer {
-    const buffer = Buffer.allocUnsafe(bytes);
+  /**
+   * @param buffer takes the bytes
+   * @returns fewer than `bytes` at the end of the file
+   */
+  read(position: number, bytes: number, buffer: Buffer = Buffer.allocUnsafe(bytes)): Buffer {
     let filled = 0;
     while (filled < bytes) {
       const read = readSync(this.#file, buffer, filled, bytes - filled, position + filled);
@@ -152,52 +166,68 @@ function treeAt(bytes: Buffer, offset: number): Tree {
 }
 
 /** @throws BadPages */
-export function treeIn({ value }: Node): Tree {
-  require(value.inPage !== null && value.inPage.length === metaTreeBytes, "a table has no head");
-  return treeAt(value.inPage, 0);
+export function treeIn(page: Buffer, { valueAt, valueBytes, outsidePages }: Node): Tree {
+  require(outsidePages === 0 && valueBytes === metaTreeBytes, "a table has no head");
+  return treeAt(page, valueAt);
 }
 
 /**
- * The nodes of a branch or leaf page, each within the page.
- * @throws BadPages
+ * Visits the nodes of a branch or leaf page, each of which is within the page.
+ * @throws NodeFault
  */
-export function nodesOf(page: Buffer, kind: "branch" | "leaf"): Node[] {
+export function eachNode(page: Buffer, kind: "branch" | "leaf", visit: (node: Node) => void): void {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
   const room = page.length - headBytes;
-  require(lower % 2 === 0 && lower > 0 && lower <= upper && upper <= room, "has wrong bounds");
-  const nodes: Node[] = [];
+  requireNode(lower % 2 === 0 && lower > 0 && lower <= upper && upper <= room, "has wrong bounds");
+  const node: Node = { ...noNode };
   for (let at = headBytes; at < headBytes + lower; at += 2) {
     const offset = page.readUInt16LE(at);
-    require(offset >= upper && offset + nodeHeadBytes <= room, "has a node outside the page");
-    nodes.push(nodeAt(page, headBytes + offset, kind));
+    requireNode(offset >= upper && offset + nodeHeadBytes <= room, "has a node outside the page");
+    if (kind === "branch") readBranchNode(page, headBytes + offset, node);
+    else readLeafNode(page, headBytes + offset, node);
+    visit(node);
   }
-  return nodes;
 }
 
-function nodeAt(page: Buffer, at: number, kind: "branch" | "leaf"): Node {
-  const size = page.readUInt32LE(at);
+const noNode: Node = {
+  keyAt: 0,
+  keyEnd: 0,
+  child: invalidPage,
+  valueAt: 0,
+  valueBytes: 0,
+  isTree: false,
+  outsidePage: invalidPage,
+  outsidePages: 0,
+};
+
+function readKey(page: Buffer, at: number, node: Node): void {
+  node.keyAt = at + nodeHeadBytes;
+  node.keyEnd = node.keyAt + page.readUInt16LE(at + 6);
+  requireNode(node.keyEnd <= page.length, "has a key that is too long");
+}
+
+function readBranchNode(page: Buffer, at: number, node: Node): void {
+  readKey(page, at, node);
+  node.child = page.readUInt32LE(at) + page.readUInt16LE(at + 4) * 2 ** 32;
+}
+
+function readLeafNode(page: Buffer, at: number, node: Node): void {
+  readKey(page, at, node);
   const flags = page.readUInt16LE(at + 4);
-  const keyAt = at + nodeHeadBytes;
-  const valueAt = keyAt + page.readUInt16LE(at + 6);
-  require(valueAt <= page.length, "has a key that is too long");
-  const key = page.subarray(keyAt, valueAt);
-  const none = { inPage: null, overflow: null, isTree: false };
-  if (kind === "branch") return { key, child: size + flags * 2 ** 32, value: none };
-  require((flags & ~(nodeFlags.overflow | nodeFlags.tree)) === 0, "has a value of an unknown kind");
-  const isTree = (flags & nodeFlags.tree) !== 0;
+  requireNode((flags & ~(nodeFlags.overflow | nodeFlags.tree)) === 0, "has a value of an unknown kind");
+  node.isTree = (flags & nodeFlags.tree) !== 0;
+  node.valueAt = node.keyEnd;
+  node.valueBytes = page.readUInt32LE(at);
+  node.outsidePages = 0;
   if ((flags & nodeFlags.overflow) === 0) {
-    require(valueAt + size <= page.length, "has a value that is too long");
-    return {
-      key,
-      child: invalidPage,
-      value: { inPage: page.subarray(valueAt, valueAt + size), overflow: null, isTree },
-    };
+    requireNode(node.valueAt + node.valueBytes <= page.length, "has a value that is too long");
+    return;
   }
-  require(valueAt + 24 <= page.length, "has a value that is too long");
-  const pages = number64(page, valueAt + 16);
+  requireNode(node.valueAt + 24 <= page.length, "has a value that is too long");
+  node.outsidePage = number64(page, node.valueAt);
+  node.outsidePages = number64(page, node.valueAt + 16);
   // A shorter value may have replaced a longer one in place.
-  require(pages >= Math.floor((headBytes - 1 + size) / page.length) + 1, "has a value of a wrong size");
-  const overflow = { page: number64(page, valueAt), pages, bytes: size };
-  return { key, child: invalidPage, value: { inPage: null, overflow, isTree } };
+  const pages_min = Math.floor((headBytes - 1 + node.valueBytes) / page.length) + 1;
+  requireNode(node.outsidePages >= pages_min, "has a value of a wrong size");
 }

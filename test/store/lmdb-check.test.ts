@@ -134,3 +134,63 @@ t.test(
     t.ok(refused > 30, `${refused} refused`);
   },
 );
+
+t.test(
+  "[architecture, Encoding] a store whose keys are out of order is rejected, within a page and between pages",
+  async (t) => {
+    const file = await mutated(t, new Random(seedOf(t)), 40);
+    const whole = readFileSync(file);
+    const copy = join(temporaryFolder(t, { inMemory: true }), "data.mdb");
+    const isRejected = (page: number, change: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(whole);
+      change(bytes.subarray(page * pageBytes, (page + 1) * pageBytes));
+      writeFileSync(copy, bytes);
+      try {
+        checkPages(copy, "whole");
+      } catch (error) {
+        t.match(error, { name: "DamagedData", message: new RegExp(`page ${page} has keys out of order`) });
+        return true;
+      }
+      return false;
+    };
+    let between = 0;
+    const leaves = leavesIn(whole);
+    for (const { page, first, second, last } of leaves) {
+      t.ok(
+        isRejected(page, (bytes) => {
+          bytes.writeUInt16LE(second, nodeList);
+          bytes.writeUInt16LE(first, nodeList + 2);
+        }),
+        `page ${page}: two nodes are swapped`,
+      );
+      // A key begins 8 bytes after its node.
+      if (isRejected(page, (bytes) => bytes.fill(0xff, nodeList + last + 8, nodeList + last + 9))) between++;
+    }
+    t.ok(leaves.length > 10, `${leaves.length} leaves`);
+    // Nothing follows the last leaf of a table.
+    t.ok(between > leaves.length / 2, `${between} last keys above the next page`);
+  },
+);
+
+/** Where a page lists its nodes; they are counted from there, too. */
+const nodeList = 24;
+
+interface Leaf {
+  readonly page: number;
+  readonly first: number;
+  readonly second: number;
+  readonly last: number;
+}
+
+/** The leaves with at least two nodes. */
+function leavesIn(file: Buffer): Leaf[] {
+  const leaves: Leaf[] = [];
+  for (let page = 2; page < file.length / pageBytes; page++) {
+    const bytes = file.subarray(page * pageBytes, (page + 1) * pageBytes);
+    const listBytes = bytes.readUInt16LE(20);
+    if (bytes.readUInt16LE(18) !== 2 || listBytes < 4) continue;
+    const nodeAt = (offset: number) => bytes.readUInt16LE(nodeList + offset);
+    leaves.push({ page, first: nodeAt(0), second: nodeAt(2), last: nodeAt(listBytes - 2) });
+  }
+  return leaves;
+}
