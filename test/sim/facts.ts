@@ -33,6 +33,8 @@ export class Facts {
   readonly #known = new Map<string, { readonly key: FactKey; values: unknown[] }>();
   /** Messages that were, or may have been, deleted: a late response to their post says nothing about the present. */
   readonly #deleted = new Set<number>();
+  /** Parameters of commands without a response. A repeat may get the stored response when later commands have run. */
+  readonly #doubted = new WeakSet<object>();
   #checked = 0;
 
   constructor(replica: Replica) {
@@ -60,14 +62,19 @@ export class Facts {
 
   /** A request succeeded. */
   acknowledged(command: Command, answer: Answer): void {
+    const isLate = this.#doubted.has(command.params as object);
     for (const { key, value } of this.#consequence(command, answer).claims) {
       if (isOfMessage(key) && this.#deleted.has(Number(key[1]))) continue;
-      this.#known.set(key.join("/"), { key, values: [value] });
+      const known = this.#known.get(key.join("/"));
+      if (isLate && known !== undefined) known.values.push(value);
+      // Only a post made what it claims, so nothing that ran since can have made it otherwise.
+      else if (!isLate || command.type === "message.post") this.#known.set(key.join("/"), { key, values: [value] });
     }
   }
 
   /** A request got no response: it was executed, or not. */
   doubted(command: Command): void {
+    this.#doubted.add(command.params as object);
     for (const { key, value } of this.#consequence(command, null).claims)
       this.#known.get(key.join("/"))?.values.push(value);
   }

@@ -160,6 +160,8 @@ export class SimJournal implements Journal {
   }
 
   #flush(): void {
+    // The thread ended with its process.
+    if (this.#state === "dead") return;
     const { plan, after, flaws } = this.#options;
     // What arrives from now on goes with the next flush, and so does a part of what has arrived, at times.
     const count = plan.below(4) > 0 ? this.#waiting.length : 1 + plan.below(this.#waiting.length);
@@ -175,6 +177,7 @@ export class SimJournal implements Journal {
   }
 
   #flushed(count: number, fault: JournalFault | null): void {
+    if (this.#state === "dead") return;
     this.#isFull = false;
     if (fault?.kind === "crash before flush") this.#crash(fault, "none");
     if (fault?.kind === "torn flush") this.#crash(fault, "some");
