@@ -47,7 +47,9 @@ function* files(folder) {
 
 function sourceHash() {
   const hash = createHash("sha256");
-  const sources = ["schemas", "actors", "src"].flatMap((folder) => [...files(join(root, folder))]).sort();
+  const sources = ["schemas", "actors", "src", "packages/client/src"]
+    .flatMap((folder) => [...files(join(root, folder))])
+    .sort();
   for (const file of [...sources, join(root, "package-lock.json"), fileURLToPath(import.meta.url)]) {
     hash
       .update(`${relative(root, file)}\0`)
@@ -72,6 +74,8 @@ export async function ensureBuilt() {
       "code-worker": join(root, "src/http/code-worker.ts"),
       "journal-thread": join(root, "src/journal/journal-thread.ts"),
       "checkpoint-thread": join(root, "src/journal/checkpoint-thread.ts"),
+      "archive-thread": join(root, "src/archive/archive-thread.ts"),
+      "base-thread": join(root, "src/archive/base-thread.ts"),
     },
     outdir: draft,
     outExtension: { ".js": ".mjs" },

@@ -55,7 +55,7 @@ import { usersArea } from "./users.ts";
 import { webhooksArea } from "./webhooks.ts";
 import { welcomeTestsArea } from "./welcome-tests.ts";
 
-export const areas = [
+const areasByName = {
   alertWordsArea,
   attachmentsArea,
   authenticationArea,
@@ -105,8 +105,18 @@ export const areas = [
   usersArea,
   webhooksArea,
   welcomeTestsArea,
-] as const;
-export type Area = (typeof areas)[number];
+};
+export type Area = (typeof areasByName)[keyof typeof areasByName];
+export const areas: readonly Area[] = Object.values(areasByName);
+
+/** The areas with their names in words, such as "saved snippets". */
+export const namedAreas: readonly (readonly [name: string, area: Area])[] = Object.entries(areasByName).map(
+  ([name, area]) => [inWords(name), area],
+);
+
+function inWords(name: string): string {
+  return name.replace(/Area$/, "").replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+}
 
 type CommandsOf<A> = A extends { readonly commands: Commands<infer Params, infer Replies> }
   ? { readonly params: Params; readonly replies: Replies }

@@ -40,14 +40,17 @@ const limits = {
 } as const;
 
 /** An uploaded file as its owner sees it (OpenAPI, Attachment). */
-export const Attachment = Type.Object({
-  id: OtherId,
-  name: OtherText,
-  path_id: OtherText,
-  size: Type.Integer(),
-  create_time: Type.Integer(),
-  messages: Type.Array(Type.Object({ id: OtherId, date_sent: Type.Integer() })),
-});
+export const Attachment = Type.Object(
+  {
+    id: OtherId,
+    name: OtherText,
+    path_id: OtherText,
+    size: Type.Integer(),
+    create_time: Type.Integer(),
+    messages: Type.Array(Type.Object({ id: OtherId, date_sent: Type.Integer() })),
+  },
+  { title: "Attachment" },
+);
 
 export const uploadFile = defineEndpoint({
   operationId: "upload-file",

@@ -47,7 +47,7 @@ export const changeableBotFields = {
 };
 export type BotField = keyof typeof changeableBotFields;
 
-export const Bot = Type.Object({ user_id: UserId, ...changeableBotFields });
+export const Bot = Type.Object({ user_id: UserId, ...changeableBotFields }, { title: "Bot" });
 
 export const createBot = defineEndpoint({
   operationId: "create-bot",

@@ -13,18 +13,21 @@ const limits = {
   channel_folders_per_realm_max: 1000,
 } as const;
 
-export const ChannelFolder = Type.Object({
-  id: OtherId,
-  name: OtherText,
-  description: typedBy(null),
-  rendered_description: RenderedText,
-  creator_id: nullable(UserId),
-  /** UNIX seconds. */
-  date_created: Type.Integer(),
-  is_archived: Type.Boolean(),
-  /** Ascending, starting with 0. */
-  order: Type.Integer(),
-});
+export const ChannelFolder = Type.Object(
+  {
+    id: OtherId,
+    name: OtherText,
+    description: typedBy(null),
+    rendered_description: RenderedText,
+    creator_id: nullable(UserId),
+    /** UNIX seconds. */
+    date_created: Type.Integer(),
+    is_archived: Type.Boolean(),
+    /** Ascending, starting with 0. */
+    order: Type.Integer(),
+  },
+  { title: "ChannelFolder" },
+);
 
 export const createChannelFolder = defineEndpoint({
   operationId: "create-channel-folder",

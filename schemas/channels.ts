@@ -96,7 +96,7 @@ export const channelFields = {
   topics_policy: Type.Enum([...topicsPolicies]),
   ...shownGroups,
 };
-export const Channel = Type.Object(channelFields);
+export const Channel = Type.Object(channelFields, { title: "Channel" });
 export type ChannelBody = DeepReadonly<Static<typeof Channel>>;
 
 export const getStreams = defineEndpoint({

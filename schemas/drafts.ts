@@ -29,15 +29,18 @@ export const NewDraft = Type.Object(
   { additionalProperties: false },
 );
 
-export const Draft = Type.Object({
-  id: OtherId,
-  type: Type.Enum(["", "stream", "private"]),
-  /** Users, or a channel. */
-  to: UserIds,
-  topic: OtherText,
-  content: OtherText,
-  timestamp: Type.Integer(),
-});
+export const Draft = Type.Object(
+  {
+    id: OtherId,
+    type: Type.Enum(["", "stream", "private"]),
+    /** Users, or a channel. */
+    to: UserIds,
+    topic: OtherText,
+    content: OtherText,
+    timestamp: Type.Integer(),
+  },
+  { title: "Draft" },
+);
 
 export const getDrafts = defineEndpoint({
   operationId: "get-drafts",

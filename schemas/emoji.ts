@@ -16,15 +16,18 @@ const limits = {
 /** Names are checked by domain/emoji/custom-emoji.ts, which has its own error messages. */
 const EmojiName = Type.String();
 
-const CustomEmoji = Type.Object({
-  id: OtherText,
-  name: OtherText,
-  source_url: OtherText,
-  /** First frame of an animated emoji; null if it is not animated. */
-  still_url: nullable(OtherText),
-  deactivated: Type.Boolean(),
-  author_id: UserId,
-});
+const CustomEmoji = Type.Object(
+  {
+    id: OtherText,
+    name: OtherText,
+    source_url: OtherText,
+    /** First frame of an animated emoji; null if it is not animated. */
+    still_url: nullable(OtherText),
+    deactivated: Type.Boolean(),
+    author_id: UserId,
+  },
+  { title: "CustomEmoji" },
+);
 export type CustomEmoji = Readonly<Static<typeof CustomEmoji>>;
 
 export const EmojiById = Type.Record(Type.String(), CustomEmoji);

@@ -40,6 +40,10 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   readonly errors: readonly ErrorCode[];
   /** Alternative parameter names, e.g. `subject` for `topic`. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Its success is a redirect (302). */
+  readonly redirects?: true;
+  /** Its answer may have an ETag; a client that sends it in If-None-Match gets 304. */
+  readonly tagged?: true;
   /** Accepts multipart bodies with files; without this, a part with a file name is an ordinary parameter. */
   readonly upload?: UploadDeclaration;
 }

@@ -1,18 +1,32 @@
 /**
- * The closed list of error codes (spec 7, decisions D1, D2), with HTTP status and meaning. A refusal is a value, never
- * an exception. Only `refuse` builds one, and no other code names error codes. A test checks that the test suite has
- * seen every code.
+ * The closed list of error codes (spec 7, decisions D1, D2), with HTTP status, meaning and the fields besides `code`
+ * and `msg`. A refusal is a value, never an exception. Only `refuse` builds one, and no other code names error codes. A
+ * test checks that the test suite has seen every code.
  */
+import { type TProperties, Type } from "typebox";
+
+const Text = Type.String();
+
 export const errorCodes = {
-  BAD_REQUEST: { status: 400, meaning: "The request violates a rule; `msg` names it." },
-  REQUEST_VARIABLE_MISSING: { status: 400, meaning: "A required parameter is missing (`var_name`)." },
+  BAD_REQUEST: {
+    status: 400,
+    meaning: "The request violates a rule; `msg` names it.",
+    fields: { parameters: Type.Optional(Text), empty_topic_display_name: Type.Optional(Text) },
+  },
+  REQUEST_VARIABLE_MISSING: {
+    status: 400,
+    meaning: "A required parameter is missing (`var_name`).",
+    fields: { var_name: Text },
+  },
   REQUEST_VARIABLE_INVALID: {
     status: 400,
     meaning: "A parameter has an invalid value (`var_name`, `bad_value`).",
+    fields: { var_name: Text, bad_value: Text },
   },
   REQUEST_CONFUSING_VAR: {
     status: 400,
     meaning: "Two names of the same parameter were sent (`var_name1`, `var_name2`).",
+    fields: { var_name1: Text, var_name2: Text },
   },
   UNAUTHORIZED: { status: 401, meaning: "Credentials are missing or malformed." },
   INVALID_API_KEY: { status: 401, meaning: "The API key does not belong to the account." },
@@ -30,27 +44,40 @@ export const errorCodes = {
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
     meaning: "The caller is the last owner or the last user (`is_last_owner`, `entity`).",
+    fields: { is_last_owner: Type.Boolean(), entity: Type.Enum(["organization owner", "user"]) },
   },
   NOT_FOUND: { status: 404, meaning: "The path or resource does not exist." },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: "The path does not support this method (`allowed_methods`, header Allow).",
+    fields: { allowed_methods: Type.Array(Text) },
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body exceeds `body_bytes_max`, or a file exceeds its limit." },
   REALM_UPLOAD_QUOTA: { status: 400, meaning: "The file would exceed the quota of the organization or of its owner." },
   EXPECTATION_MISMATCH: {
     status: 400,
     meaning: "The expected current value in the request does not match (`field_name`, D16).",
+    fields: { field_name: Text },
   },
-  SYSTEM_GROUP_REQUIRED: { status: 400, meaning: "Only a system group may hold the permission (`setting_name`)." },
+  SYSTEM_GROUP_REQUIRED: {
+    status: 400,
+    meaning: "Only a system group may hold the permission (`setting_name`).",
+    fields: { setting_name: Text },
+  },
   CANNOT_DEACTIVATE_GROUP_IN_USE: {
     status: 400,
     meaning: "The user group holds permissions or is a subgroup of another group (`objections`).",
+    fields: { objections: Type.Array(Type.Record(Type.String(), Type.Unknown())) },
   },
-  CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
+  CHANNEL_ALREADY_EXISTS: {
+    status: 409,
+    meaning: "The channel name is in use (`channel_name`).",
+    fields: { channel_name: Text },
+  },
   STREAM_DOES_NOT_EXIST: {
     status: 400,
     meaning: "The channel does not exist for this caller (`stream` or `stream_id`).",
+    fields: { stream: Type.Optional(Text), stream_id: Type.Optional(Type.Integer()) },
   },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: {
     status: 400,
@@ -64,11 +91,23 @@ export const errorCodes = {
     status: 400,
     meaning:
       "Only the newest messages of the topic may be moved (`first_message_id_allowed_to_move`, and how many of how many).",
+    fields: {
+      first_message_id_allowed_to_move: Type.Union([Type.Integer(), Type.Null()]),
+      total_messages_allowed_to_move: Type.Integer(),
+      total_messages_in_topic: Type.Integer(),
+    },
   },
   INVITATION_FAILED: {
     status: 400,
     meaning:
       "Nobody was invited: invalid addresses (`errors`), or too many invitations in a day (`daily_limit_reached`).",
+    fields: {
+      /** Lists of the address, the problem, and whether the account is deactivated. */
+      errors: Type.Array(Type.Array(Type.Union([Text, Type.Boolean()]), { minItems: 3, maxItems: 3 })),
+      sent_invitations: Type.Literal(false),
+      license_limit_reached: Type.Literal(false),
+      daily_limit_reached: Type.Boolean(),
+    },
   },
   REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has already reacted with this emoji." },
   REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
@@ -78,9 +117,14 @@ export const errorCodes = {
   BAD_EVENT_QUEUE_ID: {
     status: 400,
     meaning: "The queue does not exist or belongs to another user; register again (`queue_id`).",
+    fields: { queue_id: Text },
   },
-  BAD_NARROW: { status: 400, meaning: "A narrow term is invalid (`desc`)." },
-  RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
+  BAD_NARROW: { status: 400, meaning: "A narrow term is invalid (`desc`).", fields: { desc: Text } },
+  RATE_LIMIT_HIT: {
+    status: 429,
+    meaning: "Too many requests; wait `retry-after` seconds.",
+    fields: { "retry-after": Type.Number() },
+  },
   STORE_REFUSES_WRITES: { status: 503, meaning: "Disk space is low: reads continue, writes are rejected (M5)." },
   SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is shutting down; repeat the request later." },
   OVERLOADED: {
@@ -88,7 +132,13 @@ export const errorCodes = {
     meaning: "A queue is full or memory is low; repeat the request after `Retry-After` seconds.",
   },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug in the server. It was logged; the request had no effect." },
-} as const;
+} as const satisfies Readonly<Record<string, ErrorRow>>;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly meaning: string;
+  readonly fields?: TProperties;
+}
 
 export type ErrorCode = keyof typeof errorCodes;
 

@@ -41,19 +41,22 @@ const offer = {
 
 const channelIds = Type.Array(Id, { maxItems: limits.invitation_channels_max, default: [] });
 
-export const Invite = Type.Object({
-  id: OtherId,
-  invited_by_user_id: UserId,
-  invited: Type.Integer(),
-  expiry_date: nullable(Type.Integer()),
-  invited_as: Type.Enum(Object.values(roles)),
-  is_multiuse: Type.Boolean(),
-  notify_referrer_on_join: Type.Boolean(),
-  /** Only invitations for an address. */
-  email: Type.Optional(OtherText),
-  /** Only reusable links. */
-  link_url: Type.Optional(OtherText),
-});
+export const Invite = Type.Object(
+  {
+    id: OtherId,
+    invited_by_user_id: UserId,
+    invited: Type.Integer(),
+    expiry_date: nullable(Type.Integer()),
+    invited_as: Type.Enum(Object.values(roles)),
+    is_multiuse: Type.Boolean(),
+    notify_referrer_on_join: Type.Boolean(),
+    /** Only invitations for an address. */
+    email: Type.Optional(OtherText),
+    /** Only reusable links. */
+    link_url: Type.Optional(OtherText),
+  },
+  { title: "Invite" },
+);
 export type Invite = Static<typeof Invite>;
 
 export const createInviteLink = defineEndpoint({

@@ -5,14 +5,20 @@
  */
 import type { AllOf } from "./area.ts";
 import { type Area, areas } from "./areas.ts";
+import { archiveLimits } from "./limits/archive.ts";
 import { commonLimits } from "./limits/common.ts";
 import { pictureLimits } from "./limits/pictures.ts";
 import { wireLimits } from "./limits/wire.ts";
 
-type Limits = AllOf<Area, "limits"> & typeof commonLimits & typeof pictureLimits & typeof wireLimits;
+type Limits = AllOf<Area, "limits"> &
+  typeof archiveLimits &
+  typeof commonLimits &
+  typeof pictureLimits &
+  typeof wireLimits;
 
 export const limits = Object.assign(
   {},
+  archiveLimits,
   commonLimits,
   pictureLimits,
   wireLimits,

@@ -13,7 +13,10 @@ const limits = {
 } as const;
 
 /** Clients that cannot expand URL templates receive no linkifiers (capability `linkifier_url_template`). */
-export const Linkifier = Type.Object({ id: OtherId, pattern: OtherText, url_template: OtherText });
+export const Linkifier = Type.Object(
+  { id: OtherId, pattern: OtherText, url_template: OtherText },
+  { title: "Linkifier" },
+);
 
 const draft = { pattern: Type.String(), url_template: Type.String() };
 

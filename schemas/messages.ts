@@ -95,12 +95,15 @@ export type MessageBody = DeepReadonly<Static<typeof MessageBody>>;
 export const MatchFields = Type.Object({ match_content: RenderedText, match_subject: OtherText });
 export type MatchFields = DeepReadonly<Static<typeof MatchFields>>;
 
-const Message = Type.Object({
-  ...MessageBody.properties,
-  flags: Type.Array(MessageFlag),
-  match_content: Type.Optional(MatchFields.properties.match_content),
-  match_subject: Type.Optional(MatchFields.properties.match_subject),
-});
+const Message = Type.Object(
+  {
+    ...MessageBody.properties,
+    flags: Type.Array(MessageFlag),
+    match_content: Type.Optional(MatchFields.properties.match_content),
+    match_subject: Type.Optional(MatchFields.properties.match_subject),
+  },
+  { title: "Message" },
+);
 
 export const sendMessage = defineEndpoint({
   operationId: "send-message",

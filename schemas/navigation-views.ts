@@ -24,12 +24,15 @@ export const builtInFragments: ReadonlySet<string> = new Set([
   "scheduled",
 ]);
 
-export const NavigationView = Type.Object({
-  fragment: OtherText,
-  is_pinned: Type.Boolean(),
-  /** null for built-in views. */
-  name: nullable(OtherText),
-});
+export const NavigationView = Type.Object(
+  {
+    fragment: OtherText,
+    is_pinned: Type.Boolean(),
+    /** null for built-in views. */
+    name: nullable(OtherText),
+  },
+  { title: "NavigationView" },
+);
 
 export const getNavigationViews = defineEndpoint({
   operationId: "get-navigation-views",

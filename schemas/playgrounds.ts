@@ -14,12 +14,15 @@ const limits = {
   playgrounds_per_realm_max: 1000,
 } as const;
 
-export const Playground = Type.Object({
-  id: OtherId,
-  name: OtherText,
-  pygments_language: OtherText,
-  url_template: OtherText,
-});
+export const Playground = Type.Object(
+  {
+    id: OtherId,
+    name: OtherText,
+    pygments_language: OtherText,
+    url_template: OtherText,
+  },
+  { title: "Playground" },
+);
 
 export const addPlayground = defineEndpoint({
   operationId: "add-code-playground",

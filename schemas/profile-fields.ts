@@ -52,17 +52,20 @@ export const externalAccounts = {
   },
 } as const;
 
-export const ProfileField = Type.Object({
-  id: OtherId,
-  type: Type.Integer(),
-  order: Type.Integer(),
-  name: OtherText,
-  hint: OtherText,
-  field_data: OtherText,
-  required: Type.Boolean(),
-  editable_by_user: Type.Boolean(),
-  display_in_profile_summary: Type.Optional(Type.Boolean()),
-});
+export const ProfileField = Type.Object(
+  {
+    id: OtherId,
+    type: Type.Integer(),
+    order: Type.Integer(),
+    name: OtherText,
+    hint: OtherText,
+    field_data: OtherText,
+    required: Type.Boolean(),
+    editable_by_user: Type.Boolean(),
+    display_in_profile_summary: Type.Optional(Type.Boolean()),
+  },
+  { title: "ProfileField" },
+);
 
 /**
  * Choices of a list, or the site of an account; its required content depends on the type (domain/profile-fields.ts).

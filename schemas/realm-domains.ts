@@ -13,7 +13,10 @@ const limits = {
   realm_domains_max: 1000,
 } as const;
 
-export const RealmDomain = Type.Object({ domain: OtherText, allow_subdomains: Type.Boolean() });
+export const RealmDomain = Type.Object(
+  { domain: OtherText, allow_subdomains: Type.Boolean() },
+  { title: "RealmDomain" },
+);
 
 const errors = ["UNAUTHORIZED_PRINCIPAL"] as const;
 

@@ -13,7 +13,7 @@ import { languages } from "./languages.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherId, typedBy } from "./person-marks.ts";
 import { newPictures } from "./realm-pictures.ts";
-import { between, flag, oneOf, type SettingValue, shownAs, type Words } from "./setting-rows.ts";
+import { between, described, flag, oneOf, type SettingValue, shownAs, type Words } from "./setting-rows.ts";
 import { GroupSettingChange, type GroupSettingValue, groupParams } from "./types.ts";
 
 const limits = {
@@ -253,7 +253,9 @@ export function exposedAs(name: RealmSettingName): string {
 type SettingParams = { readonly [N in RealmSettingName]: TOptional<TSchema> };
 
 const settingParams = Object.fromEntries(
-  realmSettingRows.flatMap(([name, { schema }]) => (schema === null ? [] : [[name, Type.Optional(schema)]])),
+  realmSettingRows.flatMap(([name, { schema, meaning }]) =>
+    schema === null ? [] : [[name, Type.Optional(described(schema, meaning))]],
+  ),
 ) as SettingParams;
 
 export const updateRealm = defineEndpoint({

@@ -15,18 +15,21 @@ const limits = {
   reminders_per_user_max: 1000,
 } as const;
 
-export const Reminder = Type.Object({
-  reminder_id: OtherId,
-  type: Type.Enum(["private"]),
-  /** Only the user who created the reminder, to whom alone it is shown. */
-  to: UserIds,
-  content: OtherText,
-  rendered_content: RenderedText,
-  /** UNIX seconds. */
-  scheduled_delivery_timestamp: Type.Integer(),
-  failed: Type.Boolean(),
-  reminder_target_message_id: OtherId,
-});
+export const Reminder = Type.Object(
+  {
+    reminder_id: OtherId,
+    type: Type.Enum(["private"]),
+    /** Only the user who created the reminder, to whom alone it is shown. */
+    to: UserIds,
+    content: OtherText,
+    rendered_content: RenderedText,
+    /** UNIX seconds. */
+    scheduled_delivery_timestamp: Type.Integer(),
+    failed: Type.Boolean(),
+    reminder_target_message_id: OtherId,
+  },
+  { title: "Reminder" },
+);
 
 export const getReminders = defineEndpoint({
   operationId: "get-reminders",

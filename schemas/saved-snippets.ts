@@ -11,13 +11,16 @@ const limits = {
   saved_snippets_per_user_max: 1000,
 } as const;
 
-export const SavedSnippet = Type.Object({
-  id: OtherId,
-  title: OtherText,
-  content: OtherText,
-  /** UNIX seconds. */
-  date_created: Type.Integer(),
-});
+export const SavedSnippet = Type.Object(
+  {
+    id: OtherId,
+    title: OtherText,
+    content: OtherText,
+    /** UNIX seconds. */
+    date_created: Type.Integer(),
+  },
+  { title: "SavedSnippet" },
+);
 
 export const getSavedSnippets = defineEndpoint({
   operationId: "get-saved-snippets",

@@ -18,20 +18,23 @@ const MessageType = Type.Enum(["direct", "channel", "stream", "private"], { wire
 /** A channel or users; only ids. */
 const Target = Type.Union([Id, Type.Array(Id, { maxItems: commonLimits.direct_recipients_max })]);
 
-export const ScheduledMessage = Type.Object({
-  scheduled_message_id: OtherId,
-  type: Type.Enum(["stream", "private"]),
-  to: Type.Union([OtherId, UserIds]),
-  /** Only for channel messages. */
-  topic: Type.Optional(OtherText),
-  /** Shown only to its author. */
-  content: OtherText,
-  rendered_content: RenderedText,
-  /** UNIX seconds. */
-  scheduled_delivery_timestamp: Type.Integer(),
-  /** It was due and could not be posted. */
-  failed: Type.Boolean(),
-});
+export const ScheduledMessage = Type.Object(
+  {
+    scheduled_message_id: OtherId,
+    type: Type.Enum(["stream", "private"]),
+    to: Type.Union([OtherId, UserIds]),
+    /** Only for channel messages. */
+    topic: Type.Optional(OtherText),
+    /** Shown only to its author. */
+    content: OtherText,
+    rendered_content: RenderedText,
+    /** UNIX seconds. */
+    scheduled_delivery_timestamp: Type.Integer(),
+    /** It was due and could not be posted. */
+    failed: Type.Boolean(),
+  },
+  { title: "ScheduledMessage" },
+);
 
 export const getScheduledMessages = defineEndpoint({
   operationId: "get-scheduled-messages",

@@ -8,8 +8,10 @@ import { NoItems } from "./types.ts";
 
 /** The public API's feature level that this server implements (D3). */
 export const featureLevel = 420;
+/** The version of this program. */
+export const programVersion = "0.1.0";
 /** Starts with a number that clients parse; the suffix is the real version. */
-export const serverVersion = "12.0-colloquy-0.1.0";
+export const serverVersion = `12.0-colloquy-${programVersion}`;
 
 export const getServerSettings = defineEndpoint({
   operationId: "get-server-settings",

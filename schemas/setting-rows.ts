@@ -33,6 +33,11 @@ export interface UserSetting<V = boolean | number | string> {
   readonly meaning: string;
 }
 
+/** The schema of a parameter, with its meaning for the API documents. */
+export function described(schema: TSchema, meaning: string): TSchema {
+  return { ...schema, description: meaning };
+}
+
 export function flag(value: boolean): SettingValue<boolean> {
   return { schema: Type.Boolean(), default: value };
 }

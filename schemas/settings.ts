@@ -9,7 +9,7 @@ import { sentAsStored } from "./event.ts";
 import { SettingValue } from "./event-values.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherText } from "./person-marks.ts";
-import type { SettingKind } from "./setting-rows.ts";
+import { described, type SettingKind } from "./setting-rows.ts";
 import { type UserSettingName, userSettingLimits, userSettingRows } from "./user-settings.ts";
 
 const limits = {
@@ -22,7 +22,7 @@ type SettingParams = { readonly [N in UserSettingName]: TOptional<TSchema> };
 function parametersOf(schemaOf: (row: (typeof userSettingRows)[number][1]) => TSchema | null): SettingParams {
   const params = userSettingRows.flatMap(([name, row]) => {
     const schema = schemaOf(row);
-    return schema === null ? [] : [[name, Type.Optional(schema)]];
+    return schema === null ? [] : [[name, Type.Optional(described(schema, row.meaning))]];
   });
   return Object.fromEntries(params);
 }

@@ -32,19 +32,22 @@ const Principals = Type.Array(Type.Union([Id, Type.String({ maxLength: commonLim
 const subscriberLists = { subscribers: Type.Optional(UserIds), partial_subscribers: Type.Optional(UserIds) };
 
 /** A channel, and the subscriber's settings for it; a notification setting that is null inherits the user's. */
-export const Subscription = Type.Object({
-  ...channelFields,
-  color: OtherText,
-  is_muted: Type.Boolean(),
-  in_home_view: Type.Boolean(),
-  pin_to_top: Type.Boolean(),
-  desktop_notifications: nullable(Type.Boolean()),
-  audible_notifications: nullable(Type.Boolean()),
-  push_notifications: nullable(Type.Boolean()),
-  email_notifications: nullable(Type.Boolean()),
-  wildcard_mentions_notify: nullable(Type.Boolean()),
-  ...subscriberLists,
-});
+export const Subscription = Type.Object(
+  {
+    ...channelFields,
+    color: OtherText,
+    is_muted: Type.Boolean(),
+    in_home_view: Type.Boolean(),
+    pin_to_top: Type.Boolean(),
+    desktop_notifications: nullable(Type.Boolean()),
+    audible_notifications: nullable(Type.Boolean()),
+    push_notifications: nullable(Type.Boolean()),
+    email_notifications: nullable(Type.Boolean()),
+    wildcard_mentions_notify: nullable(Type.Boolean()),
+    ...subscriberLists,
+  },
+  { title: "Subscription" },
+);
 export type SubscriptionBody = DeepReadonly<Static<typeof Subscription>>;
 
 export const getSubscriptions = defineEndpoint({

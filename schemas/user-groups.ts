@@ -31,18 +31,21 @@ const Description = Type.String({ maxLength: limits.group_description_code_point
 const GroupIds = Type.Array(Id, { maxItems: limits.user_groups_per_realm_max });
 
 /** The user group object of all reads and events (behaviour 3.6). */
-export const UserGroup = Type.Object({
-  id: OtherId,
-  name: OtherText,
-  description: typedBy(null),
-  members: UserIds,
-  direct_subgroup_ids: OtherIds,
-  creator_id: nullable(UserId),
-  date_created: nullable(Type.Integer()),
-  is_system_group: Type.Boolean(),
-  deactivated: Type.Boolean(),
-  ...shownSettings,
-});
+export const UserGroup = Type.Object(
+  {
+    id: OtherId,
+    name: OtherText,
+    description: typedBy(null),
+    members: UserIds,
+    direct_subgroup_ids: OtherIds,
+    creator_id: nullable(UserId),
+    date_created: nullable(Type.Integer()),
+    is_system_group: Type.Boolean(),
+    deactivated: Type.Boolean(),
+    ...shownSettings,
+  },
+  { title: "UserGroup" },
+);
 
 export const createUserGroup = defineEndpoint({
   operationId: "create-user-group",

@@ -17,12 +17,15 @@ const limits = {
 const Topic = Type.String({ maxLength: commonLimits.topic_code_points_max });
 
 /** A user's policy for a topic, as the user sees it. */
-export const UserTopic = Type.Object({
-  stream_id: OtherId,
-  topic_name: OtherText,
-  last_updated: Type.Integer(),
-  visibility_policy: Type.Enum([0, 1, 2, 3]),
-});
+export const UserTopic = Type.Object(
+  {
+    stream_id: OtherId,
+    topic_name: OtherText,
+    last_updated: Type.Integer(),
+    visibility_policy: Type.Enum([0, 1, 2, 3]),
+  },
+  { title: "UserTopic" },
+);
 
 /** For older clients: channel name, topic, UNIX seconds. */
 export const MutedTopics = Type.Array(Type.Array(Type.Union([OtherText, Type.Integer()])));

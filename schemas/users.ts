@@ -68,7 +68,7 @@ const profileData = Type.Record(
 export const AvatarSource = Type.Enum(["U", "G"]);
 
 /** Spec 2.6. */
-export const User = Type.Object({ ...userFields, profile_data: Type.Optional(profileData) });
+export const User = Type.Object({ ...userFields, profile_data: Type.Optional(profileData) }, { title: "User" });
 
 /** The user object without the profile. */
 export type UserBody = Omit<DeepReadonly<Static<typeof User>>, "profile_data">;
@@ -124,6 +124,7 @@ export const getUsers = defineEndpoint({
   path: "/users",
   authentication: "optional",
   effectiveness: "read",
+  tagged: true,
   summary: "Returns all users in the organization, or those with the given ids (spec 4.15).",
   params: {
     client_gravatar: flag(true),

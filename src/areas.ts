@@ -3,6 +3,7 @@
  * operation of schemas/areas.ts without a handler keeps the server from starting.
  */
 import type { Config } from "./config.ts";
+import { apiDocumentPages } from "./http/api-document-pages.ts";
 import { emailChangePages } from "./http/email-change.ts";
 import { filePages } from "./http/file-pages.ts";
 import { healthPages } from "./http/health.ts";
@@ -222,6 +223,7 @@ export function createOperations(config: Config, tools: AreaTools) {
     bindings: areas.flatMap(({ routes = [] }) => (typeof routes === "function" ? routes(setting) : routes)),
     pages: [
       ...healthPages,
+      ...apiDocumentPages(tools),
       ...emailChangePages,
       ...joinPages(tools),
       ...staticPages,

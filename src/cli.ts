@@ -7,6 +7,9 @@ import { command } from "../actors/protocol/commands.ts";
 import { limits } from "../schemas/limits.ts";
 import { type Role, roles } from "../schemas/types.ts";
 import type { UserRecord } from "../schemas/users.ts";
+import { breakChain } from "./archive/chain.ts";
+import { restoreArchive } from "./archive/restore-archive.ts";
+import { parseRestoreTime } from "./archive/restore-plan.ts";
 import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addTimeCommands } from "./cli-time.ts";
 import { ownProperty } from "./domain/own-property.ts";
@@ -46,14 +49,21 @@ function fail(message: string): never {
 /**
  * Opens the root of an existing data folder.
  * @param isExclusive whether the server must not be running
+ * @param changes whether the work changes the stores
  */
-async function withRoot<T>(isExclusive: boolean, work: (root: RootStore) => Promise<T>): Promise<T> {
+async function withRoot<T>(
+  isExclusive: boolean,
+  work: (root: RootStore) => Promise<T>,
+  changes = isExclusive,
+): Promise<T> {
   if (!existsSync(join(dataDir(), "root"))) fail(`${dataDir()} has no data: start the server first`);
   const root = RootStore.open(dataDir());
   if (isExclusive) root.lock();
   try {
     // A server that was killed left turns in the journal.
     if (isExclusive) await settleFolder(dataDir());
+    // The archive would not notice the changes.
+    if (changes) breakChain(dataDir());
     return await work(root);
   } finally {
     if (isExclusive) root.unlock();
@@ -270,18 +280,29 @@ program
 
 program
   .command("restore")
-  .description("restore a backup into an empty DATA_DIR; earlier event queues become invalid (new epoch)")
-  .argument("<folder>", "a folder written by `backup`")
-  .action(async (folder: string) => {
-    await restoreBackup(resolve(folder), dataDir(), settleFolder);
-    say(`restored to ${dataDir()}`);
+  .description(
+    "restore a backup, or a moment of an archive, into an empty DATA_DIR; earlier event queues become invalid",
+  )
+  .argument("<folder>", "a folder written by `backup`, or with --to the ARCHIVE_DIR of a server, which may be running")
+  .option("--to <time>", "the moment: ISO 8601 with a time zone, Unix seconds, or latest")
+  .action(async (folder: string, options: { to?: string }) => {
+    if (options.to === undefined) {
+      await restoreBackup(resolve(folder), dataDir(), settleFolder);
+      say(`restored to ${dataDir()}`);
+      return;
+    }
+    const time = parseRestoreTime(options.to) ?? fail(`--to ${options.to} is not a time such as 2026-11-24T12:00:00Z`);
+    const { at, problems } = await restoreArchive(resolve(folder), dataDir(), time);
+    say(`restored to ${dataDir()} as it was at ${new Date(at).toISOString()}`);
+    for (const problem of problems) say(problem);
+    if (problems.length > 0) fail(`${problems.length} problems in ${dataDir()}`);
   });
 
 program
   .command("check")
   .description("read every row of every realm and check indexes against their rows (the server must not be running)")
   .action(async () => {
-    const problems = await withRoot(true, (root) => checkFolder(root, dataDir()));
+    const problems = await withRoot(true, (root) => checkFolder(root, dataDir()), false);
     for (const problem of problems) say(problem);
     if (problems.length > 0) fail(`${problems.length} problems`);
     say("no problems");

@@ -3,6 +3,7 @@
  * and exit code 78 before anything is touched. The table below is the reference of all variables.
  */
 import { limits } from "../schemas/limits.ts";
+import type { AdminAddress } from "./admin/listener.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
@@ -52,12 +53,20 @@ export interface Config {
   readonly transport: TransportChoice;
   /** How turns become durable: see docs/adr/0009-journal.md. */
   readonly durability: DurabilityKind;
+  /** Where the journal is copied to; null: nowhere. */
+  readonly archiveDir: string | null;
+  /** How many days times can be restored to from the archive; null: for ever. */
+  readonly archiveDays: number | null;
+  /** How often the archive gets copies of everything. */
+  readonly archiveBaseHours: number;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
   readonly trustsProxy: boolean;
   /** POST /dev_fetch_api_key returns keys without a password. */
   readonly developmentLogins: boolean;
+  /** Where metrics, health and administration are served. */
+  readonly adminAddress: AdminAddress;
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
@@ -177,6 +186,20 @@ const siteUrl: Variable<string | null> = {
   read: parseSiteUrl,
 };
 
+const adminAddress: Variable<AdminAddress> = {
+  name: "ADMIN_LISTEN",
+  fallback: { kind: "socket", path: null },
+  wants: "a path with a slash for a Unix socket, host:port, or none",
+  read(value) {
+    if (value === "none") return { kind: "none" };
+    if (value.includes("/")) return value.includes("\0") ? undefined : { kind: "socket", path: value };
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(value);
+    const port = Number(match?.[3]);
+    const host = match?.[1] ?? match?.[2];
+    return host === undefined || port > 65_535 ? undefined : { kind: "tcp", host, port };
+  },
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -222,10 +245,14 @@ const variables = {
   siteUrl,
   transport: choice<TransportChoice>("TRANSPORT", "auto", transportChoices),
   durability: choice<DurabilityKind>("DURABILITY", "journal", durabilityKinds),
+  archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
+  archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
+  archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
   developmentLogins: flag("DEVELOPMENT_LOGINS", false),
+  adminAddress,
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 

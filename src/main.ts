@@ -20,8 +20,8 @@ const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
 /** A later start may succeed. */
 const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost, JournalLost] as const;
-/** Only the operator can mend it. */
-const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged] as const;
+/** Only the operator can mend it: another start would end in the same way. */
+const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged, StoreTooNew] as const;
 
 function say(line: string): void {
   output.write(`${line}\n`);
@@ -30,7 +30,6 @@ function say(line: string): void {
 function complain(error: unknown): never {
   if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
-  if (error instanceof StoreTooNew) exitWith(error.message, exitCodes.failure);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
 }
 

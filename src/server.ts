@@ -3,31 +3,18 @@
  * process, tests run it on port 0.
  */
 
-import { lookup } from "node:dns/promises";
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
-import { createServer } from "node:net";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
-import { featureLevel, serverVersion } from "../schemas/server.ts";
+import { Administration } from "./administration.ts";
 import { BadConfig, type Config } from "./config.ts";
-import { composeMessage } from "./domain/message-content.ts";
-import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
-import type { Durability, DurabilityKind } from "./journal/durability.ts";
 import { JournalLost } from "./journal/journal.ts";
-import { openDurability } from "./journal/open-durability.ts";
-import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
-import { siteOf } from "./mail-config.ts";
+import { Meters } from "./metrics/meters.ts";
 import { OpenHubs } from "./open-hubs.ts";
-import { MailSender } from "./outbound/mail/mail-sender.ts";
-import { outboxTransport } from "./outbound/mail/outbox.ts";
-import { OutboxRelay } from "./outbound/mail/outbox-relay.ts";
-import { smtpTransport } from "./outbound/mail/smtp.ts";
-import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
-import { WebhookRelay } from "./outbound/webhooks/webhook-relay.ts";
-import { webhookRequest } from "./queries/webhooks.ts";
+import { openRealms } from "./open-realms.ts";
 import { createRealm } from "./realm-creation.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
@@ -35,17 +22,15 @@ import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
-import { RealmHost } from "./runtime/realm-host.ts";
-import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import type { RealmHost } from "./runtime/realm-host.ts";
+import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
-import type { RealmEntry, RootStore } from "./store/root.ts";
+import type { RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
 import type { TransportKind, WebApp } from "./transport/transport.ts";
 import { createTransports, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
-
-const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -155,34 +140,6 @@ function spaceOf(config: Config, folder: string, clock: Clock, hubs: OpenHubs): 
   });
 }
 
-/** @throws BadConfig when the name resolves to no address, or to one of another machine */
-async function checkHost(host: string): Promise<void> {
-  const cannot = (why: string) => new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: ${why}`);
-  const found = await lookup(host).catch(() => null);
-  if (found === null) throw cannot("it does not resolve to an address");
-  if (!(await isOwnAddress(found.address))) throw cannot(`${found.address} is not an address of this machine`);
-}
-
-/** Checked by binding a socket to the address, on any port. */
-function isOwnAddress(address: string): Promise<boolean> {
-  const probe = createServer();
-  return new Promise((resolve) => {
-    probe.once("error", () => resolve(false));
-    probe.listen(0, address, () => probe.close(() => resolve(true)));
-  });
-}
-
-/** @throws BadConfig when the folder cannot be created or written */
-function makeDataDir(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new BadConfig(`DATA_DIR=${JSON.stringify(dataDir)} cannot be used: ${reason}`);
-  }
-}
-
 /** What a start has prepared before it opens the store. */
 interface StartContext {
   readonly app: WebApp;
@@ -198,90 +155,94 @@ interface StartContextWithRoot extends StartContext {
 }
 
 async function serve(config: Config, tools: ServerTools, context: StartContextWithRoot): Promise<RunningServer> {
-  const { dataDir, root, space, hubs } = context;
   const { log } = tools;
   const faults = createFaultLog(log);
   const clock = guardedClock(context.clock, (error) => faults(error, {}, "background work threw"));
+  const administration = await Administration.open({
+    address: config.adminAddress,
+    dataDir: context.dataDir,
+    clock,
+    log,
+    reportBug: (error) => faults(error, {}, "administration threw"),
+  });
+  try {
+    return await serveRealms(config, tools, { ...context, clock, faults, administration });
+  } catch (error) {
+    await administration.close();
+    throw error;
+  }
+}
+
+interface ServingContext extends StartContextWithRoot {
+  readonly faults: FaultLog;
+  readonly administration: Administration;
+}
+
+async function serveRealms(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
+  const { dataDir, root, space, hubs, clock, faults, administration } = context;
+  const { log } = tools;
   // Creates the ballast, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm = alarmOf(tools, faults);
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
-  const { mailSender, webhooks } = createOutbound(config, { clock, dataDir, log });
+  const meters = new Meters();
   const startedAt = clock.now();
   let { port } = config;
-  const entries = new Map<Realm, RealmEntry>();
-  const siteOfRealm = (realm: Realm) =>
-    siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
-  const durability = await durabilityOf(config.durability, { dataDir, owner: root.token, clock, alarm, space });
-  const host = new RealmHost({
-    dataDir,
-    root,
-    owner: root.token,
-    durability,
-    clock,
-    alarm,
-    acceptsWrites: () => space.acceptsWrites(),
-    idleMs: config.realmIdleMs,
-    onOpen(realm, entry) {
-      const options = { limitsPresence: config.presenceLimitedToAccessible, reportBug: reporterOf(alarm) };
-      const { hub, isFirst } = hubs.open(realm, entry.id, options);
-      entries.set(realm, entry);
-      if (isFirst) hub.announceRestart(restartBody(startedAt));
-      if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
-      new WebhookRelay(realm, entry.id, webhooks);
-      new OutboxRelay(realm, entry.id, mailSender, () => siteOfRealm(realm));
-      new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
-    },
-    onClose(realm, { id }) {
-      hubs.park(realm, id);
-      entries.delete(realm);
-    },
-  });
-  const hubOf = (realm: Realm) => hubs.get(realm);
-  host.openDue();
+  const url = () => siteUrl(config, port);
+  const realms = await openRealms(config, { dataDir, root, space, hubs, clock, alarm, log, meters, startedAt, url });
+  const { host, hubOf, siteOf } = realms;
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
-
-  const { http, sockets } = createTransports(config, {
+  const closeRealms = () => {
+    endWatch();
+    return realms.close();
+  };
+  const { http, sockets, requests, unsent } = createTransports(config, {
     app: context.app,
     clock,
     faults,
     host,
     hubOf,
     startedAt,
-    siteOf: siteOfRealm,
+    siteOf,
+    onFailedLogin(by, address) {
+      meters.failedLogins.add(by);
+      log.warn({ address }, `failed login: wrong ${by}`);
+    },
   });
-  const closeRealms = async () => {
-    endWatch();
-    await host.close();
-    await durability.close();
-  };
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
     await closeRealms();
     throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
   port = listened;
-  const url = siteUrl(config, port);
-  noteAddress(zuliprc, url, log);
+  noteAddress(zuliprc, url(), log);
+  const { kind: transport } = context;
+  const { durability } = realms;
+  const acceptsWrites = () => space.acceptsWrites();
+  const requestsPending = () => http.pending;
+  const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
+  administration.serving({ ...parts, dataDir, transport, startedAt });
   return {
-    url,
+    url: url(),
     port,
     zuliprc,
     isZuliprcGood: hasValidCredentials(zuliprc, host.realmOf("")),
     acceptsWrites: space.acceptsWrites(),
-    transport: context.kind,
+    transport,
     host,
     hubOf,
     async stop() {
+      administration.draining();
       const quiet = http.drain();
       for (const hub of hubs.all()) hub.dismissPolls();
-      const delivered = Promise.all([mailSender.close(), webhooks.close()]);
+      const delivered = realms.endDeliveries();
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
       await closeRealms();
       http.close();
+      await administration.close();
       root.unlock();
       await root.close();
     },
@@ -293,55 +254,6 @@ function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {
     bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
     fatal: die,
     warn: (line) => log.warn(line),
-  };
-}
-
-function reporterOf(alarm: Alarm): (error: unknown) => void {
-  return (error) => alarm.bug(error, null);
-}
-
-interface DurabilityTools {
-  readonly dataDir: string;
-  readonly owner: string | null;
-  readonly clock: Clock;
-  readonly alarm: Alarm;
-  readonly space: DiskSpace;
-}
-
-function durabilityOf(kind: DurabilityKind, { alarm, space, ...tools }: DurabilityTools): Promise<Durability> {
-  // Disks work in real time, whatever clock the realms have.
-  const clock = { now: () => tools.clock.now(), after: systemClock.after };
-  const hasSpace = () => space.acceptsWrites();
-  return openDurability({ ...tools, kind, clock, hasSpace, fatal: alarm.fatal, reportBug: reporterOf(alarm) });
-}
-
-interface OutboundTools {
-  readonly clock: Clock;
-  readonly dataDir: string;
-  readonly log: Log;
-}
-
-/** Emails and webhooks, shared by all organizations. */
-function createOutbound(config: Config, { clock, dataDir, log }: OutboundTools) {
-  const { smtpServer, mailSender: sender } = config;
-  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
-  const webhooks = new WebhookDispatch({
-    clock,
-    log,
-    mayBePrivate: config.webhooksMayBePrivate,
-    requestOf: webhookRequest,
-    compose: composeMessage,
-  });
-  return { mailSender: new MailSender({ transport, sender, clock, log }), webhooks };
-}
-
-/** The body of the `restart` event for clients whose queue survived a restart. */
-function restartBody(startedAt: number) {
-  return {
-    zulip_version: serverVersion,
-    zulip_merge_base: serverVersion,
-    zulip_feature_level: featureLevel,
-    server_generation: Math.floor(startedAt / 1000),
   };
 }
 

@@ -8,7 +8,7 @@ import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from 
 import { clientName } from "./http/client-name.ts";
 import { createOperationExecutor } from "./http/operation-executor.ts";
 import { Passwords } from "./http/passwords.ts";
-import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { countFailedKey, type FailedLogin, personName, RateLimits } from "./http/rate-limits.ts";
 import { HttpServer } from "./http/server.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
@@ -29,6 +29,7 @@ export interface TransportTools {
   /** When this process began to serve, in milliseconds. */
   readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
+  readonly onFailedLogin: FailedLogin;
 }
 
 export function tlsOf(config: Config): TlsOptions | null {
@@ -39,9 +40,9 @@ export function tlsOf(config: Config): TlsOptions | null {
 /** HTTP and WebSocket on one app, calling the same operations. */
 export function createTransports(
   config: Config,
-  { app, clock, faults, host, hubOf, startedAt, siteOf }: TransportTools,
+  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin }: TransportTools,
 ) {
-  const rates = new RateLimits(config.rates, () => clock.monotonic());
+  const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
   const remembered = new RememberedCredentials();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
@@ -105,5 +106,5 @@ export function createTransports(
     reportBug,
   });
   sockets.mount(app);
-  return { http, sockets };
+  return { http, sockets, requests: operationExecutor.requests, unsent };
 }

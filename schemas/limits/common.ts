@@ -26,6 +26,8 @@ export const commonLimits = {
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,
   topic_code_points_max: 60,
+  /** Organizations with a label of their own in the metrics. */
+  metrics_realms_max: 50,
   welcome_message_code_points_max: 8000,
   code_language_code_points_max: 40,
   emoji_name_or_code_code_points_max: 200,
@@ -51,9 +53,12 @@ export const commonLimits = {
   idle_after_turns: 500,
   /** The number of turns with requests that a background command waits at most. */
   turns_without_background_max: 3,
-  /** Beyond this, turns wait for the journal's flush, and then for the stores. */
+  /** Beyond this, turns wait for the journal's flush. */
   journal_unflushed_bytes_max: 32 * 1024 * 1024,
+  /** Beyond this, turns wait for the stores: memory of the rows and records that these do not have yet. */
   overlay_bytes_max: 64 * 1024 * 1024,
+  /** How many rows that the stores have are dropped from memory at a time. */
+  overlay_drop_rows: 5_000,
   /** Turns reach the stores after this time, or when there are this many bytes of them. */
   checkpoint_interval_ms: 300,
   checkpoint_bytes: 8 * 1024 * 1024,

@@ -14,6 +14,8 @@ export const wireLimits = {
 
   sockets_per_user_max: 100,
   sockets_max: 200_000,
+  /** Consecutive rate-limited frames after which a connection is closed. */
+  socket_refused_frames_max: 100,
   socket_authentication_ms_max: 5000,
   /** Distinct texts shared by sockets (client, site, network address); deduplicated when a socket opens. */
   socket_texts_shared_max: 1000,

@@ -124,6 +124,7 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
     tools.rates.giveBack("login", tools.address);
     return welcome(request, email);
   }
+  tools.rates.failed("password", tools.address);
   const now = standing(realm.view, invitation);
   if (now !== "valid") return endedPage(now);
   return form(request, invitation, entries, {

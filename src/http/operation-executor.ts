@@ -11,6 +11,7 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { redactor } from "../domain/redaction.ts";
 import { type Plan, planFor } from "../domain/redaction-plan.ts";
+import { RequestCounter } from "../metrics/instruments.ts";
 import { isPieced } from "../runtime/answer-bytes.ts";
 import type { Binding, Call, ExecuteOperation, HttpReply } from "../runtime/calls.ts";
 import type { IdempotencyKey } from "../runtime/queued-command.ts";
@@ -26,6 +27,8 @@ interface Route extends Binding {
   readonly reader: ParameterReader;
   /** What to redact in its answers; null: they show nobody. */
   readonly redaction: Plan | null;
+  /** Counts an answer, and returns it. */
+  readonly counted: (reply: HttpReply) => HttpReply;
 }
 
 export interface OperationExecutorOptions {
@@ -49,6 +52,8 @@ export interface UploadKind {
 
 export interface OperationExecutor {
   readonly execute: ExecuteOperation;
+  /** Answers by operation; "none" has those for paths and methods that do not exist. */
+  readonly requests: RequestCounter;
   /** How the requested operation accepts files; null if it accepts none or does not exist. */
   uploadOf(method: string, path: string): UploadKind | null;
   /** The methods of a path, for OPTIONS; null for an unknown path. */
@@ -56,8 +61,15 @@ export interface OperationExecutor {
 }
 
 export function createOperationExecutor(options: OperationExecutorOptions): OperationExecutor {
-  const routes = options.bindings.map((binding) => ({
+  const requests = new RequestCounter([...options.bindings.map(({ endpoint }) => endpoint.operationId), "none"]);
+  const counterOf = (operation: number) => (reply: HttpReply) => {
+    requests.count(operation, reply.status);
+    return reply;
+  };
+  const unrouted = counterOf(options.bindings.length);
+  const routes = options.bindings.map((binding, operation) => ({
     ...binding,
+    counted: counterOf(operation),
     reader: parameterReader(binding.endpoint),
     redaction: planFor(binding.endpoint.okSchema),
   }));
@@ -65,21 +77,24 @@ export function createOperationExecutor(options: OperationExecutorOptions): Oper
 
   const execute: ExecuteOperation = (call) => {
     const match = router.match(call.method, call.path);
-    if (match.kind === "unknown") return refused(refuse.notFound());
-    if (match.kind === "malformed") return refused(refuse.badRequest("Malformed percent-encoding in the path"));
+    if (match.kind === "unknown") return unrouted(refused(refuse.notFound()));
+    if (match.kind === "malformed") {
+      return unrouted(refused(refuse.badRequest("Malformed percent-encoding in the path")));
+    }
     if (match.kind === "wrong-method") {
-      return refused(refuse.methodNotAllowed(match.allowed), [["Allow", match.allowed.join(", ")]]);
+      return unrouted(refused(refuse.methodNotAllowed(match.allowed), [["Allow", match.allowed.join(", ")]]));
     }
     const route = match.target;
     const refusal =
       admit(route, call, options) ??
       (mayBeLarge(route) && !hasRoomFor(call, options.unsent) ? refuse.overloaded() : null) ??
       readCall(route, call, { variables: match.variables, fileBytesMax: options.fileBytesMax });
-    return refusal === null ? run(route, call, options) : refused(refusal, call.headers);
+    return refusal === null ? run(route, call, options) : route.counted(refused(refusal, call.headers));
   };
 
   return {
     execute,
+    requests,
     uploadOf(method, path) {
       const match = router.match(method, path);
       const upload = match.kind === "found" ? match.target.endpoint.upload : undefined;
@@ -205,7 +220,7 @@ function run(route: Route, call: Call, options: OperationExecutorOptions): HttpR
   if (kept !== null) return answer(route, call, kept);
   const fail = (error: unknown) => {
     options.reportBug(error, route.endpoint.operationId);
-    return refused(refuse.internalError(), call.headers);
+    return route.counted(refused(refuse.internalError(), call.headers));
   };
   try {
     const result = route.handler(call);
@@ -219,7 +234,7 @@ function run(route: Route, call: Call, options: OperationExecutorOptions): HttpR
 
 function answer(route: Route, call: Call, result: Result): HttpReply {
   const shown = route.projectAnswer === null ? result : route.projectAnswer(call, result);
-  return replyTo(redacted(route, call, shown), call);
+  return route.counted(replyTo(redacted(route, call, shown), call));
 }
 
 /**

@@ -22,6 +22,8 @@ export interface PageRequest {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
+  /** The client can read gzip. */
+  readonly acceptsGzip: boolean;
   /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }
@@ -36,11 +38,16 @@ export interface PageRoute {
   readonly serve: (request: PageRequest) => HttpReply | Promise<HttpReply>;
 }
 
-const guards: HttpReply["headers"] = [
-  ["X-Content-Type-Options", "nosniff"],
-  ["Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
-  ["Referrer-Policy", "no-referrer"],
-];
+/** @param policy the Content-Security-Policy */
+export function guardedBy(policy: string): HttpReply["headers"] {
+  return [
+    ["X-Content-Type-Options", "nosniff"],
+    ["Content-Security-Policy", policy],
+    ["Referrer-Policy", "no-referrer"],
+  ];
+}
+
+const guards = guardedBy("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
 
 /** @param html a complete document, with all external input escaped */
 export function htmlPage(status: number, html: string): HttpReply {

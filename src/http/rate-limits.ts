@@ -51,6 +51,8 @@ export interface RateState {
   readonly retryAfterS: number;
 }
 
+export type FailedLogin = (by: "key" | "password", address: string) => void;
+
 const roundingError = 1e-6;
 
 interface Bucket {
@@ -61,10 +63,13 @@ interface Bucket {
 export class RateLimits {
   readonly #rules: RateRules;
   readonly #monotonic: () => number;
+  readonly #reportFailure: FailedLogin;
   readonly #buckets = boundedMap<string, Bucket>(limits.rate_buckets_max);
 
-  constructor(rules: RateRules, monotonic: () => number) {
+  /** @param reportFailure called for each failed login */
+  constructor(rules: RateRules, monotonic: () => number, reportFailure: FailedLogin = () => undefined) {
     this.#rules = rules;
+    this.#reportFailure = reportFailure;
     this.#monotonic = monotonic;
   }
 
@@ -92,6 +97,11 @@ export class RateLimits {
       resetS: (rule.burst - bucket.tokens) / rule.perSecond,
       retryAfterS: isAllowed ? 0 : Math.ceil(((cost - bucket.tokens) / rule.perSecond) * 1000) / 1000,
     };
+  }
+
+  /** Tells the operator about a wrong key or password. */
+  failed(by: "key" | "password", address: string): void {
+    this.#reportFailure(by, address);
   }
 
   /** Returns a token taken in advance for an attempt that does not count. */
@@ -144,5 +154,8 @@ export function countFailedKey<T extends object>(
 ): T | Refusal {
   if (!("code" in credentials) || credentials.code !== "INVALID_API_KEY") return credentials;
   const state = rates.take("login", address);
-  return state === null || state.retryAfterS === 0 ? credentials : refuse.rateLimitHit(state.retryAfterS);
+  // Over the limit a guess is answered without a word in the log, or it could be flooded.
+  if (state !== null && state.retryAfterS > 0) return refuse.rateLimitHit(state.retryAfterS);
+  rates.failed("key", address);
+  return credentials;
 }

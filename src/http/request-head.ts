@@ -25,6 +25,7 @@ export interface RequestHead {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
+  readonly acceptEncoding: string;
   readonly forwarded: Forwarded;
   readonly hasBody: boolean;
   /** The body uses chunked transfer encoding. */
@@ -54,6 +55,7 @@ class Head {
   ifNoneMatch = "";
   range = "";
   ifRange = "";
+  acceptEncoding = "";
   fetchSite = "";
   fetchMode = "";
   isCredentialed = false;
@@ -92,6 +94,9 @@ class Head {
         break;
       case "if-range":
         this.ifRange ||= value;
+        break;
+      case "accept-encoding":
+        this.acceptEncoding ||= value;
         break;
       case "sec-fetch-site":
         this.fetchSite ||= value;
@@ -138,6 +143,7 @@ export function readRequestHead(request: TransportRequest, readForwarded: ReadFo
     ifNoneMatch: isRead ? head.ifNoneMatch : "",
     range: mayBePart ? head.range : "",
     ifRange: mayBePart ? head.ifRange : "",
+    acceptEncoding: head.acceptEncoding,
     forwarded: readForwarded((name) => request.getHeader(name)),
     hasBody,
     isChunked: transferEncoding !== null,

@@ -52,12 +52,15 @@ type Body = Buffer | Submitted | Refusal | null;
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #uploads = new UploadBudget();
+  /** Pages whose paths look like those of operations. */
+  readonly #pagesOfApi: ReadonlySet<string>;
   #isDraining = false;
   #pending = 0;
   #onQuiet: (() => void)[] = [];
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#pagesOfApi = new Set(options.pages.map(({ prefix }) => prefix).filter((one) => one.startsWith(apiPrefix)));
   }
 
   /** @returns the port, which differs from the requested one if that is 0; null if it is not available */
@@ -65,6 +68,11 @@ export class HttpServer {
     const { app } = this.#options;
     app.onRequest((response, request) => this.#serve(response, request));
     return app.listen(host, port);
+  }
+
+  /** Requests that are not answered yet. */
+  get pending(): number {
+    return this.#pending;
   }
 
   /** Rejects new connections and requests; resolves when all pending requests are answered. */
@@ -266,7 +274,9 @@ export class HttpServer {
     if (head.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
       return refused(refuse.badRequest("The request line is too long"));
     }
-    if (!head.path.startsWith(`${apiPrefix}/`)) return this.#page(responder, head, body);
+    if (!head.path.startsWith(`${apiPrefix}/`) || this.#pagesOfApi.has(head.path)) {
+      return this.#page(responder, head, body);
+    }
     const path = head.path.slice(apiPrefix.length);
     if (head.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(head.host);
@@ -331,6 +341,7 @@ export class HttpServer {
       ifNoneMatch: head.ifNoneMatch,
       range: head.range,
       ifRange: head.ifRange,
+      acceptsGzip: acceptsGzip(head.acceptEncoding),
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
       viewer: () => this.#options.viewerOf(realm, head.authorization, address()),
@@ -364,4 +375,9 @@ function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpRep
 /** A write with credentials that a page of another site made a browser send. */
 function isForged(head: RequestHead): boolean {
   return isForgeable(head) && head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method);
+}
+
+/** Whether an Accept-Encoding header allows gzip. Clients that allow any encoding get the plain one. */
+function acceptsGzip(header: string): boolean {
+  return header.split(",").some((item) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(item));
 }

@@ -2,8 +2,6 @@
  * Hands durable records to the checkpoint thread: for each realm the records since its last checkpoint, from time to
  * time or when many wait, one order at a time.
  */
-import { once } from "node:events";
-import type { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
 import { encodeRow } from "../store/codec.ts";
@@ -11,8 +9,8 @@ import { ownerKey, takenOver } from "../store/fence.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { turnKey } from "../store/turn-number.ts";
-import { startThread } from "../threads/start-thread.ts";
-import type { CheckpointNotice, CheckpointTask } from "./checkpoint-thread.ts";
+import { type CheckpointMaker, type StartMaker, startCheckpointThread } from "./checkpoint-maker.ts";
+import type { CheckpointNotice } from "./checkpoint-worker.ts";
 import type { Position } from "./journal.ts";
 import type { RecordedWrite } from "./record.ts";
 import { RecordPack } from "./record-pack.ts";
@@ -51,6 +49,8 @@ interface Order {
   readonly records: number;
   readonly turn: number;
   readonly turnRow: RecordedWrite;
+  /** Memory of the buffers that the thread reads. */
+  readonly memoryBytes: number;
 }
 
 export interface CheckpointerOptions {
@@ -59,15 +59,19 @@ export interface CheckpointerOptions {
   readonly after: (milliseconds: number, callback: () => void) => () => void;
   /** Whether the disk has space for a checkpoint. */
   readonly hasSpace: () => boolean;
+  /** Whether memory runs short, so that a checkpoint should not wait for its time. */
+  readonly isPressed: () => boolean;
   /** Must not return (M5). */
   readonly fatal: (error: unknown) => never;
   /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
   readonly onProgress: () => void;
+  /** By default the checkpoint thread. */
+  readonly startMaker?: StartMaker;
 }
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
-  readonly #thread: Worker;
+  readonly #maker: CheckpointMaker;
   readonly #ready = ready();
   readonly #guards: readonly RecordedWrite[];
   /** In the order in which they are visited. */
@@ -76,23 +80,20 @@ export class Checkpointer {
   /** Where the run under way ends. */
   #runUpTo: Position = 0;
   #waitingBytes = 0;
+  /** Of the packs. */
+  #packBytes = 0;
   #underWay: Order | null = null;
   #cancelTimer: (() => void) | null = null;
   /** Waiting until the thread has closed a store, in the order in which it was asked. */
   readonly #forgetting: (() => void)[] = [];
   /** Records after it were left in the journal, because the disk was full. */
   #leftUpTo: Position = Number.POSITIVE_INFINITY;
-  #isEnding = false;
 
   constructor(options: CheckpointerOptions) {
     this.#options = options;
     this.#guards = options.owner === null ? [] : [metaRow(ownerKey, options.owner)];
-    this.#thread = startThread("journal/checkpoint-thread", null);
-    this.#thread.on("message", (notice: CheckpointNotice) => this.#noticed(notice));
-    this.#thread.on("error", (error) => options.fatal(error));
-    this.#thread.on("exit", () => {
-      if (!this.#isEnding) options.fatal(new Error("the checkpoint thread ended"));
-    });
+    const { startMaker = startCheckpointThread, fatal } = options;
+    this.#maker = startMaker({ noticed: (notice) => this.#noticed(notice), failed: fatal });
   }
 
   /** Resolves when the thread runs: it needs descriptors to start. */
@@ -105,6 +106,11 @@ export class Checkpointer {
     return this.#waitingBytes;
   }
 
+  /** An upper bound of the memory of these records. */
+  get memoryBytes(): number {
+    return this.#packBytes + (this.#underWay?.memoryBytes ?? 0);
+  }
+
   /** The stores have all records up to here. */
   get storedUpTo(): Position {
     let first = Math.min(this.#durable, this.#leftUpTo) + 1;
@@ -114,7 +120,7 @@ export class Checkpointer {
 
   adopt(realm: StoredRealm): void {
     this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onSettled: nothing });
-    this.#post({ kind: "open", realmId: realm.id, folder: realm.folder });
+    this.#maker.post({ kind: "open", realmId: realm.id, folder: realm.folder });
   }
 
   /** The bytes are copied. */
@@ -122,16 +128,19 @@ export class Checkpointer {
     const realm = this.#realms.get(realmId);
     // Otherwise the journal would forget a record that no store has.
     if (realm === undefined) throw new Error(`realm ${realmId} has a turn, but is not open`);
+    const before = realm.pack.memoryBytes;
     const bytes = realm.pack.add(record);
     realm.waiting.push({ position, turn, bytes });
     this.#waitingBytes += bytes;
+    this.#packBytes += realm.pack.memoryBytes - before;
   }
 
   /** Records up to here may be brought into the stores. */
   durableUpTo(position: Position): void {
     this.#durable = position;
     if (!this.#hasDue) return;
-    if (this.#waitingBytes >= limits.checkpoint_bytes && this.#options.hasSpace()) this.#run();
+    const isUrgent = this.#waitingBytes >= limits.checkpoint_bytes || this.#options.isPressed();
+    if (isUrgent && this.#options.hasSpace()) this.#run();
     else this.#runLater();
   }
 
@@ -172,23 +181,17 @@ export class Checkpointer {
     const [left] = realm.waiting;
     if (left !== undefined) this.#leftUpTo = Math.min(this.#leftUpTo, left.position - 1);
     this.#realms.delete(realmId);
+    this.#packBytes -= realm.pack.memoryBytes;
     await new Promise<void>((resolve) => {
       this.#forgetting.push(resolve);
-      this.#post({ kind: "forget", realmId });
+      this.#maker.post({ kind: "forget", realmId });
     });
   }
 
   /** Ends the thread. Every realm was released. */
   async end(): Promise<void> {
-    this.#isEnding = true;
     this.#cancelTimer?.();
-    const ended = once(this.#thread, "exit");
-    this.#post({ kind: "end" });
-    await ended;
-  }
-
-  #post(task: CheckpointTask): void {
-    this.#thread.postMessage(task);
+    await this.#maker.end();
   }
 
   /** Visits the realms one after the other, until the stores have everything that is durable now. */
@@ -225,13 +228,14 @@ export class Checkpointer {
     const { id: realmId, folder, turn: from } = realm;
     const { turn } = records.at(-1) as WaitingRecord;
     const turnRow = metaRow(turnKey, turn);
-    this.#underWay = { realm, records: records.length, turn, turnRow };
     const guards = [...this.#guards, realm.turnRow];
+    const before = realm.pack.memoryBytes;
     const pack = realm.pack.take(records.reduce((sum, { bytes }) => sum + bytes, 0));
-    this.#thread.postMessage(
-      { kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } } satisfies CheckpointTask,
-      [pack.buffer],
-    );
+    this.#packBytes += realm.pack.memoryBytes - before;
+    const memory = pack.map(({ buffer }) => buffer);
+    const memoryBytes = memory.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#underWay = { realm, records: records.length, turn, turnRow, memoryBytes };
+    this.#maker.post({ kind: "checkpoint", order: { realmId, folder, from, guards, turnRow, pack } }, memory);
   }
 
   #noticed(notice: CheckpointNotice): void {

@@ -27,14 +27,27 @@ export interface DurableTables {
   close(): Promise<void>;
 }
 
+/** How far disk and stores are behind memory. */
+export interface Lag {
+  /** Of turns that are not durable yet. */
+  readonly unflushedBytes: number;
+  /** Of records that the stores do not have yet. */
+  readonly uncheckpointedBytes: number;
+}
+
 export interface Durability {
+  readonly lag: Lag;
   adopt(realm: RealmTables): DurableTables;
+  /** @returns whether the archive, if there is one, has everything that was written before this call */
+  archiveMark(): () => boolean;
   /** Resolves when everything is in the stores. Every realm must be closed by then. */
   close(): Promise<void>;
 }
 
 /** A turn ends with a flush of its store: for tools, and for a realm that is being created. */
 export const synchronous: Durability = {
+  lag: { unflushedBytes: 0, uncheckpointedBytes: 0 },
   adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
+  archiveMark: () => () => true,
   close: () => Promise.resolve(),
 };

@@ -39,6 +39,8 @@ export interface FileJournalOptions {
    * a full disk they are the only space.
    */
   readonly settle?: (records: Iterable<Recorded>) => Promise<void>;
+  /** Whether segments of this size stay after `settle` until they are released: an archive may lack their records. */
+  readonly keepsSettled?: (bytes: number) => boolean;
   readonly sizes?: Partial<JournalSizes>;
 }
 
@@ -63,20 +65,30 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
     );
   }
   removeSpares(folder);
+  const keeps = options.keepsSettled?.(bytesOf(recovered)) ?? false;
   if (options.settle !== undefined) {
     await options.settle(recovered.records());
-    forget(owner, recovered);
+    if (!keeps) forget(owner, recovered);
   }
   const { ringBytes, ...sizes } = { ...usualSizes, ...options.sizes };
   const ring = createRing(ringBytes);
   const { end } = recovered;
-  const { segments, released } = options.settle === undefined ? recovered : { segments: [], released: end };
+  const isForgotten = options.settle !== undefined && !keeps;
+  const { segments, released } = isForgotten ? { segments: [], released: end } : recovered;
   const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
   const worker = startThread("journal/journal-thread", start);
   const producer = new RingProducer(ring);
   const journal = await FileJournal.start({ owner, worker, producer, end, fatal });
   const endedCleanly = recovered.segments.length === 0 || before?.endedAt !== undefined;
   return { journal, recovered, endedCleanly };
+}
+
+/** Size of the segments with records. */
+export function bytesOf({ segments, released }: Recovery): number {
+  const kept = segments.filter(
+    (_head, index) => (segments[index + 1]?.start ?? Number.POSITIVE_INFINITY) > released + 1,
+  );
+  return kept.reduce((sum, { capacity }) => sum + capacity, 0);
 }
 
 /** The stores have everything: no older segment is needed. */

@@ -4,21 +4,33 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../store/turn-number.ts";
+import type { StartMaker } from "./checkpoint-maker.ts";
 import { Checkpointer } from "./checkpointer.ts";
-import type { Durability, DurableTables, RealmTables } from "./durability.ts";
+import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
 import { Gates, onceDurable } from "./gate.ts";
 import type { Journal } from "./journal.ts";
+import type { JournalArchive } from "./journal-archive.ts";
+import type { MemoryCount } from "./overlay.ts";
 import { OverlayTables } from "./overlay-tables.ts";
 
 export interface JournalDurabilityOptions {
   readonly journal: Journal;
+  /** Null: the journal is copied nowhere. */
+  readonly archive: JournalArchive | null;
   /** The token of the process that owns the data folder; null if no other process can write. */
   readonly owner: string | null;
-  readonly clock: { now(): number; after(milliseconds: number, callback: () => void): () => void };
+  readonly clock: {
+    now(): number;
+    monotonic(): number;
+    after(milliseconds: number, callback: () => void): () => void;
+    /** Runs the callback after what waits now. */
+    soon(callback: () => void): void;
+  };
   /** Whether a backup is copying the journal: then nothing of it may be forgotten. */
   readonly isHeld: () => Promise<boolean>;
   /** Whether the disk has space for a checkpoint. */
@@ -26,6 +38,9 @@ export interface JournalDurabilityOptions {
   /** A checkpoint failed (M5). Must not return. */
   readonly fatal: (error: unknown) => never;
   readonly reportBug: (error: unknown) => void;
+  /** How long the oldest record of a flush waited; absent where nobody reads it. */
+  readonly flushTimes?: Histogram;
+  readonly startMaker?: StartMaker;
 }
 
 export class JournalDurability implements Durability {
@@ -33,6 +48,10 @@ export class JournalDurability implements Durability {
   readonly #journal: Journal;
   readonly #gates: Gates;
   readonly #checkpointer: Checkpointer;
+  /** Since when records wait for a flush; null if none do. */
+  #waitingSince: number | null = null;
+  /** Of all overlays. */
+  readonly #overlays: MemoryCount = { bytes: 0 };
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
@@ -46,14 +65,19 @@ export class JournalDurability implements Durability {
       owner: options.owner,
       after: (milliseconds, callback) => options.clock.after(milliseconds, callback),
       hasSpace: options.hasSpace,
+      isPressed: () => this.memoryBytes >= limits.overlay_bytes_max / 2,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
+      ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     this.#checkpointer.durableUpTo(options.journal.durable);
     options.journal.onDurable(() => {
+      this.#flushed();
       this.#checkpointer.durableUpTo(this.#journal.durable);
       this.#gates.advanced();
+      options.archive?.durableUpTo(this.#journal.durable);
     });
+    options.archive?.onProgress(() => this.#releaseStored());
   }
 
   get isReady(): Promise<void> {
@@ -68,18 +92,33 @@ export class JournalDurability implements Durability {
       tables,
       turn,
       now: () => this.#options.clock.now(),
+      memory: this.#overlays,
       reads: gate.reads,
       append: (record, written) => {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
         place.verify();
         const position = this.#journal.append(id, record);
+        this.#options.archive?.appended(record.length);
+        this.#waitingSince ??= this.#options.clock.monotonic();
         this.#checkpointer.add(id, position, written.turn, record);
         gate.appended(position, written.tables);
       },
     });
     const turnRow = { table: storedName("meta"), key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };
-    const onCheckpointed = (upTo: number) => overlay.checkpointed(upTo);
+    let isDropping = false;
+    const dropMore = () => {
+      isDropping = overlay.dropStored();
+      if (isDropping) this.#options.clock.soon(dropMore);
+      else this.#gates.advanced();
+    };
+    const onCheckpointed = (upTo: number) => {
+      const hasMore = overlay.checkpointed(upTo);
+      if (!hasMore || isDropping) return;
+      isDropping = true;
+      this.#options.clock.soon(dropMore);
+    };
     this.#checkpointer.adopt({ id, folder, turn, turnRow, onCheckpointed });
+    this.#options.archive?.opened(id);
     const checkpointer = this.#checkpointer;
     return {
       tables: overlay,
@@ -94,27 +133,54 @@ export class JournalDurability implements Durability {
     };
   }
 
+  get lag(): Lag {
+    return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes: this.#checkpointer.waitingBytes };
+  }
+
+  #flushed(): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#waitingSince !== null) this.#options.flushTimes?.observe(now - this.#waitingSince);
+    // What was appended during the flush waits at most since then.
+    this.#waitingSince = this.#journal.unflushedBytes > 0 ? now : null;
+  }
+
+  /** An upper bound of the memory of everything that the stores do not have yet. */
+  get memoryBytes(): number {
+    return this.#overlays.bytes + this.#checkpointer.memoryBytes;
+  }
+
   #hasRoom(): boolean {
     return (
-      this.#journal.unflushedBytes < limits.journal_unflushed_bytes_max &&
-      this.#checkpointer.waitingBytes < limits.overlay_bytes_max
+      this.#journal.unflushedBytes < limits.journal_unflushed_bytes_max && this.memoryBytes < limits.overlay_bytes_max
     );
   }
 
   /** The stores have more than before. */
   #stored(): void {
     this.#gates.advanced();
+    this.#options.archive?.storedUpTo(this.#checkpointer.storedUpTo);
+    this.#releaseStored();
+  }
+
+  #releaseStored(): void {
     this.#release().catch(this.#options.reportBug);
+  }
+
+  archiveMark(): () => boolean {
+    const { archive } = this.#options;
+    const upTo = this.#journal.appended;
+    return () => archive === null || archive.keepsAfter >= upTo;
   }
 
   /** What was stored before a backup began is in its copy of the stores. */
   async #release(): Promise<void> {
-    const upTo = this.#checkpointer.storedUpTo;
+    const upTo = Math.min(this.#checkpointer.storedUpTo, this.#options.archive?.keepsAfter ?? Number.POSITIVE_INFINITY);
     if (!(await this.#options.isHeld())) this.#journal.release(upTo);
   }
 
   async close(): Promise<void> {
     await this.#checkpointer.end();
+    await this.#options.archive?.close();
     await this.#release();
     await this.#journal.close();
   }

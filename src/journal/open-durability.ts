@@ -5,22 +5,35 @@ import { requireData } from "../store/open-data-folder.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { type Durability, type DurabilityKind, synchronous } from "./durability.ts";
-import { openFileJournal } from "./file-journal.ts";
+import { bytesOf, openFileJournal } from "./file-journal.ts";
+import type { Position } from "./journal.ts";
+import type { JournalArchive } from "./journal-archive.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
 import { settle } from "./settle.ts";
 import { journalFolder } from "./settle-folder.ts";
 
-export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "isHeld"> {
+export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
   readonly kind: DurabilityKind;
   readonly dataDir: string;
+  /** Null: the journal is copied nowhere. */
+  readonly archive: ArchivePorts | null;
+}
+
+export interface ArchivePorts {
+  /** As `keepsSettled` of the journal. */
+  keepsSettled(bytes: number): boolean;
+  /** @param waitingBytes size of what is left in the journal */
+  open(durable: Position, waitingBytes: number): JournalArchive;
 }
 
 /** @throws JournalDamaged, DataFolderDamaged */
-export async function openDurability({ kind, dataDir, ...options }: OpenDurabilityOptions): Promise<Durability> {
+export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
+  const { kind, dataDir, archive, ...options } = given;
   const folder = journalFolder(dataDir);
   if (kind === "store" && !existsSync(folder)) return synchronous;
-  const { journal } = await openFileJournal({
+  const { journal, recovered } = await openFileJournal({
     folder,
+    keepsSettled: (bytes) => archive?.keepsSettled(bytes) ?? false,
     fatal: (error) => options.fatal(error.reason === "takenOver" ? new OwnershipLost(error.message) : error),
     settle: (records) =>
       settle(records, (realmId) => {
@@ -33,7 +46,8 @@ export async function openDurability({ kind, dataDir, ...options }: OpenDurabili
     return synchronous;
   }
   const isHeld = () => areFilesHeld(folder, options.clock.now());
-  const durability = new JournalDurability({ ...options, journal, isHeld });
+  const opened = archive?.open(journal.durable, bytesOf(recovered)) ?? null;
+  const durability = new JournalDurability({ ...options, journal, archive: opened, isHeld });
   await durability.isReady;
   return durability;
 }

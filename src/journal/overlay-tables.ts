@@ -3,10 +3,11 @@
  * transaction is a turn: it becomes one record of the journal. A read by key is one look-up more; a range merges two
  * ordered sequences.
  */
+import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { compareKeys } from "../store/key-encoding.ts";
 import type { TableEntry, TableRange, Tables } from "../store/tables.ts";
-import { Overlay } from "./overlay.ts";
+import { type MemoryCount, Overlay } from "./overlay.ts";
 import type { Reads } from "./reads.ts";
 import { RecordEncoder } from "./record.ts";
 import type { OverlayRow } from "./sorted-rows.ts";
@@ -16,6 +17,10 @@ export interface OverlayTablesOptions {
   /** The last turn that the store has. */
   readonly turn: number;
   readonly now: () => number;
+  /** Counts the memory of all overlays of the process. */
+  readonly memory: MemoryCount;
+  /** How many rows are dropped at a time. */
+  readonly dropRows?: number;
   /** Told of each table that is read (M9). */
   readonly reads: Reads;
   /** A turn was written. The bytes are valid until it returns; if it throws, the turn is rolled back. */
@@ -33,11 +38,14 @@ export class OverlayTables implements Tables {
   readonly #store: Tables;
   readonly #overlay: Overlay;
   #isWriting = false;
+  /** The store has the turns up to here. */
+  #stored: number;
 
   constructor(options: OverlayTablesOptions) {
     this.#options = options;
     this.#store = options.tables;
-    this.#overlay = new Overlay(options.turn);
+    this.#stored = options.turn;
+    this.#overlay = new Overlay(options.turn, options.memory);
   }
 
   get file(): string {
@@ -48,15 +56,24 @@ export class OverlayTables implements Tables {
     return this.#isWriting;
   }
 
-  /** Size of the rows that the store does not have yet. */
+  /** Memory of the rows that the store does not have yet. */
   get overlayBytes(): number {
     return this.#overlay.bytes;
   }
 
-  /** The store has all turns up to here. Must not be called during a turn. */
-  checkpointed(turn: number): void {
+  /** The store has all turns up to here. Must not be called during a turn. @returns as `dropStored` */
+  checkpointed(turn: number): boolean {
     this.#store.refresh();
-    this.#overlay.drop(turn);
+    this.#stored = turn;
+    return this.dropStored();
+  }
+
+  /**
+   * Drops a slice of the rows that the store has. Must not be called during a turn.
+   * @returns whether there are more
+   */
+  dropStored(): boolean {
+    return this.#overlay.drop(this.#stored, this.#options.dropRows ?? limits.overlay_drop_rows);
   }
 
   get(table: TableName, key: unknown): Uint8Array | undefined {
@@ -144,6 +161,7 @@ export class OverlayTables implements Tables {
   }
 
   close(): Promise<void> {
+    this.#overlay.close();
     return this.#store.close();
   }
 }

@@ -8,8 +8,17 @@ import { compareOrdered, keyBytes_max, type OrderedKey, orderedKey, orderedKeyBy
 import type { TableRange } from "../store/tables.ts";
 import { type OverlayRow, SortedRows } from "./sorted-rows.ts";
 
-/** Estimated size of a row in memory, besides its key and bytes: the row, its places in map and lists, and two headers. */
-const rowOverheadBytes = 300;
+/**
+ * What the objects of an overlay take on the heap at most, as test/journal/overlay-memory.test.ts measures: of a row,
+ * its places in map and lists; of its bytes, the Buffer; of a key that is no number, the list and two strings, without
+ * their characters; of a turn, its lists.
+ */
+const heapBytes = { row: 230, buffer: 110, key: 150, turn: 260 } as const;
+
+/** The memory of several overlays together. */
+export interface MemoryCount {
+  bytes: number;
+}
 
 interface TableRow extends OverlayRow {
   readonly table: OverlayTable;
@@ -45,6 +54,8 @@ interface Undo {
 interface TurnRows {
   readonly turn: number;
   readonly rows: readonly TableRow[];
+  /** How many of them are dropped: a large turn is dropped in slices. */
+  dropped: number;
 }
 
 export class Overlay {
@@ -55,11 +66,16 @@ export class Overlay {
   #touched: TableRow[] = [];
   /** The rows that each turn wrote, oldest first. A row that a later turn wrote again belongs to that one. */
   #turns: TurnRows[] = [];
+  readonly #all: MemoryCount;
   #bytes = 0;
 
-  /** @param turn the last turn that the store below has */
-  constructor(turn: number) {
+  /**
+   * @param turn the last turn that the store below has
+   * @param all counts this overlay with others
+   */
+  constructor(turn: number, all: MemoryCount) {
     this.#turn = turn + 1;
+    this.#all = all;
   }
 
   /** The turn under way, or the next one. */
@@ -67,9 +83,21 @@ export class Overlay {
     return this.#turn;
   }
 
-  /** Size of the rows in memory. */
+  /** An upper bound of the memory that it takes. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#all.bytes += bytes;
+  }
+
+  /** It is used no more. */
+  close(): void {
+    this.#count(-this.#bytes);
+    this.#tables.clear();
+    this.#turns = [];
   }
 
   /** @returns null for a row that was removed, undefined if the store below has the answer */
@@ -90,7 +118,7 @@ export class Overlay {
       table.sorted.add(row);
       this.#undo.push({ row, bytes: null, turn: 0 });
       this.#touched.push(row);
-      this.#bytes += sizeOf(row);
+      this.#count(sizeOf(row));
       return;
     }
     this.#undo.push({ row: found, bytes: found.bytes, turn: found.turn });
@@ -108,13 +136,13 @@ export class Overlay {
   }
 
   #set(row: TableRow, bytes: Uint8Array | null, turn: number): void {
-    this.#bytes += (bytes?.length ?? 0) - (row.bytes?.length ?? 0);
+    this.#count(sizeOfBytes(bytes) - sizeOfBytes(row.bytes));
     row.bytes = bytes;
     row.turn = turn;
   }
 
   #remove(row: TableRow): void {
-    this.#bytes -= sizeOf(row);
+    this.#count(-sizeOf(row));
     row.turn = 0;
     row.table.rows.delete(row.ordered);
     row.table.sorted.lost();
@@ -168,27 +196,54 @@ export class Overlay {
 
   /** The turn is over; its rows stay until they are dropped. */
   endTurn(): void {
-    this.#turns.push({ turn: this.#turn, rows: this.#touched });
+    this.#turns.push({ turn: this.#turn, rows: this.#touched, dropped: 0 });
+    this.#count(heapBytes.turn);
     this.#undo = [];
     this.#touched = [];
     this.#turn++;
   }
 
-  /** Forgets rows that the store below has: those that no turn after `turn` wrote. Called between turns. */
-  drop(turn: number): void {
-    let dropped = 0;
+  /**
+   * Forgets rows that the store below has: those that no turn after `turn` wrote. Called between turns.
+   * @param rowsMax bounds the work; what is left stays valid, because the store has the same rows
+   * @returns whether some are left
+   */
+  drop(turn: number, rowsMax: number): boolean {
+    let left = rowsMax;
+    let ended = 0;
     for (const written of this.#turns) {
-      if (written.turn > turn) break;
-      for (const row of written.rows) if (row.turn === written.turn) this.#remove(row);
-      dropped++;
+      if (written.turn > turn || left <= 0) break;
+      left -= dropSome(written, left, (row) => this.#remove(row));
+      if (written.dropped < written.rows.length) break;
+      this.#count(-heapBytes.turn);
+      ended++;
     }
-    this.#turns.splice(0, dropped);
+    this.#turns.splice(0, ended);
     for (const { rows, sorted } of this.#tables.values()) sorted.tidy(rows.size);
+    return (this.#turns[0]?.turn ?? Number.POSITIVE_INFINITY) <= turn;
   }
 }
 
+/** @returns how much of the bound it took: a turn counts, too */
+function dropSome(written: TurnRows, rowsMax: number, remove: (row: TableRow) => void): number {
+  const from = written.dropped;
+  const rows = written.rows.slice(from, from + rowsMax);
+  for (const row of rows) if (row.turn === written.turn) remove(row);
+  written.dropped += rows.length;
+  return rows.length + 1;
+}
+
 function sizeOf({ ordered, bytes }: TableRow): number {
-  return orderedKeyBytes(ordered) + (bytes?.length ?? 0) + rowOverheadBytes;
+  return heapBytes.row + sizeOfKey(ordered) + sizeOfBytes(bytes);
+}
+
+/** A text is in memory twice: as it was given, and as it orders. */
+function sizeOfKey(ordered: OrderedKey): number {
+  return typeof ordered === "number" ? orderedKeyBytes(ordered) : heapBytes.key + 2 * ordered.length;
+}
+
+function sizeOfBytes(bytes: Uint8Array | null): number {
+  return bytes === null ? 0 : heapBytes.buffer + bytes.length;
 }
 
 function requireStorable(table: TableName, ordered: OrderedKey): void {

@@ -105,10 +105,7 @@ export class RecordEncoder {
  * @throws JournalDamaged when the bytes are not a whole record of this format
  */
 export function decodeRecord(record: Uint8Array): TurnRecord {
-  const source = Buffer.from(record.buffer, record.byteOffset, record.length);
-  if (source[0] !== format || source.length < headBytes) {
-    throw new JournalDamaged(`A record has format ${source[0]}, not ${format}: a newer program wrote it.`);
-  }
+  const source = sourceOf(record);
   const reader = new Reader(source, headBytes);
   const writes: RecordedWrite[] = [];
   while (!reader.isAtEnd) {
@@ -120,6 +117,42 @@ export function decodeRecord(record: Uint8Array): TurnRecord {
     }
   }
   return { turn: source.readDoubleLE(1), at: source.readDoubleLE(9), writes };
+}
+
+/**
+ * When a record was appended, in milliseconds since 1970.
+ * @throws JournalDamaged as `decodeRecord` does
+ */
+export function timeOf(record: Uint8Array): number {
+  return sourceOf(record).readDoubleLE(9);
+}
+
+/**
+ * The rows of some tables only, without a look at the others. Removed rows are left out.
+ * @throws JournalDamaged as `decodeRecord` does
+ */
+export function rowsOf(record: Uint8Array, isWanted: (table: string) => boolean): RecordedWrite[] {
+  const reader = new Reader(sourceOf(record), headBytes);
+  const found: RecordedWrite[] = [];
+  while (!reader.isAtEnd) {
+    const table = reader.text();
+    const wanted = isWanted(table);
+    for (let rowsLeft = reader.length(); rowsLeft > 0; rowsLeft--) {
+      const key = wanted ? reader.text() : reader.skip(reader.length());
+      const marked = reader.length();
+      if (marked === 0) continue;
+      if (key === null) reader.skip(marked - 1);
+      else found.push({ table, key, bytes: reader.bytes(marked - 1) });
+    }
+  }
+  return found;
+}
+
+/** @throws JournalDamaged when it is not a record of this format */
+function sourceOf(record: Uint8Array): Buffer {
+  const source = Buffer.from(record.buffer, record.byteOffset, record.length);
+  if (source[0] === format && source.length >= headBytes) return source;
+  throw new JournalDamaged(`A record has format ${source[0]}, not ${format}: a newer program wrote it.`);
 }
 
 class Reader {
@@ -155,6 +188,11 @@ class Reader {
   bytes(length: number): Uint8Array {
     const start = this.#advance(length);
     return this.#record.subarray(start, start + length);
+  }
+
+  skip(length: number): null {
+    this.#advance(length);
+    return null;
   }
 
   #advance(length: number): number {

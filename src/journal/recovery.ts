@@ -40,8 +40,10 @@ export interface Recovery {
 export function recoverJournal(folder: string, before: OwnerNote | null): Recovery {
   const segments = listSegments(folder).map((name) => readHead(folder, name));
   const settled = before?.settledUpTo ?? 0;
+  // The last owner was removing the segments that it had settled; a power cut may keep any of them.
+  const unsettled = segments.filter(({ start }) => start > settled);
   const released = Math.max(settled, ...segments.map((head) => head.released));
-  const parts = partsOf(segments, released);
+  const parts = partsOf(unsettled, released);
   const first = parts[0];
   if (first !== undefined && first.head.start > released + 1) {
     throw missing(folder, released + 1, first.head.start - 1, first.head);
@@ -61,13 +63,13 @@ export function recoverJournal(folder: string, before: OwnerNote | null): Recove
 }
 
 /** A segment and where the one after it starts; null for the last one. */
-interface Part {
+export interface Part {
   readonly head: SegmentHead;
   readonly until: Position | null;
 }
 
 /** Leaves out segments that hold only what was released, or what an earlier owner wrote after it had lost the folder. */
-function partsOf(segments: readonly SegmentHead[], released: Position): Part[] {
+export function partsOf(segments: readonly SegmentHead[], released: Position): Part[] {
   const counted = segments.filter((head) =>
     segments.every((other) => other.epoch <= head.epoch || other.start > head.start),
   );
@@ -90,7 +92,8 @@ function endOf(folder: string, part: Part): Position {
   return next;
 }
 
-function readHead(folder: string, name: SegmentName): SegmentHead {
+/** @throws JournalDamaged; ENOENT when the segment was removed meanwhile */
+export function readHead(folder: string, name: SegmentName): SegmentHead {
   const path = join(folder, segmentFile(name));
   const file = openSync(path, "r");
   try {

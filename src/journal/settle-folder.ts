@@ -7,6 +7,7 @@ import { dataFile, stateOfFile } from "../store/data-file.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "../store/file-hold.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { JournalDamaged } from "./journal.ts";
+import { takeOver } from "./owner.ts";
 import { recoverJournal } from "./recovery.ts";
 import { settle } from "./settle.ts";
 
@@ -15,12 +16,15 @@ export function journalFolder(dataDir: string): string {
 }
 
 /**
- * For tools: a server that was killed left turns in the journal. Nobody else may be using the folder.
+ * For tools: a server that was killed left turns in the journal. Nobody else may be using the folder, so it is taken
+ * over as by a start: an earlier owner that still runs stops, and what its note says must be there.
  * @throws JournalDamaged
  */
 export async function settleFolder(dataDir: string): Promise<void> {
   const folder = journalFolder(dataDir);
-  if (existsSync(folder)) await settle(recoverJournal(folder, null).records(), (id) => storeIn(dataDir, id));
+  if (!existsSync(folder)) return;
+  const { before } = takeOver(folder);
+  await settle(recoverJournal(folder, before).records(), (id) => storeIn(dataDir, id));
 }
 
 /** How often a journal is read again that changed while it was read. */
@@ -53,9 +57,18 @@ export function journalPorts(dataDir: string, holder: HolderPorts): Pick<BackupP
   const folder = journalFolder(dataDir);
   const none: FileHold = { renew: () => Promise.resolve(), release: () => Promise.resolve() };
   return {
-    holdJournal: () => (existsSync(folder) ? holdFiles(folder, holder) : Promise.resolve(none)),
+    holdJournal: () => (existsSync(folder) ? holdJournal(folder, holder) : Promise.resolve(none)),
     settle: (target) => settleCopies(dataDir, target),
   };
+}
+
+/**
+ * Without the hold the server may forget what a copy lacks. On a full disk it forgets nothing, because nothing reaches
+ * the stores.
+ * @throws Error when the hold cannot be created for any other reason
+ */
+function holdJournal(folder: string, holder: HolderPorts): Promise<FileHold> {
+  return holdFiles(folder, holder, (error) => error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
 /** null: the folder has no such realm; it was created after the copies were made. */

@@ -2,12 +2,13 @@
  * Open sockets and held polls by the API key that authenticated them. When a key is revoked, its connections are closed
  * after the flush that revoked it (M1). Their queues remain, so a client with a valid key can resume.
  */
+
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
+import type { CloseCause } from "../../schemas/close-codes.ts";
 import type { RealmRecord } from "../../schemas/realm-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
 import type { Delta } from "../runtime/dispatcher.ts";
-import type { CloseCause } from "./close-codes.ts";
 
 /** Why a key is no longer valid. */
 export type KeyEnd = Extract<CloseCause, "notAuthenticated" | "deactivated"> | "realmDeactivated";

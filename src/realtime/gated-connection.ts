@@ -5,14 +5,22 @@
 import type { Gate } from "../journal/gate.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
+interface Waiting {
+  readonly message: (connection: SocketConnection) => number;
+  readonly bytes: number;
+  /** Nothing follows it. */
+  readonly isEnd: boolean;
+}
+
 export class GatedConnection implements SocketConnection {
   readonly #connection: SocketConnection;
   readonly #gate: Gate;
   /** Messages that have not passed the gate yet. The gate keeps nothing of them, so a close frees their memory at once. */
-  #waiting: { readonly message: (connection: SocketConnection) => void; readonly bytes: number }[] = [];
+  #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #isClosed = false;
   #onLeft: () => void = () => undefined;
+  #onDropped: () => void = () => undefined;
 
   constructor(connection: SocketConnection, gate: Gate) {
     this.#connection = connection;
@@ -22,6 +30,11 @@ export class GatedConnection implements SocketConnection {
   /** Sets who is told when nothing waits for the gate any more. */
   onLeft(listener: () => void): void {
     this.#onLeft = listener;
+  }
+
+  /** Sets who is told when a message that waited was dropped by the connection. Nothing that waits behind it is sent. */
+  onDropped(listener: () => void): void {
+    this.#onDropped = listener;
   }
 
   send(data: string | Buffer, isBinary: boolean): number {
@@ -50,7 +63,11 @@ export class GatedConnection implements SocketConnection {
   }
 
   end(code: number, reason: string): void {
-    this.#pass((connection) => connection.end(code, reason), 0);
+    const message = (connection: SocketConnection) => {
+      connection.end(code, reason);
+      return sendStatus.sent;
+    };
+    this.#pass({ message, bytes: 0, isEnd: true });
   }
 
   /** The connection is closed: what waits is dropped. */
@@ -62,13 +79,14 @@ export class GatedConnection implements SocketConnection {
 
   #leave(data: string | Buffer, message: (connection: SocketConnection) => number): number {
     if (this.#waiting.length === 0 && this.#gate.isOpen) return message(this.#connection);
-    this.#pass(message, typeof data === "string" ? Buffer.byteLength(data) : data.length);
+    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+    this.#pass({ message, bytes, isEnd: false });
     return sendStatus.buffered;
   }
 
-  #pass(message: (connection: SocketConnection) => void, bytes: number): void {
-    this.#waiting.push({ message, bytes });
-    this.#waitingBytes += bytes;
+  #pass(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    this.#waitingBytes += waiting.bytes;
     this.#gate.pass(this.#next);
   }
 
@@ -76,7 +94,13 @@ export class GatedConnection implements SocketConnection {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#waitingBytes -= next.bytes;
-    next.message(this.#connection);
+    if (next.message(this.#connection) === sendStatus.dropped) {
+      // The end still leaves.
+      this.#waiting = this.#waiting.filter(({ isEnd }) => isEnd);
+      this.#waitingBytes = 0;
+      this.#onDropped();
+      return;
+    }
     if (this.#waiting.length === 0 && !this.#isClosed) this.#onLeft();
   };
 }

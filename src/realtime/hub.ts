@@ -12,6 +12,7 @@ import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { liveNarrowProblem, termsOf } from "../domain/narrow/narrow.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
+import type { Counter } from "../metrics/instruments.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { StagedEvent } from "../runtime/stage-effects.ts";
@@ -44,6 +45,8 @@ export interface HubOptions {
   /** Presence is sent only for users that the viewer may know (spec 4.7). */
   readonly limitsPresence: boolean;
   readonly reportBug: (error: unknown) => void;
+  /** Events handed to readers; absent where nobody counts them. */
+  readonly delivered?: Counter<"poll" | "socket">;
 }
 
 export class Hub implements EventSink {
@@ -56,6 +59,9 @@ export class Hub implements EventSink {
   #departed: number[] = [];
   #restart: EventRecord | null = null;
   readonly #newlyOnline: NewlyOnline;
+  readonly #delivered: Counter<"poll" | "socket"> | null;
+  /** In the publication under way. */
+  #counts = { poll: 0, socket: 0 };
   /**
    * Called after the flush with a user whose account was deactivated: their sockets without a queue are closed, too.
    */
@@ -66,7 +72,8 @@ export class Hub implements EventSink {
   /** Reports an event that cannot be built: always a bug, never caused by user input. */
   readonly reportBug: (error: unknown) => void;
 
-  constructor(realm: Realm, { limitsPresence, reportBug, parked = null }: HubOptions) {
+  constructor(realm: Realm, { limitsPresence, reportBug, parked = null, delivered }: HubOptions) {
+    this.#delivered = delivered ?? null;
     this.realm = realm;
     this.#restart = parked?.restart ?? null;
     this.reportBug = reportBug;
@@ -264,6 +271,9 @@ export class Hub implements EventSink {
       }
     }
     batch.send();
+    this.#delivered?.add("poll", this.#counts.poll);
+    this.#delivered?.add("socket", this.#counts.socket);
+    this.#counts = { poll: 0, socket: 0 };
   }
 
   /** If an event cannot be built, its readers get an explicit gap (E2). Other readers are unaffected. */
@@ -282,10 +292,12 @@ export class Hub implements EventSink {
         else queue.firstPending ??= event.record.position;
         return;
       case "poll":
+        this.#counts.poll++;
         state.push(event, batch);
         this.#polled.add(queue);
         return;
       case "socket":
+        this.#counts.socket++;
         state.push(event, batch);
         return;
       case "closed":

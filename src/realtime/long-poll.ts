@@ -90,8 +90,12 @@ class HeldPoll implements ApiKeyConnection, PollReader {
 
   async run(blocks: boolean): Promise<void> {
     const queue = this.#queue;
-    const isBehind = this.#after < queue.deliveredUpTo || queue.firstPending !== null;
-    const isComplete = isBehind ? await this.#collect() : true;
+    let from = this.#after < queue.deliveredUpTo ? this.#after + 1 : queue.firstPending;
+    let isComplete = true;
+    // A turn may run between the last slice and here. What it pushed precedes everything that is pushed or kept later.
+    for (; isComplete && from !== null && this.#isCollecting(); from = queue.firstPending) {
+      isComplete = await this.#collect(from);
+    }
     const state = this.#state;
     if (state.kind !== "collecting") return;
     if (isComplete) this.#takeKept();
@@ -106,9 +110,9 @@ class HeldPoll implements ApiKeyConnection, PollReader {
   }
 
   /** @returns false if the answer is full before the end of the log */
-  async #collect(): Promise<boolean> {
+  async #collect(start: number): Promise<boolean> {
     const queue = this.#queue;
-    let from = this.#after < queue.deliveredUpTo ? this.#after + 1 : (queue.firstPending ?? this.#after + 1);
+    let from = start;
     for (;;) {
       if (from < this.#hub.realm.log.startsAt) {
         // Pruned while this client was reading: report a gap, never guess (E2).
@@ -120,7 +124,6 @@ class HeldPoll implements ApiKeyConnection, PollReader {
       const slice = readSlice(this.#hub, queue, owner, from);
       const next = this.#addUntilFull(slice.events, owner) ?? slice.next;
       if (next === null || this.#isFull()) {
-        // No await between the last slice and here, so no event can be missed.
         queue.deliveredUpTo = next === null ? this.#hub.realm.view.position - 1 : next - 1;
         queue.firstPending = next;
         return next === null;
@@ -264,6 +267,10 @@ class HeldPoll implements ApiKeyConnection, PollReader {
     const id = this.#hub.realm.dispatcher.takePosition();
     this.#queue.deliveredUpTo = Math.max(this.#queue.deliveredUpTo, id);
     return { kind: "encoded", fields: `"events":[${JSON.stringify({ type: "heartbeat", id })}]` };
+  }
+
+  #isCollecting(): boolean {
+    return this.#state.kind === "collecting";
   }
 
   #isAnswered(): boolean {

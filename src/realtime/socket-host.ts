@@ -2,6 +2,7 @@
  * What a WebSocket session needs: the connection, the services that a realm's sockets share, and the client's details.
  */
 import type { Refusal } from "../../schemas/errors.ts";
+import type { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
@@ -27,6 +28,8 @@ export interface SocketHost {
   /** Bytes that clients have not read yet, and frames of calls that are not answered yet. */
   readonly unsent: UnsentBytes;
   readonly inFlight: ByteBudget;
+  /** Sockets that the server closed, by close code. */
+  readonly closed: Counter<string>;
 }
 
 /** The client's details from the upgrade request. */

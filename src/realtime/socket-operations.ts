@@ -1,5 +1,7 @@
 /** Maps frames to the operations of the REST API that they request (docs/realtime.md). */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ConnectionFrameType, OperationFrameType } from "../../schemas/socket-frames.ts";
+import { ownProperty } from "../domain/own-property.ts";
 import { type Authenticated, arrivedCall, type Call } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type Frame, formOf } from "./socket-frames.ts";
@@ -26,17 +28,27 @@ function post(path: string, params: ReadonlyMap<string, string>): Operation {
   return { kind: "operation", method: "POST", path, params, idempotencyHeader: null };
 }
 
-const readings: ReadonlyMap<string, Reading> = new Map<string, Reading>([
-  ["register", ({ fields }) => post("/register", formOf(fields, ["type", "ref"]))],
-  ["presence", ({ fields }) => post("/users/me/presence", formOf(fields, ["type", "ref"]))],
-  ["typing", readTyping],
-  ["call", readCall],
-]);
+const readings: Readonly<Record<OperationFrameType, Reading>> = {
+  register: ({ fields }) => post("/register", formOf(fields, ["type", "ref"])),
+  presence: ({ fields }) => post("/users/me/presence", formOf(fields, ["type", "ref"])),
+  typing: readTyping,
+  call: readCall,
+};
 
-/** Returns null if the frame is not an operation. */
-export function readOperation(frame: Frame): Operation | Refusal | null {
-  const read = readings.get(frame.type);
-  return read === undefined ? null : read(frame);
+const connectionFrames: Readonly<Record<ConnectionFrameType, true>> = {
+  authenticate: true,
+  resume: true,
+  ack: true,
+  ping: true,
+};
+
+/** What a frame asks for; for a frame that concerns the connection, its type. */
+export function readRequest(frame: Frame): Operation | Refusal | ConnectionFrameType {
+  const { type } = frame;
+  const read = ownProperty<Reading>(readings, type);
+  if (read !== undefined) return read(frame);
+  if (Object.hasOwn(connectionFrames, type)) return type as ConnectionFrameType;
+  return refuse.badRequest(`Unknown frame type '${type.slice(0, 60)}'`);
 }
 
 /**

@@ -3,9 +3,9 @@
  * Durable frames are never dropped: a client that stops reading costs at most the soft bound and is disconnected (E3).
  * Under back-pressure volatile events are coalesced (latest wins, E4) and get a fresh id when they are sent (E1).
  */
+import type { CloseCause } from "../../schemas/close-codes.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
-import type { CloseCause } from "./close-codes.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import { FrameBatch, type PublishBatch } from "./frame-batch.ts";
 import type { Hub } from "./hub.ts";

@@ -2,10 +2,14 @@
  * The WebSocket route `GET /api/v1/events/ws` on the shared app: upgrade, credentials by header or first
  * frame, bounds on connections, and closing at shutdown in batches, so that clients do not all reconnect at once.
  */
+
+import { closeCodes } from "../../schemas/close-codes.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
+import type { Gate } from "../journal/gate.ts";
+import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -69,6 +73,11 @@ export class SocketServer {
   readonly #hosts = new WeakMap<Realm, SocketHost>();
   readonly #unauthenticated: UnauthenticatedSockets;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
+  /** Sockets that the server closed, by close code. */
+  readonly closed = new Counter<string>(
+    "code",
+    Object.values(closeCodes).map(({ code }) => String(code)),
+  );
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -88,7 +97,7 @@ export class SocketServer {
       upgrade: (response, request, accept) => this.#guard(() => this.#upgrade(response, request, accept)),
       plain: (response, request) =>
         this.#guard(() => {
-          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""), null);
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
@@ -113,7 +122,7 @@ export class SocketServer {
   ): void {
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      this.#answerHttp(response, noHandshake(fault));
+      this.#answerHttp(response, noHandshake(fault), null);
       return;
     }
     const host = request.getHeader("host");
@@ -124,7 +133,8 @@ export class SocketServer {
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
-      this.#answerHttp(response, credentials);
+      // A refusal shows whether the credentials were valid.
+      this.#answerHttp(response, credentials, realm.gate);
       return;
     }
     const offered = request.getHeader("sec-websocket-protocol").split(",");
@@ -143,15 +153,19 @@ export class SocketServer {
   /**
    * Answers later and closes the connection: bytes after the request in the same segment are not another request
    * (http/http-responder.ts).
+   * @param gate of the realm that the answer shows; null if it shows none
    */
-  #answerHttp(response: TransportResponse, refusal: Refusal): void {
+  #answerHttp(response: TransportResponse, refusal: Refusal, gate: Gate | null): void {
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
     });
-    this.#options.clock.soon(() => {
-      if (!isOver) this.#guard(() => writeRefusal(response, refusal));
-    });
+    const leave = () =>
+      this.#options.clock.soon(() => {
+        if (!isOver) this.#guard(() => writeRefusal(response, refusal));
+      });
+    if (gate === null) leave();
+    else gate.pass(leave);
   }
 
   /** Returns null if the first frame will carry the credentials. */
@@ -192,6 +206,7 @@ export class SocketServer {
       unauthenticated: this.#unauthenticated,
       unsent: this.#options.unsent,
       inFlight: this.#options.inFlight,
+      closed: this.closed,
     };
     this.#hosts.set(realm, host);
     return host;

@@ -4,15 +4,16 @@
  * connection stays open.
  */
 import { command } from "../../actors/protocol/commands.ts";
+import { type CloseCause, closeCauseOf, closeCodes } from "../../schemas/close-codes.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { ConnectionFrameType } from "../../schemas/socket-frames.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { bodyText } from "../runtime/answer-bytes.ts";
 import type { AnswerBody, Authenticated, HttpReply } from "../runtime/calls.ts";
 import { step } from "../runtime/life-cycle.ts";
 import { bodyOf } from "../runtime/results.ts";
 import type { SocketConnection } from "../transport/transport.ts";
-import { type CloseCause, closeCauseOf, closeCodes } from "./close-codes.ts";
 import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { FrameBatch } from "./frame-batch.ts";
 import { GatedConnection } from "./gated-connection.ts";
@@ -22,13 +23,10 @@ import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { SocketHost, Visitor } from "./socket-host.ts";
-import { callOf, type EventQueueStart, type Operation, readOperation } from "./socket-operations.ts";
+import { callOf, type EventQueueStart, type Operation, readRequest } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
 import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
 import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
-
-/** Number of consecutive rate-limited frames after which the connection is closed. */
-const refusedFrames_max = 100;
 
 /** Gives each session's timer a unique name. */
 let sessions = 0;
@@ -48,6 +46,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate);
     this.#connection.onLeft(() => this.drained());
+    this.#connection.onDropped(() => this.close("slowReader"));
     this.#host = host;
     this.#visitor = visitor;
     this.#outbox = new Outbox({
@@ -148,13 +147,13 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       return;
     }
     const { frame } = decoded;
-    const operation = readOperation(frame);
+    const request = readRequest(frame);
     // The operation executor counts operations itself.
-    const limited = operation?.kind === "operation" ? null : this.#limit(userId);
+    const limited = typeof request !== "string" && request.kind === "operation" ? null : this.#limit(userId);
     if (limited !== null) this.#reply(frame.ref, limited);
-    else if (operation === null) this.#execute(frame, userId);
-    else if (operation.kind === "operation") this.#call(frame, operation, account, bytes.byteLength);
-    else this.#reply(frame.ref, operation);
+    else if (typeof request === "string") this.#execute(request, frame, userId);
+    else if (request.kind === "operation") this.#call(frame, request, account, bytes.byteLength);
+    else this.#reply(frame.ref, request);
   }
 
   #isTooLarge(bytes: Uint8Array, which: string, bytesMax: number): boolean {
@@ -189,8 +188,8 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     this.#send(encodeReply(this.format, frame.ref, JSON.stringify(body)));
   }
 
-  #execute(frame: Frame, userId: number): void {
-    switch (frame.type) {
+  #execute(kind: ConnectionFrameType, frame: Frame, userId: number): void {
+    switch (kind) {
       case "ping":
         this.#send(encodeReply(this.format, frame.ref, "{}", "pong"));
         return;
@@ -207,7 +206,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
         this.#reply(frame.ref, refuse.badRequest("Already authenticated"));
         return;
       default:
-        this.#reply(frame.ref, refuse.badRequest(`Unknown frame type '${frame.type.slice(0, 60)}'`));
+        kind satisfies never;
     }
   }
 
@@ -247,7 +246,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   #countRefused(isRefused: boolean): void {
     this.#framesRefused = isRefused ? this.#framesRefused + 1 : 0;
-    if (this.#framesRefused > refusedFrames_max) this.close("rateLimited");
+    if (this.#framesRefused > limits.socket_refused_frames_max) this.close("rateLimited");
   }
 
   /** @returns false if the client does not get the answer; a large one without room is replaced by an error */
@@ -374,6 +373,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     if (this.#state.kind === "closed") return;
     this.#over();
     const { code, reason } = closeCodes[cause];
+    this.#host.closed.add(String(code));
     this.#connection.end(code, reason);
   }
 

@@ -2,9 +2,9 @@
  * The states of a WebSocket session. `connecting` waits for credentials, `registering` has no queue yet, `live` reads
  * one, and `draining` reads no frames and sends no events, but still answers the calls that it has received.
  */
+import type { CloseCause } from "../../schemas/close-codes.ts";
 import type { Authenticated } from "../runtime/calls.ts";
 import type { LifeCycle } from "../runtime/life-cycle.ts";
-import type { CloseCause } from "./close-codes.ts";
 import type { SocketReader } from "./socket-reader.ts";
 
 export const sessionLife = {

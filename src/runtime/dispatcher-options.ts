@@ -1,6 +1,7 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { Gate } from "../journal/gate.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -34,4 +35,6 @@ export interface DispatcherOptions {
   readonly acceptsWrites: () => boolean;
   /** Removes a file that no row on disk claims. */
   readonly discard: (file: string) => void;
+  /** Durations of turns; absent where nobody reads them. */
+  readonly turnTimes?: Histogram;
 }

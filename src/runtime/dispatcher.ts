@@ -13,6 +13,7 @@ import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Gate } from "../journal/gate.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
@@ -66,6 +67,7 @@ export class Dispatcher {
   readonly #timers: DurableTimers;
   /** Each delta goes to all of them, in this order: whatever reads a projection or a cache comes after it. */
   readonly #followers: readonly Follower[];
+  readonly #turnTimes: Histogram | null;
   #isScheduled = false;
   #isInTurn = false;
   #isClosed = false;
@@ -82,7 +84,8 @@ export class Dispatcher {
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
-    this.realmCounters = RealmCounters.open(options.environment);
+    this.#turnTimes = options.turnTimes ?? null;
+    this.realmCounters = RealmCounters.open(options.environment, options.acceptsWrites());
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
     const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);
@@ -92,14 +95,8 @@ export class Dispatcher {
     this.#deferredReplies = new DeferredReplies(this.volatileTimers);
     const keys = new IdempotencyKeys(options.environment);
     this.inFlightRequests = new InFlightRequests(keys);
-    this.#runner = new CommandRunner({
-      environment: options.environment,
-      projections: options.projections,
-      view: this.view,
-      turn: this.#turn,
-      keys,
-      deferredReplies: this.#deferredReplies,
-    });
+    const shared = { environment, projections, view: this.view, turn: this.#turn };
+    this.#runner = new CommandRunner({ ...shared, keys, deferredReplies: this.#deferredReplies });
     this.#outputs = new TurnOutputs(options);
     this.#followers = [options.projections, ...this.view.followers, this.#outputs];
     const { volatileTimers } = this;
@@ -188,6 +185,7 @@ export class Dispatcher {
       this.#wakeIdle();
       return;
     }
+    const startedAt = this.#clock.monotonic();
     this.#isInTurn = true;
     const { isAsked } = this.#queue;
     this.realmCounters.begin(this.#time, this.#timers.firedUpTo, isAsked);
@@ -207,6 +205,7 @@ export class Dispatcher {
     }
     this.#isInTurn = false;
     this.#finishTurn();
+    this.#turnTimes?.observe(this.#clock.monotonic() - startedAt);
   }
 
   /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */

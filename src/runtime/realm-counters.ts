@@ -54,17 +54,17 @@ export class RealmCounters {
   }
 
   /**
-   * Reads the counters and begins a new boot: positions start at the previous ceiling (E1). The row is flushed when it
-   * returns.
+   * Reads the counters and begins a new boot: positions start at the previous ceiling (E1).
+   * @param mayWrite false on a full disk: the first turn writes the row, before it takes a position
    */
-  static open(environment: Environment): RealmCounters {
+  static open(environment: Environment, mayWrite = true): RealmCounters {
     const stored = environment.get("meta", "ledger")?.value as RealmCountersRow | undefined;
     const realmCounters = new RealmCounters(
       environment,
       stored ?? { counters: {}, positionCeiling: 1, turnAt: 0, eventBytes: 0 },
     );
     realmCounters.turn.counters.boot++;
-    environment.transaction(() => realmCounters.write());
+    if (mayWrite) environment.transaction(() => realmCounters.write());
     return realmCounters;
   }
 

@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
 import { type Durability, synchronous } from "../journal/durability.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { dataFile } from "../store/data-file.ts";
 import type { Extent } from "../store/lmdb-check.ts";
@@ -29,6 +30,8 @@ export interface RealmHostOptions {
   readonly acceptsWrites: () => boolean;
   /** After how long an idle realm is closed; null: never. */
   readonly idleMs?: number | null;
+  /** Durations of turns; absent where nobody reads them. */
+  readonly turnTimes?: Histogram;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
   /** An idle realm is about to be closed. */
@@ -101,7 +104,7 @@ export class RealmHost {
 
   /**
    * While a realm is open its hint says "at once", so a start after a crash opens it, whatever work it has (M8). The
-   * hint is written first: if there is no space for it, the realm is not opened, and the next request tries again.
+   * hint is written first; on a full disk, where the realm is open for reads only, before it writes.
    */
   open(entry: RealmEntry): Realm {
     const damaged = this.#damaged.get(entry.id);
@@ -120,7 +123,8 @@ export class RealmHost {
     const folder = realmFolder(this.#options.dataDir, entry.id);
     // At a start, no request waits for the check, and the realm may have crashed: it was not closed, or has work.
     const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
-    if (entry.dueHint !== 0) this.#setHint(entry, 0);
+    const acceptsWrites = () => this.#options.acceptsWrites() && this.#hasHint(entry);
+    if (entry.dueHint !== 0 && this.#options.acceptsWrites()) this.#setHint(entry, 0);
     const { alarm } = this.#options;
     const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
@@ -130,10 +134,11 @@ export class RealmHost {
       durability: this.#options.durability ?? synchronous,
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
-      acceptsWrites: this.#options.acceptsWrites,
+      acceptsWrites,
       owner: this.#options.owner ?? null,
+      ...(this.#options.turnTimes === undefined ? {} : { turnTimes: this.#options.turnTimes }),
     });
-    if (this.#options.acceptsWrites()) keepIdentity(realm.environment, entry);
+    if (acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
     this.#options.onOpen(realm, entry);
     return realm;
@@ -181,6 +186,11 @@ export class RealmHost {
     return this.#open.values();
   }
 
+  /** All realms, with the open ones. */
+  get all(): readonly { readonly entry: RealmEntry; readonly realm: Realm | null }[] {
+    return this.#entries.map((entry) => ({ entry, realm: this.#open.get(entry.id) ?? null }));
+  }
+
   #checkIdleLater(delay: number): void {
     if ((this.#options.idleMs ?? null) === null) return;
     this.#cancelIdleCheck = this.#options.clock.after(delay, () => this.#closeOneIdle());
@@ -210,6 +220,18 @@ export class RealmHost {
     this.#closing.add(closed);
     void closed.then(() => this.#closing.delete(closed));
     this.openDue();
+  }
+
+  /** Whether the hint of an open realm is stored, now or before. */
+  #hasHint(entry: RealmEntry): boolean {
+    if (entry.dueHint === 0) return true;
+    try {
+      this.#setHint(entry, 0);
+      return true;
+    } catch (error) {
+      this.#options.alarm.bug(error, null);
+      return false;
+    }
   }
 
   #setHint(entry: RealmEntry, dueHint: number | null): void {

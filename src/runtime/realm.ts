@@ -5,8 +5,9 @@ import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
-import type { Durability } from "../journal/durability.ts";
+import { type Durability, synchronous } from "../journal/durability.ts";
 import { type Gate, onceDurable } from "../journal/gate.ts";
+import type { Histogram } from "../metrics/instruments.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -35,6 +36,8 @@ export interface RealmOptions {
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
+  /** Durations of turns; absent where nobody reads them. */
+  readonly turnTimes?: Histogram;
 }
 
 const upkeepMs = 60_000;
@@ -72,6 +75,7 @@ export class Realm {
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
       areHeld: () => areFilesHeld(options.folder, options.clock.now()),
+      archiveMark: () => (options.durability ?? synchronous).archiveMark(),
       report: (error) => options.alarm.bug(error, null),
       onceDurable: () => onceDurable(this.gate),
     });
@@ -83,6 +87,7 @@ export class Realm {
       alarm: options.alarm,
       acceptsWrites: options.acceptsWrites,
       discard: (file) => this.files.discard(file),
+      ...(options.turnTimes === undefined ? {} : { turnTimes: options.turnTimes }),
     });
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);

@@ -84,7 +84,7 @@ async function referencedBy(folder: string): Promise<Map<string, string>> {
 }
 
 /** The files that rows claim, each with a description of its owner. The server removes none of them meanwhile. */
-function referencedIn(environment: Environment): Map<string, string> {
+export function referencedIn(environment: Environment): Map<string, string> {
   const referenced = new Map<string, string>();
   const refer = (owner: string, names: readonly string[]) => {
     for (const name of names) referenced.set(name, owner);

@@ -45,3 +45,6 @@ export function stateOfFile(path: string): FileState {
     closeSync(file);
   }
 }
+
+/** In a data folder: which archive continues it (src/archive/chain.ts). A copy of the folder must not continue it, too. */
+export const archiveNoteFile = "archive.json";

@@ -23,9 +23,11 @@ export function takenOver(folder: string): OwnershipLost {
 /** Takes over an environment. From now on its previous owner cannot commit (M5). */
 export function fenced(environment: Environment, folder: string, token: string): FencedEnvironment {
   const place = new PathGuard(join(folder, "data.mdb"));
-  environment.transaction(() => environment.put("meta", ownerKey, { value: token }));
+  const isOwned = () => environment.get("meta", ownerKey)?.value === token;
+  // One that this process had open before needs no write, for which a full disk has no space.
+  if (!isOwned()) environment.transaction(() => environment.put("meta", ownerKey, { value: token }));
   const check = () => {
-    if (environment.get("meta", ownerKey)?.value !== token) throw takenOver(folder);
+    if (!isOwned()) throw takenOver(folder);
   };
   return Object.assign(Object.create(environment) as Environment, {
     transaction<R>(work: () => R): R {

@@ -28,8 +28,14 @@ export interface HolderPorts {
 /**
  * If the hold file cannot be created, for example on a full disk, the backup continues: the check of the copy finds
  * missing files.
+ * @param isHarmless whether it may continue
+ * @throws the error if it may not
  */
-export async function holdFiles(realmFolder: string, { now, warn }: HolderPorts): Promise<FileHold> {
+export async function holdFiles(
+  realmFolder: string,
+  { now, warn }: HolderPorts,
+  isHarmless: (error: NodeJS.ErrnoException) => boolean = () => true,
+): Promise<FileHold> {
   const file = join(realmFolder, `${prefix}.${randomBytes(8).toString("hex")}`);
   const renew = async () => {
     const seconds = now() / 1000;
@@ -41,21 +47,25 @@ export async function holdFiles(realmFolder: string, { now, warn }: HolderPorts)
     // A full disk may have space only for the name. An empty file holds as if its process could not be checked.
     await writeFile(file, JSON.stringify(thisProcess())).catch(() => undefined);
   } catch (error) {
+    if (!isHarmless(error as NodeJS.ErrnoException)) throw error;
     warn(`files that a server removes during this backup may be missing in it: ${String(error)}`);
   }
   await renew();
   return { renew, release: () => rm(file, { force: true }) };
 }
 
-/** Whether a backup is running. Hold files of ended backups are removed. */
+/** Whether a backup is running, or may be: the folder cannot be read. Hold files of ended backups are removed. */
 export async function areFilesHeld(realmFolder: string, now: number): Promise<boolean> {
-  const files = (await namesIn(realmFolder)).filter((name) => name.startsWith(prefix));
+  const names = await readdir(realmFolder).catch(isMissing);
+  if (names === true) return false;
+  if (names === false) return true;
+  const files = names.filter((name) => name.startsWith(prefix));
   const held = await Promise.all(files.map((name) => isHeld(join(realmFolder, name), now)));
   return held.includes(true);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
+function isMissing(error: NodeJS.ErrnoException): boolean {
+  return error.code === "ENOENT";
 }
 
 async function isHeld(file: string, now: number): Promise<boolean> {
@@ -77,11 +87,9 @@ async function ownerOf(file: string): Promise<Owner | null> {
   }
 }
 
-/** Dates in the future do not count either: clocks differ, and may be set back. */
+/** Dates in the future do not count either: clocks differ, and may be set back. A file that cannot be read counts. */
 async function isRecent(file: string, now: number): Promise<boolean> {
-  const renewedAt = await stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => null,
-  );
-  return renewedAt !== null && Math.abs(now - renewedAt) <= limits.file_hold_ms;
+  const found = await stat(file).catch(isMissing);
+  if (typeof found === "boolean") return !found;
+  return Math.abs(now - found.mtimeMs) <= limits.file_hold_ms;
 }

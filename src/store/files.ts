@@ -24,6 +24,8 @@ export interface FileStoreOptions {
   readonly acceptsWrites: () => boolean;
   /** Whether a backup is running: no file is removed meanwhile. */
   readonly areHeld?: () => Promise<boolean>;
+  /** @returns whether the archive has what was written before this call, and so the files that it claims */
+  readonly archiveMark?: () => () => boolean;
   /** A file could not be removed; the next sweep tries again. */
   readonly report: (error: unknown) => void;
   /** Resolves when everything that memory shows is durable; absent: it always is. */
@@ -48,8 +50,11 @@ export class FileStore {
   /** Files that are written or being written but not claimed yet: sweeps ignore them. */
   readonly #unsettled = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
-  /** To be removed when no backup is running. A restart forgets them, and its sweep removes them. */
-  readonly #postponed = new Set<string>();
+  /**
+   * To be removed when no backup is running and the archive has them. A restart forgets them, and its sweep removes
+   * them.
+   */
+  readonly #postponed = new Map<string, () => boolean>();
   readonly #made = new Set<string>();
   #bytes = 0;
   /** Identity of the folder; null if it does not exist yet. */
@@ -190,19 +195,23 @@ export class FileStore {
 
   /** Removes a file in the background. */
   discard(name: string): void {
-    void this.#track(this.#removeUnlessHeld(name));
+    void this.#track(this.#removeUnlessHeld(name, this.#archiveMark()));
   }
 
-  /** Removes files that had to wait for a backup, unless one is still running. */
+  /** Removes files that had to wait for a backup or the archive, unless they still have to. */
   discardPostponed(): void {
-    const names = [...this.#postponed];
+    const waiting = [...this.#postponed];
     this.#postponed.clear();
-    for (const name of names) this.discard(name);
+    for (const [name, isArchived] of waiting) void this.#track(this.#removeUnlessHeld(name, isArchived));
   }
 
-  async #removeUnlessHeld(name: string): Promise<void> {
-    if (await this.#areHeld()) this.#postponed.add(name);
+  async #removeUnlessHeld(name: string, isArchived: () => boolean): Promise<void> {
+    if (!isArchived() || (await this.#areHeld())) this.#postponed.set(name, isArchived);
     else await this.#remove(name);
+  }
+
+  #archiveMark(): () => boolean {
+    return this.#options.archiveMark?.() ?? (() => true);
   }
 
   async #areHeld(): Promise<boolean> {
@@ -245,10 +254,12 @@ export class FileStore {
     const isReferenced = referenced();
     const orphans = found.filter((name) => !isReferenced.has(name) && !this.#isUnsettled(name));
     const kept = found.filter((name) => isReferenced.has(name) && !this.#isUnsettled(name));
+    const isArchived = this.#archiveMark();
     // The turn that let an orphan go may not be durable yet.
     await this.#options.onceDurable?.();
+    if (!isArchived()) for (const name of orphans) this.#postponed.set(name, isArchived);
     // They stay until the next start, because the rows that a backup copies may claim them.
-    const isHeld = await this.#areHeld();
+    const isHeld = !isArchived() || (await this.#areHeld());
     for (const name of isHeld ? [] : orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
     }

@@ -3,7 +3,7 @@
  * character per byte, the encoded key has the same order in memory. Numbers order like their encodings, so a key that is
  * a number stays one.
  */
-import { writeKey } from "ordered-binary";
+import { fromBufferKey, writeKey } from "ordered-binary";
 
 /** A key as it orders: equal for two keys exactly if LMDB treats them as one. */
 export type OrderedKey = number | string;
@@ -26,6 +26,11 @@ export function orderedKey(key: unknown): OrderedKey {
  */
 export function nameOfKey(key: unknown): string {
   return scratch.toString("latin1", 0, writeKey(key as Parameters<typeof writeKey>[0], scratch, 0));
+}
+
+/** The inverse of `nameOfKey`. */
+export function keyOfName(name: string): unknown {
+  return fromBufferKey(Buffer.from(name, "latin1"));
 }
 
 /** @returns the position after the key */

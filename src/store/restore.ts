@@ -6,6 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { restoreFolder } from "./backup.ts";
+import { archiveNoteFile } from "./data-file.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { flushFolderSync, flushFoldersTo, flushTree } from "./folders.ts";
 import { RootStore } from "./root.ts";
@@ -22,14 +23,26 @@ export type Settle = (folder: string) => Promise<void>;
 
 /** @throws Error when there is no backup, the target is not empty, or the copy fails; the target is then unchanged */
 export async function restoreBackup(backup: string, dataDir: string, settle: Settle): Promise<void> {
+  if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
+  await restoreInto(dataDir, (staged) => copyBackup(backup, staged, settle));
+}
+
+/**
+ * @param build fills the folder that it is given, which exists
+ * @throws Error when the target is not empty, or the work fails; the target is then unchanged
+ */
+export async function restoreInto(dataDir: string, build: (staged: string) => Promise<void>): Promise<void> {
   const isNew = !existsSync(dataDir);
   if (!isNew && entriesOf(dataDir).length > 0) throw new Error(`${dataDir} is not empty`);
-  if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const staged = restoringFolder(dataDir);
   const lock = FolderLock.take(dataDir);
   try {
-    await buildStaged(backup, { staged, dataDir, settle });
+    mkdirSync(staged, { mode: 0o700 });
+    // Flushed before anything is in it: from now on no start takes the folder for an empty one.
+    flushFoldersTo(dataDir);
+    await build(staged);
+    await flushTree(staged);
     await moveOut(staged, dataDir);
   } catch (error) {
     // Entries that were already moved stay, together with the draft: a start rejects both.
@@ -46,19 +59,10 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-interface Staging {
-  readonly staged: string;
-  readonly dataDir: string;
-  readonly settle: Settle;
-}
-
-async function buildStaged(backup: string, { staged, dataDir, settle }: Staging): Promise<void> {
-  mkdirSync(staged, { mode: 0o700 });
-  // Flushed before anything is in it: from now on no start takes the folder for an empty one.
-  flushFoldersTo(dataDir);
+async function copyBackup(backup: string, staged: string, settle: Settle): Promise<void> {
   for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
   await settle(staged);
-  rmSync(join(staged, "journal"), { recursive: true, force: true });
+  for (const name of ["journal", archiveNoteFile]) rmSync(join(staged, name), { recursive: true, force: true });
   const root = RootStore.open(staged);
   try {
     if (root.realms().length === 0) throw new Error(`${backup} holds no organization`);
@@ -67,7 +71,6 @@ async function buildStaged(backup: string, { staged, dataDir, settle }: Staging)
   } finally {
     await root.close();
   }
-  await flushTree(staged);
 }
 
 async function moveOut(staged: string, dataDir: string): Promise<void> {

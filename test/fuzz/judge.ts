@@ -36,9 +36,6 @@ const bounded: ReadonlySet<string> = new Set([
   "upload-realm-logo",
 ]);
 
-/** Their success is a redirect. */
-const redirecting: ReadonlySet<string> = new Set(["get-realm-icon", "get-realm-logo"]);
-
 export const traces = /\bat [^\n"]*:\d+:\d+|node:internal|node_modules|\b(?:Type|Range|Reference|Syntax)Error\b/;
 
 function operationOf(input: Input): Endpoint | null {
@@ -65,7 +62,7 @@ export function faultOf(input: Input, answer: RawAnswer): string | null {
 
 function faultOfSuccess(operation: Endpoint | null, status: number, body: Record<string, unknown>): string | null {
   if (operation === null) return "a success without an operation";
-  const expected = redirecting.has(operation.operationId) ? 302 : 200;
+  const expected = operation.redirects === true ? 302 : 200;
   if (status !== expected || body["msg"] !== "" || "code" in body)
     return `a success with status ${status}, msg, or code`;
   return results.get(operation.operationId)?.Check(body) === true

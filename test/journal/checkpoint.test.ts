@@ -47,6 +47,7 @@ class Trial {
       tables: this.store,
       turn,
       now: () => 0,
+      memory: { bytes: 0 },
       reads: new Reads(),
       append: (record, written) => {
         this.records.push(new Uint8Array(record));
@@ -56,6 +57,7 @@ class Trial {
     this.checkpointer = new Checkpointer({
       owner: options.owner ?? null,
       hasSpace: () => true,
+      isPressed: () => false,
       after: (ms, callback) => {
         this.#timers.push({ ms, callback });
         return () => undefined;

@@ -3,6 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, wr
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { takeOver } from "../../src/journal/owner.ts";
+import { journalFolder, settleFolder } from "../../src/journal/settle-folder.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { describeRecord } from "./contract.ts";
 import { SyncJournal } from "./sync-journal.ts";
@@ -167,4 +169,36 @@ t.test("[M5] a folder without permission is named", { skip: process.getuid?.() =
   t.throws(() => new SyncJournal(folder), { code: "EACCES", message: new RegExp(folder) });
   chmodSync(folder, 0o700);
   t.end();
+});
+
+t.test("[M1] whichever of the segments that a start was removing a power cut leaves, the next start goes on", (t) => {
+  for (const left of [[0], [2], [0, 3], [1, 2], [3], []]) {
+    const { folder, records, segments } = filled(t);
+    // As openFileJournal does when the stores have everything.
+    const { owner } = takeOver(folder);
+    owner.noteSettled(records.length);
+    for (const [index, path] of segments.entries()) if (!left.includes(index)) rmSync(path);
+    const journal = new SyncJournal(folder);
+    const [more] = journal.write([30]);
+    t.equal(more?.position, records.length + 1, `segments ${left.join(", ")}`);
+  }
+  t.end();
+});
+
+t.test("[M5] a tool that settles a folder takes it over: an earlier owner that still runs stops", async (t) => {
+  const dataDir = temporaryFolder(t, { inMemory: true });
+  const earlier = new SyncJournal(journalFolder(dataDir));
+  earlier.write([10]);
+  await settleFolder(dataDir);
+  t.throws(() => earlier.write([20]), { name: "JournalLost", reason: "takenOver" });
+});
+
+t.test("[M1] a tool that settles a folder rejects one whose last owner had more records", async (t) => {
+  const dataDir = temporaryFolder(t, { inMemory: true });
+  const folder = journalFolder(dataDir);
+  const journal = new SyncJournal(folder);
+  for (let count = 0; count < 4; count++) journal.write([700, 700]);
+  journal.close();
+  rmSync(segmentsIn(folder).at(-1) ?? "");
+  await t.rejects(settleFolder(dataDir), { name: "JournalDamaged", message: advice });
 });

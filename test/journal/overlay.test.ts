@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
 import { OverlayTables } from "../../src/journal/overlay-tables.ts";
@@ -24,6 +25,7 @@ class Trial {
   readonly store: LmdbTables;
   readonly overlay: OverlayTables;
   readonly records: Uint8Array[] = [];
+  readonly memory = { bytes: 0 };
   readonly #writer: StoreWriter;
   #stored = 0;
 
@@ -37,6 +39,8 @@ class Trial {
       tables: this.store,
       turn: 0,
       now: () => 0,
+      memory: this.memory,
+      dropRows: 3,
       reads: new Reads(),
       append: (record) => this.records.push(new Uint8Array(record)),
     });
@@ -104,6 +108,13 @@ class Trial {
     this.overlay.checkpointed(upTo);
   }
 
+  /** Brings all turns into the store, and drops all rows. */
+  checkpointAll(): void {
+    this.#writer.write(latestOf(turnsAfter(this.#stored, this.records, "store")), []);
+    this.#stored = this.records.length;
+    for (let hasMore = this.overlay.checkpointed(this.#stored); hasMore; ) hasMore = this.overlay.dropStored();
+  }
+
   compare(t: Test): void {
     const table = tables[this.pick(tables.length)] as TableName;
     const key = this.key(table);
@@ -129,7 +140,38 @@ t.test("[M2] rows read through the overlay are those of a plain store, with and 
     trial.turn();
     for (let reads = 0; reads < 4; reads++) trial.compare(t);
     if (trial.pick(5) === 0) trial.checkpoint();
+    if (trial.pick(3) === 0) trial.overlay.dropStored();
   }
+  trial.checkpointAll();
+  t.equal(trial.overlay.overlayBytes, 0, "everything is dropped, and nothing is counted twice");
+  t.equal(trial.memory.bytes, 0);
+});
+
+t.test("[S3] rows that a checkpoint brought into the store are dropped overlay_drop_rows at a time", async (t) => {
+  t.equal(limits.overlay_drop_rows, 5_000);
+  const store = new LmdbTables(temporaryFolder(t, { inMemory: true }));
+  t.teardown(() => store.close());
+  const overlay = new OverlayTables({
+    tables: store,
+    turn: 0,
+    now: () => 0,
+    memory: { bytes: 0 },
+    reads: new Reads(),
+    append: () => undefined,
+  });
+  // A large turn, then many small ones, each of which counts like one more row.
+  overlay.transaction(() => {
+    for (let id = 1; id <= 12_000; id++) overlay.write("messages", id, null);
+  });
+  for (let turn = 2; turn <= 4_001; turn++) overlay.transaction(() => overlay.write("messages", -turn, null));
+  const slices = (turn: number) => {
+    let count = 1;
+    for (let hasMore = overlay.checkpointed(turn); hasMore; hasMore = overlay.dropStored()) count++;
+    return count;
+  };
+  t.equal(slices(1), 3);
+  t.equal(slices(4_001), 2);
+  t.equal(overlay.overlayBytes, 0);
 });
 
 t.test("keys compare as LMDB orders them", async (t) => {

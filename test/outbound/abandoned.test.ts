@@ -31,6 +31,7 @@ t.test("[M6, D160] a webhook whose outcome report throws is retried, and delays 
   let isCured = false;
   new WebhookRelay(bench.realm, 1, {
     log: { info: () => undefined, warn: () => undefined },
+    outcomes: null,
     async deliver(_view, { id }) {
       carried.push(id);
       return isCured ? { kind: "answered", reply: null } : { kind: "failed", failure: nonsense, status: 0 };

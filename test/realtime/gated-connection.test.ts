@@ -11,7 +11,9 @@ function opened() {
   journal.onDurable(() => gates.advanced());
   const gate = gates.open();
   const sent: string[] = [];
+  const drops = new Set<string>();
   const send = (data: string | Buffer) => {
+    if (drops.has(String(data))) return sendStatus.dropped;
     sent.push(String(data));
     return sendStatus.sent;
   };
@@ -26,7 +28,7 @@ function opened() {
   const connection = new GatedConnection(inner, gate);
   connection.onLeft(() => void sent.push("nothing waits"));
   const write = () => gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
-  return { journal, connection, sent, write };
+  return { journal, connection, sent, drops, write };
 }
 
 t.test("[M1] messages leave when what they show is durable, in order, and the end last", async (t) => {
@@ -54,4 +56,26 @@ t.test("[S3] what waits is dropped at once when the client has gone", async (t) 
   t.equal(connection.getBufferedAmount(), 0);
   journal.flush();
   t.strictSame(sent, []);
+});
+
+t.test("[E3] a message that the connection drops behind the gate is reported, and none after it is sent", async (t) => {
+  const { journal, connection, sent, drops, write } = opened();
+  connection.onDropped(() => connection.end(4508, ""));
+  drops.add("too much");
+  write();
+  for (const message of ["first", "too much", "would follow a gap"]) connection.send(message, false);
+  journal.flush();
+  t.strictSame(sent, ["first", "end 4508", "nothing waits"]);
+  t.equal(connection.heldBytes, 0);
+});
+
+t.test("[E3] a connection that was to end still ends when a message before it is dropped", async (t) => {
+  const { journal, connection, sent, drops, write } = opened();
+  drops.add("too much");
+  write();
+  connection.send("too much", false);
+  connection.send("would follow a gap", false);
+  connection.end(4403, "");
+  journal.flush();
+  t.strictSame(sent, ["end 4403", "nothing waits"]);
 });

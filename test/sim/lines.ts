@@ -5,6 +5,7 @@
 
 import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { Counter } from "../../src/metrics/instruments.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
 import type { SocketHost } from "../../src/realtime/socket-host.ts";
@@ -58,6 +59,7 @@ export class SocketLine implements Line {
       execute: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
       verify: () => refuse.notLoggedIn(),
       limitFrame: () => null,
+      closed: new Counter("code", []),
       admit: () => true,
       leave: () => undefined,
       unauthenticated: new UnauthenticatedSockets({ monotonic }),

@@ -70,6 +70,7 @@ export class Outside {
     new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), () => "http://localhost");
     new WebhookRelay(realm, 1, {
       log,
+      outcomes: null,
       deliver: async (_view, { botId, id }): Promise<WebhookOutcome> => {
         if (!isUp()) return never();
         const fate = this.#outcome({ table: "webhookDeliveries", key: [botId, id] }, "");

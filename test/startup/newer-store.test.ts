@@ -1,4 +1,4 @@
-/** Data of a newer version is rejected with one line and left unchanged. */
+/** Data of a newer version is rejected with one line, and left unchanged. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import t from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
-import { startProgram } from "../support/process.ts";
+import { Program, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 async function setRootVersion(dataDir: string, version: number): Promise<void> {
@@ -28,25 +28,33 @@ function digest(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
-t.test("[start-up] a store of a newer version is rejected with one line, whichever part of it is newer", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const { program } = await startProgram(t, dataDir);
-  t.equal((await program.end("SIGTERM")).code, 0);
-  const newer = (what: string) =>
-    new RegExp(`: colloquy: ${what} has version 99, this program knows ${storeVersion}: use the newer program\n$`);
-  const isUntouched = async (part: string, what: string) => {
-    const before = digest(join(dataDir, part, "data.mdb"));
-    await t.rejects(startProgram(t, dataDir), newer(what));
-    t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
-  };
+t.test(
+  "[start-up] a store of a newer version is rejected with one line and exit code 78, whichever part of it is newer",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const { program } = await startProgram(t, dataDir);
+    t.equal((await program.end("SIGTERM")).code, 0);
+    const newer = storeVersion + 1;
+    const isUntouched = async (part: string, what: string) => {
+      const before = digest(join(dataDir, part, "data.mdb"));
+      const environment = { DATA_DIR: dataDir, PORT: "0" };
+      const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], environment).exited;
+      t.strictSame([code, stdout], [78, ""]);
+      t.equal(
+        stderr,
+        `colloquy: ${what} has version ${newer}, this program knows ${storeVersion}: use the newer program\n`,
+      );
+      t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
+    };
 
-  await setRealmVersion(dataDir, 99);
-  await isUntouched("realms/1", "an organization's data");
-  await setRootVersion(dataDir, 99);
-  await isUntouched("root", "the data");
+    await setRealmVersion(dataDir, newer);
+    await isUntouched("realms/1", "an organization's data");
+    await setRootVersion(dataDir, newer);
+    await isUntouched("root", "the data");
 
-  await setRealmVersion(dataDir, storeVersion);
-  await setRootVersion(dataDir, storeVersion);
-  const again = await startProgram(t, dataDir);
-  t.equal((await again.owner.get("/users/me")).status, 200);
-});
+    await setRealmVersion(dataDir, storeVersion);
+    await setRootVersion(dataDir, storeVersion);
+    const again = await startProgram(t, dataDir);
+    t.equal((await again.owner.get("/users/me")).status, 200);
+  },
+);

@@ -79,8 +79,9 @@ export class Client {
     });
     const text = await response.text();
     const answer = text === "" ? null : JSON.parse(text);
-    checkAnswer(method, path, answer);
-    return { status: response.status, body: answer, headers: response.headers };
+    const { status, headers: received } = response;
+    checkAnswer(method, path, { status, body: answer, header: (name) => received.get(name) });
+    return { status, body: answer, headers: received };
   }
 
   /** Posts to a channel's topic. @returns the message's id */

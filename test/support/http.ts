@@ -2,8 +2,9 @@
  * HTTP below fetch: a connection for raw bytes, and a client that sets its own Host header (D4). It waits for a
  * response or for the end of the connection, never for time.
  */
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { checkAnswer } from "./answer-check.ts";
 import { type Answer, Client } from "./client.ts";
 
 export interface RawAnswer {
@@ -134,16 +135,24 @@ export class HostClient extends Client {
         response.on("error", reject);
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString("utf8");
-          resolve({
-            status: response.statusCode ?? 0,
-            body: text === "" ? null : JSON.parse(text),
-            headers: new Headers(response.headers as Record<string, string>),
-          });
+          try {
+            resolve(this.#answer(method, path, response, text));
+          } catch (error) {
+            reject(error);
+          }
         });
       });
       sent.on("error", reject);
       sent.end(bytes);
     });
+  }
+
+  #answer(method: string, path: string, response: IncomingMessage, text: string): Answer {
+    const { statusCode: status = 0 } = response;
+    const headers = new Headers(response.headers as Record<string, string>);
+    const body = text === "" ? null : JSON.parse(text);
+    checkAnswer(method, path, { status, body, header: (name) => headers.get(name) });
+    return { status, body, headers };
   }
 }
 

@@ -1,5 +1,6 @@
 /** A data folder with two realms, and the host that opens them: the default one at once, the second when something is due. */
 import { copyFileSync, mkdirSync } from "node:fs";
+import type { Durability } from "../../src/journal/durability.ts";
 import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
 import type { ManualClock } from "./manual-clock.ts";
@@ -13,10 +14,13 @@ export interface TwoRealms {
   readonly dueHint: number | null;
   /** Whether writes to the root database succeed; they do by default. */
   readonly takesHints?: () => boolean;
+  readonly acceptsWrites?: () => boolean;
+  readonly durability?: Durability;
 }
 
 /** `wired`: ids of realms, each time one is handed to its services. */
-export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = () => true }: TwoRealms) {
+export function hostOfTwo(t: Teardown, options: TwoRealms) {
+  const { clock, folders, dueHint, takesHints = () => true, acceptsWrites = () => true, durability } = options;
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());
@@ -45,7 +49,8 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = (
       },
       warn: () => undefined,
     },
-    acceptsWrites: () => true,
+    acceptsWrites,
+    ...(durability === undefined ? {} : { durability }),
     onOpen: (_realm, { id }) => wired.push(id),
   });
   let isClosed = false;

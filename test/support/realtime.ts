@@ -5,6 +5,7 @@
 import type { Hub } from "../../src/realtime/hub.ts";
 import type { LiveQueue } from "../../src/realtime/queue.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { checkAnswer } from "./answer-check.ts";
 import type { Answer, Client, Params } from "./client.ts";
 import type { TestServer } from "./server.ts";
 import { type Frame, Socket } from "./socket.ts";
@@ -85,7 +86,10 @@ export function startPoll(client: Client, queue: Queue, after: number): HeldPoll
       headers: { Authorization: client.authorization },
       signal: controller.signal,
     });
-    return { status: response.status, body: await response.json(), headers: response.headers };
+    const { status, headers } = response;
+    const body = await response.json();
+    checkAnswer("GET", "/events", { status, body, header: (name) => headers.get(name) });
+    return { status, body, headers };
   };
   const answer = request();
   // An aborted poll has no response; its caller sees that when awaiting it.

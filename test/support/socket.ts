@@ -5,6 +5,7 @@
 import { unpack } from "msgpackr";
 import { WebSocket } from "ws";
 import type { Client } from "./client.ts";
+import { checkFrame } from "./frame-check.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole frames of any shape
 export type Frame = any;
@@ -27,6 +28,8 @@ export class Socket {
   readonly frames: Frame[] = [];
   readonly closed: Promise<Closed>;
   readonly #waiting: { test: (frame: Frame) => boolean; resolve: (frame: Frame) => void }[] = [];
+  /** Frames with a ref, to know what a reply answers. */
+  readonly #sent = new Map<string, Readonly<Record<string, unknown>>>();
   #refs = 0;
 
   constructor(url: string, options: SocketOptions = {}) {
@@ -55,6 +58,7 @@ export class Socket {
   }
 
   #take(frame: Frame): void {
+    checkFrame(frame, this.#sent.get(frame.ref));
     this.frames.push(frame);
     for (const waiter of [...this.#waiting]) {
       if (!waiter.test(frame)) continue;
@@ -64,6 +68,8 @@ export class Socket {
   }
 
   send(frame: unknown): void {
+    const { ref } = (frame ?? {}) as { readonly ref?: unknown };
+    if (typeof ref === "string") this.#sent.set(ref, frame as Readonly<Record<string, unknown>>);
     this.ws.send(JSON.stringify(frame));
   }
 

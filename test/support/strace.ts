@@ -28,14 +28,17 @@ export interface TracedOptions {
   readonly cwd?: string;
 }
 
-/** Starts the server on port 0 under strace; resolves when it has printed its address. It is built before, untraced. */
-export async function startTraced(t: Teardown, options: TracedOptions): Promise<ServerProgram> {
-  const { dataDir, file, flags, cwd = checkout } = options;
+/** The server on port 0 under strace, which it need not survive. It is built before, untraced. */
+export function traced(t: Teardown, { dataDir, file, flags, environment, cwd = checkout }: TracedOptions): Program {
   spawnSync(process.execPath, ["build.mjs"], { cwd });
-  const environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...options.environment };
-  const given = [...always, ...flags, "-o", file, process.execPath, "start.mjs"];
-  const program = new Program(t, "strace", given, environment, cwd);
+  const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...environment };
+  return new Program(t, "strace", [...always, ...flags, "-o", file, process.execPath, "start.mjs"], given, cwd);
+}
+
+/** The same; resolves when the server has printed its address. */
+export async function startTraced(t: Teardown, options: TracedOptions): Promise<ServerProgram> {
+  const program = traced(t, options);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
-  const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
+  const { email, key } = readZuliprc(join(options.dataDir, "zuliprc"));
   return { program, url, owner: new Client(url, { email, key, userId: 2 }) };
 }

@@ -1,11 +1,13 @@
 /**
- * Checks events, as clients get them and as the log stores them, against the catalogue (schemas/events.ts), without
- * additional properties. `ops` lists the catalogue: what tests provoke must be all of it.
+ * Checks events without additional properties: as clients get them against the AsyncAPI document, as the log stores them
+ * against the catalogue (schemas/events.ts). `ops` lists the catalogue: what tests provoke must be all of it.
  */
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { type EventSchemas, storedSchemas, wireSchemas } from "../../schemas/events.ts";
+import { storedSchemas, wireSchemas } from "../../schemas/events.ts";
+import { asyncApiDocument } from "../../src/api-documents/asyncapi.ts";
 import type { RealmHost } from "../../src/runtime/realm-host.ts";
+import { type Check, DocumentCheck, type JsonSchema } from "./document-check.ts";
 import { opOf } from "./logged-events.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: any event, which is checked here
@@ -34,8 +36,6 @@ function strict(schema: unknown): unknown {
   return "properties" in inner ? { ...inner, additionalProperties: false } : inner;
 }
 
-type Check = (value: unknown) => string | null;
-
 function checkOf(schema: unknown): Check {
   // The copy is a schema, too.
   const compiled = Compile(strict(schema) as TSchema);
@@ -48,21 +48,46 @@ function checkOf(schema: unknown): Check {
   };
 }
 
-function checksOf(schemas: EventSchemas): (type: string, op: string | undefined, value: unknown) => string | null {
+type CheckEvent = (type: string, op: string | undefined, value: unknown) => string | null;
+
+/** @param formsOf the checks of the forms of a kind; compiled when the kind is first seen */
+function checkEvents(formsOf: (type: string, op: string) => readonly Check[]): CheckEvent {
   const known = new Map<string, readonly Check[]>();
   return (type, op, value) => {
     const key = `${type} ${op ?? ""}`;
-    const checks = known.get(key) ?? schemas[type]?.[op ?? ""]?.map(checkOf) ?? [];
+    const checks = known.get(key) ?? formsOf(type, op ?? "");
     known.set(key, checks);
     const faults = checks.map((check) => check(value));
     return faults.includes(null) ? null : `${key}: ${faults.join(" | ")}: ${JSON.stringify(value)}`;
   };
 }
 
-const checkWire = checksOf(wireSchemas);
-const checkStored = checksOf(storedSchemas);
+const socketDocument = asyncApiDocument();
+export const socketCheck = new DocumentCheck("asyncapi", socketDocument.components);
 
-/** What is wrong with events; none: they are as the catalogue says. */
+/** The components of the document. */
+export const socketSchemas: Readonly<Record<string, JsonSchema>> = socketDocument.components.schemas;
+
+/** The forms of events in the document, by type and op. */
+const documented = new Map<string, JsonSchema[]>();
+for (const form of (socketSchemas["Event"]?.["anyOf"] ?? []) as readonly { readonly $ref: string }[]) {
+  const schema = socketSchemas[form.$ref.split("/").at(-1) ?? ""] as { readonly properties?: Kind } | undefined;
+  const { type, op } = schema?.properties ?? {};
+  const key = `${type?.const} ${op?.const ?? ""}`;
+  documented.set(key, [...(documented.get(key) ?? []), form]);
+}
+
+interface Kind {
+  readonly type?: { readonly const?: string };
+  readonly op?: { readonly const?: string };
+}
+
+const checkWire = checkEvents((type, op) =>
+  (documented.get(`${type} ${op}`) ?? []).map((form) => socketCheck.compile(form)),
+);
+const checkStored = checkEvents((type, op) => storedSchemas[type]?.[op]?.map(checkOf) ?? []);
+
+/** What is wrong with events; none: they are as the document says. */
 export function faultsOf(events: readonly Event[]): string[] {
   return events
     .filter(({ type }) => type !== "heartbeat")

@@ -23,14 +23,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: ["schemas"],
   actors: ["schemas", "domain"],
   threads: [],
+  metrics: [],
+  admin: ["metrics"],
   store: ["schemas"],
-  journal: ["store", "threads", "schemas"],
-  runtime: ["actors", "journal", "store", "schemas"],
+  journal: ["metrics", "store", "threads", "schemas"],
+  archive: ["journal", "store", "threads", "schemas"],
+  runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
-  http: ["threads", "transport", "runtime", "queries", "domain", "schemas"],
-  realtime: ["transport", "runtime", "queries", "domain", "schemas"],
-  outbound: ["runtime", "schemas"],
+  "api-documents": ["schemas"],
+  http: ["metrics", "api-documents", "threads", "transport", "runtime", "queries", "domain", "schemas"],
+  realtime: ["metrics", "transport", "runtime", "queries", "domain", "schemas"],
+  outbound: ["metrics", "runtime", "schemas"],
 };
 
 /** Exceptions to the table, each with its reason. */
@@ -77,6 +81,26 @@ t.test("[architecture, Layout] every import is allowed, type imports included", 
   const made = (path: string, target: string) => ({ path, imports: [{ target, isPackage: false, isTypeOnly: true }] });
   t.equal(violationsOf(made("src/store/x.ts", "src/runtime/y.ts")).length, 1, "a forbidden import would be found");
   t.equal(violationsOf(made("actors/topic/x.ts", "src/server.ts")).length, 1, "nobody imports the composition root");
+  t.end();
+});
+
+t.test("[architecture, Layout] a published package imports only its own files and modules of Node", (t) => {
+  const published = sources.filter(({ path }) => /^packages\/[\w-]+\/src\//.test(path));
+  t.ok(published.length > 10, "the packages were found");
+  for (const { path, imports } of published) {
+    const own = path.split("/").slice(0, 3).join("/");
+    for (const { target, isPackage } of imports) {
+      if (isPackage || !target.startsWith(`${own}/`)) t.fail(`${path} imports ${target}`);
+    }
+  }
+  const graph = importGraph(published);
+  t.strictSame([...findCircles(graph), ...findCircles(folderGraph(graph))], [], "no cycles");
+  const users = ours.filter(({ imports }) => imports.some(({ target }) => target.startsWith("packages/")));
+  t.strictSame(
+    users.map(({ path }) => path),
+    ["src/listen.ts"],
+    "of the server only the client program uses them",
+  );
   t.end();
 });
 

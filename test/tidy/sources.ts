@@ -10,7 +10,7 @@ import ts from "typescript";
 
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-const folders = ["schemas", "actors", "src", "bench", "test", "scripts"] as const;
+const folders = ["schemas", "actors", "src", "packages", "bench", "test", "scripts"] as const;
 
 export interface Import {
   /** A file of the project, relative to its root, or the name of a package. */
@@ -29,7 +29,7 @@ export interface Source {
 
 function* walk(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+    if (entry.name === "node_modules" || entry.name === "dist" || entry.name.startsWith(".")) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(path);
     else if (/\.(?:ts|mjs)$/.test(entry.name)) yield path;

@@ -23,6 +23,7 @@ export function authenticationRoutes(passwords: Passwords, rates: RateLimits, is
       const matches = await passwords.verify(passwordHash, params.password);
       if (matches !== false) rates.giveBack("login", address);
       if (matches === null) return refuse.overloaded();
+      if (!matches) rates.failed("password", address);
       if (!matches || user === undefined) return refuse.authenticationFailed();
       if (!user.isActive) return refuse.userDeactivated();
       const key = newApiKey();

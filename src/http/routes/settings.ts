@@ -97,12 +97,14 @@ async function passwordChange(
   const { realm, params } = call;
   const caller = requireCaller(call);
   const who = personName(realm.epoch, caller.id);
+  const address = call.address();
   // Counted before the slow comparison, or many concurrent attempts would all pass.
   const state = rates.take("login", who);
   if (state !== null && state.retryAfterS > 0) return tooManyAttempts(state.retryAfterS);
   const formerHash = realm.view.row("credentials", caller.id)?.passwordHash ?? null;
   const matches = await passwords.verify(formerHash, params.old_password ?? "");
-  if (matches !== false) rates.giveBack("login", who);
+  if (matches === false) rates.failed("password", address);
+  else rates.giveBack("login", who);
   if (matches === null) return refuse.overloaded();
   if (!matches || formerHash === null) return { formerHash: null, hash: "" };
   if (codePoints(wanted) < limits.password_code_points_min) return refuse.badRequest("New password is too weak!");

@@ -4,6 +4,8 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/mails.ts";
+import type { Counter } from "../../metrics/instruments.ts";
+import type { DeliveryOutcome } from "../../metrics/meters.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { DeliveryLimiter } from "../delivery-limiter.ts";
 import { renderMail, type Sender, Unwritable } from "./rendered-mail.ts";
@@ -20,6 +22,8 @@ export interface MailSenderOptions {
   readonly sender: Sender;
   readonly clock: Clock;
   readonly log: MailLog;
+  /** Absent where nobody counts deliveries. */
+  readonly outcomes?: Counter<DeliveryOutcome>;
 }
 
 /** The organization that sends an email. */
@@ -40,12 +44,14 @@ export type Delivery =
 
 export class MailSender {
   readonly log: MailLog;
+  readonly outcomes: Counter<DeliveryOutcome> | null;
   readonly #transport: MailTransport;
   readonly #sender: Sender;
   readonly #limiter: DeliveryLimiter;
 
   constructor(options: MailSenderOptions) {
     this.log = options.log;
+    this.outcomes = options.outcomes ?? null;
     this.#transport = options.transport;
     this.#sender = options.sender;
     this.#limiter = new DeliveryLimiter({

@@ -44,6 +44,8 @@ export class OutboxRelay {
       return;
     }
     await onceDurable(this.#realm.gate);
+    // A turn changed or removed the row meanwhile; the queue is notified of that.
+    if (this.#realm.view.row("mails", id)?.attempts !== mail.attempts) return;
     this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
   }
 
@@ -53,12 +55,14 @@ export class OutboxRelay {
     const { dispatcher } = this.#realm;
     if (delivery.kind === "interrupted") return;
     if (delivery.kind === "taken") {
+      this.#mailSender.outcomes?.add("delivered");
       dispatcher.send(command(to, "mail.sent", {}, null));
       return;
     }
     const { isPermanent, reason } = delivery;
     const attempts = mail.attempts + 1;
     const isLast = isPermanent || attempts >= limits.mail_attempts_max;
+    this.#mailSender.outcomes?.add(isLast ? "dead" : "retried");
     const fields = { realm: this.#origin.id, mail: mail.id, template: mail.template, attempts, reason };
     if (isLast)
       this.#mailSender.log.error(

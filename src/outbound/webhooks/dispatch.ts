@@ -4,6 +4,8 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { WebhookDeliveryRecord, WebhookFailure, WebhookReply, WebhookRequest } from "../../../schemas/webhooks.ts";
+import type { Counter } from "../../metrics/instruments.ts";
+import type { DeliveryOutcome } from "../../metrics/meters.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryLimiter } from "../delivery-limiter.ts";
@@ -27,6 +29,8 @@ export interface WebhookDispatchOptions {
   readonly requestOf: (view: View, row: WebhookDeliveryRecord) => WebhookRequest | WebhookFailure | null;
   /** Turns a reply into a message of the bot; null if that is impossible. */
   readonly compose: (view: View, botId: number, content: string) => WebhookReply | null;
+  /** Absent where nobody counts deliveries. */
+  readonly outcomes?: Counter<DeliveryOutcome>;
 }
 
 export type WebhookOutcome =
@@ -34,13 +38,18 @@ export type WebhookOutcome =
   | { readonly kind: "failed"; readonly failure: WebhookFailure; readonly status: number }
   | { readonly kind: "interrupted" };
 
+/** A turn changed or removed the row before the request left. */
+class Superseded extends Error {}
+
 export class WebhookDispatch {
   readonly log: WebhookLog;
+  readonly outcomes: Counter<DeliveryOutcome> | null;
   readonly #options: WebhookDispatchOptions;
   readonly #limiter: DeliveryLimiter;
 
   constructor(options: WebhookDispatchOptions) {
     this.log = options.log;
+    this.outcomes = options.outcomes ?? null;
     this.#options = options;
     this.#limiter = new DeliveryLimiter({
       clock: options.clock,
@@ -52,17 +61,18 @@ export class WebhookDispatch {
 
   /**
    * Never rejects.
-   * @param onceDurable resolves when everything that the view shows is durable: a request leaves only then (M1)
+   * @param mayLeave resolves when everything that the view shows is durable (M1); to false if the row is not due any more
    */
   async deliver(
     view: View,
     row: WebhookDeliveryRecord,
-    onceDurable: () => Promise<void> = () => Promise.resolve(),
+    mayLeave: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<WebhookOutcome> {
-    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, { signal, onceDurable }));
+    const passed = await this.#limiter.pass((signal) => this.#exchange(view, row, { signal, mayLeave }));
     if (passed.kind === "done") return { kind: "answered", reply: passed.value };
     if (passed.kind === "interrupted") return passed;
     const { error, isLate } = passed;
+    if (error instanceof Superseded) return { kind: "interrupted" };
     if (isLate) return { kind: "failed", failure: "timed-out", status: 0 };
     if (error instanceof Undeliverable) return { kind: "failed", failure: error.failure, status: error.status };
     return { kind: "failed", failure: "unreachable", status: 0 };
@@ -72,13 +82,13 @@ export class WebhookDispatch {
   async #exchange(
     view: View,
     row: WebhookDeliveryRecord,
-    { signal, onceDurable }: { readonly signal: AbortSignal; readonly onceDurable: () => Promise<void> },
+    { signal, mayLeave }: { readonly signal: AbortSignal; readonly mayLeave: () => Promise<boolean> },
   ): Promise<WebhookReply | null> {
     const { requestOf, mayBePrivate, compose } = this.#options;
     const request = requestOf(view, row);
     if (request === null) return null;
     if (typeof request === "string") throw new Undeliverable(request);
-    await onceDurable();
+    if (!(await mayLeave())) throw new Superseded();
     const content = replyIn(await post(request, mayBePrivate, signal), request.interfaceType);
     if (content === null) return null;
     const reply = compose(view, row.botId, content);

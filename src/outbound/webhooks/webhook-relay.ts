@@ -12,7 +12,7 @@ import { DeliveryQueue } from "../delivery-queue.ts";
 import type { WebhookDispatch, WebhookOutcome } from "./dispatch.ts";
 
 /** The services that all realms share: a request with its outcome, and the log. */
-type Dispatch = Pick<WebhookDispatch, "deliver" | "log">;
+type Dispatch = Pick<WebhookDispatch, "deliver" | "log" | "outcomes">;
 
 const deadLine = 'An outgoing webhook could not be delivered and is a dead letter now: see "cli dead-letters list"';
 
@@ -77,7 +77,12 @@ export class WebhookRelay {
       this.#queueOf(botId).noticed(id, null);
       return;
     }
-    this.#report(row, await this.#dispatch.deliver(view, row, () => onceDurable(this.#realm.gate)));
+    // If a turn changes or removes the row meanwhile, the queue is notified of that.
+    const mayLeave = async () => {
+      await onceDurable(this.#realm.gate);
+      return view.row("webhookDeliveries", [botId, id])?.attempts === row.attempts;
+    };
+    this.#report(row, await this.#dispatch.deliver(view, row, mayLeave));
   }
 
   /** The change of the row, seen after its turn, makes room for the next delivery. */
@@ -87,6 +92,7 @@ export class WebhookRelay {
     const to = { actor: "webhook", botId, id } as const;
     const { dispatcher } = this.#realm;
     if (outcome.kind === "answered") {
+      this.#dispatch.outcomes?.add("delivered");
       dispatcher.send(command(to, "webhook.answered", { reply: outcome.reply }, null));
       return;
     }
@@ -94,6 +100,7 @@ export class WebhookRelay {
     const attempts = row.attempts + 1;
     const fields = { realm: this.#realmId, bot: botId, message: row.messageId, attempts, failure, status };
     const isLast = attempts >= limits.webhook_attempts_max || webhookFailures[failure]?.isRetried === false;
+    this.#dispatch.outcomes?.add(isLast ? "dead" : "retried");
     if (isLast) this.#dispatch.log.warn(fields, deadLine);
     else this.#dispatch.log.info(fields, "An outgoing webhook failed; it will be retried");
     dispatcher.send(command(to, "webhook.failed", { failure, status }, null));

@@ -1,8 +1,7 @@
 /**
  * Why a socket is closed and what its client should do next (docs/realtime.md). The reason text says the same in words.
  */
-import type { Refusal } from "../../schemas/errors.ts";
-import { ownProperty } from "../domain/own-property.ts";
+import type { ErrorCode, Refusal } from "./errors.ts";
 
 export const closeCodes = {
   malformed: { code: 4400, reason: "malformed: fix the client" },
@@ -19,7 +18,7 @@ export const closeCodes = {
 export type CloseCause = keyof typeof closeCodes;
 
 /** Rejected credentials that tell the client more than that they are wrong. */
-const causes: Readonly<Record<string, CloseCause>> = {
+const causes: Readonly<Partial<Record<ErrorCode, CloseCause>>> = {
   USER_DEACTIVATED: "deactivated",
   REALM_DEACTIVATED: "deactivated",
   RATE_LIMIT_HIT: "rateLimited",
@@ -27,5 +26,5 @@ const causes: Readonly<Record<string, CloseCause>> = {
 
 /** @param refusal why the credentials were rejected: it decides whether the client reconnects */
 export function closeCauseOf({ code }: Refusal): CloseCause {
-  return ownProperty(causes, code) ?? "notAuthenticated";
+  return causes[code] ?? "notAuthenticated";
 }

@@ -1,0 +1,17 @@
+/** For container health checks: exits with 0 while the server wants traffic (GET /readyz of the admin socket). */
+import { request } from "node:http";
+import { join, relative, resolve } from "node:path";
+
+const path = join(resolve(process.env["DATA_DIR"] ?? "./data"), "admin.sock");
+// The kernel accepts 107 bytes.
+const socketPath = path.length > 107 ? relative(process.cwd(), path) : path;
+const sent = request({ socketPath, path: "/readyz", timeout: 4000 }, (response) => {
+  response.resume();
+  process.exitCode = response.statusCode === 200 ? 0 : 1;
+});
+sent.on("timeout", () => sent.destroy(new Error("no answer in 4 s")));
+sent.on("error", (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});
+sent.end();

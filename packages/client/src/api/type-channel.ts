@@ -1,0 +1,33 @@
+/** Generated from schemas/ by `npm run client:api`; do not edit. */
+import type { GroupValue } from "./types.ts";
+export type Channel = {
+  readonly stream_id: number;
+  readonly name: string;
+  readonly description: string;
+  readonly rendered_description: string;
+  readonly creator_id: number | null;
+  readonly date_created: number;
+  readonly invite_only: boolean;
+  readonly is_web_public: boolean;
+  readonly history_public_to_subscribers: boolean;
+  readonly is_archived: boolean;
+  readonly is_recently_active: boolean;
+  readonly is_announcement_only: boolean;
+  readonly stream_post_policy: number;
+  readonly stream_weekly_traffic: number | null;
+  readonly subscriber_count: number;
+  readonly first_message_id: number | null;
+  readonly folder_id: number | null;
+  readonly message_retention_days: number | null;
+  readonly topics_policy: "inherit" | "allow_empty_topic" | "disable_empty_topic" | "empty_topic_only";
+  readonly can_add_subscribers_group: GroupValue;
+  readonly can_administer_channel_group: GroupValue;
+  readonly can_delete_any_message_group: GroupValue;
+  readonly can_delete_own_message_group: GroupValue;
+  readonly can_move_messages_out_of_channel_group: GroupValue;
+  readonly can_move_messages_within_channel_group: GroupValue;
+  readonly can_remove_subscribers_group: GroupValue;
+  readonly can_send_message_group: GroupValue;
+  readonly can_subscribe_group: GroupValue;
+  readonly can_resolve_topics_group: GroupValue;
+};

@@ -1,0 +1,155 @@
+/**
+ * The operator's own listener: metrics, health and administration, never on the public port. By default it is a Unix
+ * socket in the data folder, which only the server's account can open. Over TCP it serves reads alone, because anybody
+ * on the machine could connect.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, relative, resolve } from "node:path";
+
+export type AdminAddress =
+  | { readonly kind: "none" }
+  /** null: DATA_DIR/admin.sock */
+  | { readonly kind: "socket"; readonly path: string | null }
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number };
+
+export interface AdminReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface AdminRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** Changes something or shows secrets, so it is served over the Unix socket only. */
+  readonly isPrivileged: boolean;
+  /** Answers by itself, and never rejects. */
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** The kernel's bound for the path of a Unix socket, without the final zero. */
+const socketPathBytesMax = 107;
+
+const connectionsMax = 64;
+const requestMsMax = 10_000;
+
+export class AdminAddressUnusable extends Error {
+  override readonly name = "AdminAddressUnusable";
+}
+
+export function send(response: ServerResponse, { status, contentType, body }: AdminReply): void {
+  response.writeHead(status, {
+    "Content-Type": contentType,
+    "Content-Length": Buffer.byteLength(body),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  response.end(body);
+}
+
+export function json(status: number, body: object): AdminReply {
+  return { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` };
+}
+
+export class AdminListener {
+  readonly #server: Server;
+  readonly #routes: readonly AdminRoute[];
+  /** Of the Unix socket, if it is one. */
+  #path: string | null = null;
+
+  constructor(routes: readonly AdminRoute[], reportBug: (error: unknown) => void) {
+    this.#routes = routes;
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        reportBug(error);
+        if (response.headersSent) response.destroy();
+        else send(response, json(500, { error: "internal error: see the log" }));
+      });
+    });
+    this.#server.maxConnections = connectionsMax;
+    this.#server.headersTimeout = requestMsMax;
+    this.#server.requestTimeout = requestMsMax;
+  }
+
+  /**
+   * @returns where it listens; null if it is switched off
+   * @throws AdminAddressUnusable with a message of one line
+   */
+  async listen(address: AdminAddress, dataDir: string): Promise<string | null> {
+    if (address.kind === "none") return null;
+    if (address.kind === "tcp") {
+      await this.#listen({ host: address.host, port: address.port });
+      const { port } = this.#server.address() as AddressInfo;
+      return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
+    }
+    const path = address.path === null ? adminSocket(dataDir) : resolve(address.path);
+    // The data folder is ours alone, so a socket that is there was left by a process that was killed.
+    if (existsSync(path)) rmSync(path);
+    const former = process.umask(0o177);
+    try {
+      // Binding is synchronous, and creates the socket with the mode that the mask leaves.
+      const listening = this.#listen({ path: shortPath(path) });
+      process.umask(former);
+      await listening;
+    } finally {
+      process.umask(former);
+    }
+    this.#path = path;
+    return path;
+  }
+
+  #listen(where: { readonly host: string; readonly port: number } | { readonly path: string }): Promise<void> {
+    return new Promise((done, fail) => {
+      const failed = (error: NodeJS.ErrnoException) =>
+        fail(new AdminAddressUnusable(`${JSON.stringify(where)} cannot be used for administration: ${error.code}`));
+      this.#server.once("error", failed);
+      this.#server.listen(where, () => {
+        this.#server.off("error", failed);
+        done();
+      });
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path = ""] = (request.url ?? "").split("?");
+    const site = request.headers["sec-fetch-site"];
+    if (site !== undefined && site !== "none" && site !== "same-origin") {
+      send(response, json(403, { error: "pages of other sites may not read this" }));
+      return;
+    }
+    const matching = this.#routes.filter((route) => route.path === path);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const route = matching.find((candidate) => candidate.method === method);
+    if (matching.length === 0) send(response, json(404, { error: "not found" }));
+    else if (route === undefined) send(response, json(405, { error: "method not allowed" }));
+    else if (route.isPrivileged && this.#path === null) {
+      send(response, json(403, { error: "served over the Unix socket only: see ADMIN_LISTEN" }));
+    } else await route.serve(request, response);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise<void>((done) => this.#server.close(() => done()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+export function adminSocket(dataDir: string): string {
+  return join(dataDir, "admin.sock");
+}
+
+/**
+ * The path in a form that the kernel accepts.
+ * @throws AdminAddressUnusable if there is none
+ */
+export function shortPath(path: string): string {
+  const forms = [path, relative(process.cwd(), path)];
+  const form = forms.find((one) => Buffer.byteLength(one) <= socketPathBytesMax);
+  if (form !== undefined) return form;
+  throw new AdminAddressUnusable(
+    `the path of the admin socket is longer than ${socketPathBytesMax} bytes: set ADMIN_LISTEN to a shorter one (${path})`,
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * The operator's side of the server (docs/operations.md): liveness, readiness and metrics on a listener of their own,
+ * which is there before the first organization is opened and until the last one is closed.
+ */
+import { type Exposition, expositionOf } from "./admin/exposition.ts";
+import {
+  type AdminAddress,
+  AdminAddressUnusable,
+  AdminListener,
+  type AdminRoute,
+  json,
+  send,
+} from "./admin/listener.ts";
+import { ProcessWatch } from "./admin/process-watch.ts";
+import { BadConfig } from "./config.ts";
+import type { Log } from "./log.ts";
+import { type MetricSources, metricFamilies } from "./metric-families.ts";
+import type { Clock } from "./runtime/clock.ts";
+
+export interface AdministrationOptions {
+  readonly address: AdminAddress;
+  readonly dataDir: string;
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Log;
+  readonly reportBug: (error: unknown) => void;
+}
+
+type Phase =
+  | { readonly kind: "starting" }
+  | { readonly kind: "serving"; readonly exposition: Exposition; readonly acceptsWrites: () => boolean }
+  | { readonly kind: "draining"; readonly exposition: Exposition };
+
+/** Why the server does not want traffic. */
+const unready = {
+  starting: "the server is starting",
+  draining: "the server is stopping",
+  readOnly: "changes are rejected: the disk is nearly full, or the quota is used up",
+} as const;
+
+export class Administration {
+  readonly #listener: AdminListener;
+  readonly #watch: ProcessWatch;
+  #phase: Phase = { kind: "starting" };
+
+  private constructor({ clock, reportBug }: AdministrationOptions) {
+    this.#watch = new ProcessWatch((milliseconds, callback) => clock.after(milliseconds, callback));
+    this.#listener = new AdminListener(this.#routes(), reportBug);
+  }
+
+  /** @throws BadConfig when ADMIN_LISTEN cannot be used; a default socket that cannot be opened is only logged */
+  static async open(options: AdministrationOptions): Promise<Administration> {
+    const administration = new Administration(options);
+    const { address, dataDir, log } = options;
+    try {
+      const where = await administration.#listener.listen(address, dataDir);
+      if (where !== null) log.info({ at: where }, "administration");
+    } catch (error) {
+      if (!(error instanceof AdminAddressUnusable)) throw error;
+      if (address.kind !== "socket" || address.path !== null) throw new BadConfig(`ADMIN_LISTEN: ${error.message}`);
+      log.warn(error.message);
+    }
+    return administration;
+  }
+
+  serving(sources: Omit<MetricSources, "watch">): void {
+    const exposition = expositionOf(metricFamilies({ ...sources, watch: this.#watch }));
+    this.#phase = { kind: "serving", exposition, acceptsWrites: sources.acceptsWrites };
+  }
+
+  draining(): void {
+    if (this.#phase.kind === "serving") this.#phase = { kind: "draining", exposition: this.#phase.exposition };
+  }
+
+  async close(): Promise<void> {
+    this.#watch.end();
+    await this.#listener.close();
+  }
+
+  #routes(): AdminRoute[] {
+    return [
+      {
+        method: "GET",
+        path: "/healthz",
+        isPrivileged: false,
+        serve: async (_request, response) => send(response, json(200, { status: "ok" })),
+      },
+      {
+        method: "GET",
+        path: "/readyz",
+        isPrivileged: false,
+        serve: async (_request, response) => {
+          const why = this.#unready();
+          send(response, why === null ? json(200, { status: "ready" }) : json(503, { status: "unready", why }));
+        },
+      },
+      {
+        method: "GET",
+        path: "/metrics",
+        isPrivileged: false,
+        serve: async (_request, response) => {
+          const phase = this.#phase;
+          if (phase.kind === "starting") {
+            send(response, json(503, { status: "unready", why: unready.starting }));
+            return;
+          }
+          this.#watch.begin();
+          const { exposition } = phase;
+          send(response, { status: 200, contentType: exposition.contentType, body: await exposition.text() });
+        },
+      },
+    ];
+  }
+
+  #unready(): string | null {
+    const phase = this.#phase;
+    if (phase.kind !== "serving") return unready[phase.kind];
+    return phase.acceptsWrites() ? null : unready.readOnly;
+  }
+}

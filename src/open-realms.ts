@@ -1,0 +1,137 @@
+/** The organizations of a data folder, with what makes their turns durable, and what is delivered for them. */
+import { join } from "node:path";
+import { featureLevel, serverVersion } from "../schemas/server.ts";
+import type { Config } from "./config.ts";
+import { composeMessage } from "./domain/message-content.ts";
+import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
+import type { Durability } from "./journal/durability.ts";
+import { reportLinkifiers } from "./linkifier-check.ts";
+import type { Log } from "./log.ts";
+import { siteOf as siteOfEntry } from "./mail-config.ts";
+import type { Meters } from "./metrics/meters.ts";
+import type { OpenHubs } from "./open-hubs.ts";
+import { MailSender } from "./outbound/mail/mail-sender.ts";
+import { outboxTransport } from "./outbound/mail/outbox.ts";
+import { OutboxRelay } from "./outbound/mail/outbox-relay.ts";
+import { smtpTransport } from "./outbound/mail/smtp.ts";
+import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
+import { WebhookRelay } from "./outbound/webhooks/webhook-relay.ts";
+import { webhookRequest } from "./queries/webhooks.ts";
+import type { Hub } from "./realtime/hub.ts";
+import type { Clock } from "./runtime/clock.ts";
+import type { Alarm } from "./runtime/dispatcher.ts";
+import type { Realm } from "./runtime/realm.ts";
+import { RealmHost } from "./runtime/realm-host.ts";
+import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import { durabilityOf } from "./server-durability.ts";
+import type { DiskSpace } from "./store/disk-space.ts";
+import type { RealmEntry, RootStore } from "./store/root.ts";
+
+const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
+
+export interface RealmsContext {
+  readonly dataDir: string;
+  readonly root: RootStore;
+  readonly space: DiskSpace;
+  readonly hubs: OpenHubs;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+  readonly log: Log;
+  readonly meters: Meters;
+  readonly startedAt: number;
+  /** The server's own address, which is known once it listens. */
+  readonly url: () => string;
+}
+
+export interface OpenedRealms {
+  readonly host: RealmHost;
+  readonly durability: Durability;
+  readonly hubOf: (realm: Realm) => Hub;
+  /** The address of an organization, without a trailing slash. */
+  readonly siteOf: (realm: Realm) => string;
+  /** Resolves when no email and no webhook is under way. */
+  endDeliveries(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Settles what the last process left in the journal, and opens the organizations that have work to do. */
+export async function openRealms(config: Config, context: RealmsContext): Promise<OpenedRealms> {
+  const { dataDir, root, space, hubs, clock, alarm, meters, url } = context;
+  const { mailSender, webhooks } = createOutbound(config, context);
+  const entries = new Map<Realm, RealmEntry>();
+  const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
+  const reportBug = (error: unknown) => alarm.bug(error, null);
+  const durability = await durabilityOf(config, {
+    ...context,
+    fatal: alarm.fatal,
+    reportBug,
+    flushTimes: meters.flushes,
+  });
+  const host = new RealmHost({
+    dataDir,
+    root,
+    owner: root.token,
+    durability,
+    clock,
+    alarm,
+    acceptsWrites: () => space.acceptsWrites(),
+    idleMs: config.realmIdleMs,
+    turnTimes: meters.turns,
+    onOpen(realm, entry) {
+      const { hub, isFirst } = hubs.open(realm, entry.id, {
+        limitsPresence: config.presenceLimitedToAccessible,
+        reportBug,
+        delivered: meters.events,
+      });
+      entries.set(realm, entry);
+      if (isFirst) hub.announceRestart(restartBody(context.startedAt));
+      if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
+      new WebhookRelay(realm, entry.id, webhooks);
+      new OutboxRelay(realm, entry.id, mailSender, () => siteOf(realm));
+      new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
+    },
+    onClose(realm, { id }) {
+      hubs.park(realm, id);
+      entries.delete(realm);
+    },
+  });
+  host.openDue();
+  return {
+    host,
+    durability,
+    hubOf: (realm) => hubs.get(realm),
+    siteOf,
+    async endDeliveries() {
+      await Promise.all([mailSender.close(), webhooks.close()]);
+    },
+    async close() {
+      await host.close();
+      await durability.close();
+    },
+  };
+}
+
+/** Emails and webhooks, shared by all organizations. */
+function createOutbound(config: Config, { clock, dataDir, log, meters }: RealmsContext) {
+  const { smtpServer, mailSender: sender } = config;
+  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
+  const webhooks = new WebhookDispatch({
+    clock,
+    log,
+    mayBePrivate: config.webhooksMayBePrivate,
+    requestOf: webhookRequest,
+    compose: composeMessage,
+    outcomes: meters.webhooks,
+  });
+  return { mailSender: new MailSender({ transport, sender, clock, log, outcomes: meters.mails }), webhooks };
+}
+
+/** The body of the `restart` event for clients whose queue survived a restart. */
+function restartBody(startedAt: number) {
+  return {
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    server_generation: Math.floor(startedAt / 1000),
+  };
+}

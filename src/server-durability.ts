@@ -1,0 +1,25 @@
+/** What makes the turns of a server durable, and copies them to the archive. */
+import { archivePorts } from "./archive/open-archive.ts";
+import type { Config } from "./config.ts";
+import type { Durability } from "./journal/durability.ts";
+import { type OpenDurabilityOptions, openDurability } from "./journal/open-durability.ts";
+import type { Log } from "./log.ts";
+import { type Clock, systemClock } from "./runtime/clock.ts";
+import type { DiskSpace } from "./store/disk-space.ts";
+import type { RootStore } from "./store/root.ts";
+
+export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "reportBug" | "flushTimes"> {
+  readonly dataDir: string;
+  readonly root: RootStore;
+  readonly clock: Clock;
+  readonly space: DiskSpace;
+  readonly log: Log;
+}
+
+export function durabilityOf(config: Config, { root, space, log, ...tools }: DurabilityTools): Promise<Durability> {
+  // Disks work in real time, whatever clock the realms have.
+  const clock = { ...systemClock, now: () => tools.clock.now() };
+  const hasSpace = () => space.acceptsWrites();
+  const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
+  return openDurability({ ...tools, kind: config.durability, owner: root.token, archive, clock, hasSpace });
+}

@@ -1,0 +1,171 @@
+/** The admin listener: metrics, liveness and readiness (docs/operations.md, docs/metrics.md). */
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import t from "tap";
+import { BadConfig, readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { startServer } from "../../src/server.ts";
+import { askAdmin, sampleIn } from "../support/admin.ts";
+import { checkout, freePort } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+/** Names, types and labels in the text format of Prometheus. */
+function familiesIn(text: string): Map<string, { type: string; labels: Set<string> }> {
+  const families = new Map<string, { type: string; labels: Set<string> }>();
+  for (const [, name = "", type = ""] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    families.set(name, { type, labels: new Set() });
+  }
+  for (const [, name = "", labels = ""] of text.matchAll(/^([a-z_]+)\{([^}]*)\} /gm)) {
+    const family = families.get(name) ?? families.get(name.replace(/_(?:bucket|sum|count)$/, ""));
+    for (const [, label = ""] of labels.matchAll(/(\w+)="/g)) if (label !== "le") family?.labels.add(label);
+  }
+  return families;
+}
+
+t.test("[operations, Health] the table of metrics is what /metrics shows", async (t) => {
+  const server = await startTestServer(t);
+  await server.owner.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "Counted" });
+  // The event loop's delay is measured from the first reading on.
+  await askAdmin(server.dataDir, "/metrics");
+  await server.owner.get("/users/me");
+  const { status, contentType, body } = await askAdmin(server.dataDir, "/metrics");
+  t.equal(status, 200);
+  t.match(contentType, /^text\/plain; version=0\.0\.4/);
+  const table = readFileSync(join(checkout, "docs/metrics.md"), "utf8");
+  const rows = [...table.matchAll(/^\| `(colloquy_\w+)` \| (\w+) \|([^|]*)\|/gm)];
+  const documented = rows.map(([, name, type, labels = ""]) => [
+    name,
+    type,
+    [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).toSorted(),
+  ]);
+  const families = familiesIn(body);
+  const shown = [...families].map(([name, { type, labels }]) => [name, type, [...labels].toSorted()]);
+  t.strictSame(shown, documented);
+});
+
+t.test("[operations, Health] requests, turns, flushes, sockets and failed logins are counted", async (t) => {
+  const server = await startTestServer(t);
+  const socket = new Socket(server.url, { as: server.owner });
+  await socket.opened();
+  await server.owner.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "Counted" });
+  await server.owner.get("/no-such-path");
+  const wrong = await server.owner.anonymous().post("/fetch_api_key", { username: "x@example.com", password: "wrong" });
+  t.equal(wrong.status, 401);
+  const { body } = await askAdmin(server.dataDir, "/metrics");
+  const of = (sample: string) => sampleIn(body, sample);
+  t.equal(of('colloquy_requests_total{operation="send-message",status="200"}'), 1);
+  t.equal(of('colloquy_requests_total{operation="none",status="404"}'), 1);
+  t.equal(of('colloquy_failed_logins_total{by="password"}'), 1);
+  t.equal(of("colloquy_sockets"), 1);
+  t.equal(of('colloquy_realm_messages{realm=""}'), 1);
+  t.ok((of("colloquy_turn_seconds_count") ?? 0) > 0);
+  t.ok((of("colloquy_flush_seconds_count") ?? 0) > 0);
+  t.ok((of("colloquy_flush_seconds_sum") ?? 0) > 0);
+  t.equal(of('colloquy_turn_seconds_bucket{le="+Inf"}'), of("colloquy_turn_seconds_count"));
+  socket.ws.close();
+});
+
+t.test("[S2] metrics show no key, password, address or text", async (t) => {
+  const server = await startTestServer(t);
+  const canaries = ["canary-text", "canary-name", "canary.address", "canary-password", server.owner.account?.key ?? ""];
+  const person = await server.person("canary-name");
+  await person.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "canary-text" });
+  await person
+    .anonymous()
+    .post("/fetch_api_key", { username: "canary.address@example.com", password: "canary-password" });
+  const { body } = await askAdmin(server.dataDir, "/metrics");
+  t.ok(body.length > 1000);
+  t.strictSame(
+    canaries.filter((canary) => body.includes(canary)),
+    [],
+  );
+});
+
+t.test(
+  "[operations, Health] a failed login is a line of the log with its address, in the form that fail2ban reads",
+  async (t) => {
+    const lines: string[] = [];
+    const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
+    const environment = { TRUST_PROXY: "true", RATE_LIMITS: "login=2/60" };
+    const server = await startTestServer(t, { log, environment });
+    const forwarded = { "X-Forwarded-For": "203.0.113.7" };
+    for (const attempt of [1, 2, 3]) {
+      const authorization = `Basic ${Buffer.from(`someone@example.com:wrong-key-${attempt}`).toString("base64")}`;
+      const url = `${server.url}/api/v1/users/me`;
+      const { status } = await fetch(url, { headers: { ...forwarded, authorization } });
+      t.equal(status, attempt <= 2 ? 401 : 429);
+    }
+    const documented = /failregex = (.*?)`/.exec(readFileSync(join(checkout, "docs/operations.md"), "utf8"))?.[1] ?? "";
+    const pattern = new RegExp(documented.replace("<HOST>", "(203\\.0\\.113\\.7)"));
+    t.equal(lines.filter((line) => pattern.test(line)).length, 2, "what is over the limit does not fill the log");
+    t.notOk(lines.join("").includes("wrong-key"));
+  },
+);
+
+t.test("[operations, Health] the socket belongs to the server's account alone, and goes with the server", async (t) => {
+  const server = await startTestServer(t);
+  const socket = join(server.dataDir, "admin.sock");
+  t.equal(statSync(socket).mode & 0o777, 0o600);
+  t.strictSame(await askAdmin(server.dataDir, "/healthz"), {
+    status: 200,
+    contentType: "application/json",
+    body: '{"status":"ok"}\n',
+  });
+  t.match(await askAdmin(server.dataDir, "/readyz"), { status: 200, body: '{"status":"ready"}\n' });
+  t.match(await askAdmin(server.dataDir, "/"), { status: 404 });
+  t.match(await askAdmin(server.dataDir, "/metrics", { method: "DELETE" }), { status: 405 });
+  await server.stop();
+  t.notOk(existsSync(socket));
+});
+
+t.test(
+  "[operations, Health] a socket that a killed server left does not keep the next one from starting",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, "admin.sock"), "");
+    const server = await startTestServer(t, { dataDir });
+    t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 });
+  },
+);
+
+t.test("[M5] /readyz answers 503 while changes are rejected", async (t) => {
+  const server = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  t.match(await askAdmin(server.dataDir, "/readyz"), { status: 503, body: /changes are rejected/ });
+  t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 }, "the process is alive");
+  const { body } = await askAdmin(server.dataDir, "/metrics");
+  t.equal(sampleIn(body, "colloquy_writes_accepted"), 0);
+});
+
+t.test(
+  "[operations, Health] over TCP there is one address for metrics, and pages of other sites get nothing",
+  async (t) => {
+    const port = await freePort();
+    const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
+    t.match(await askAdmin(port, "/metrics"), { status: 200 });
+    const headers = { "Sec-Fetch-Site": "cross-site" };
+    t.match(await askAdmin(port, "/metrics", { headers }), { status: 403 });
+    t.match(await server.owner.get("/metrics"), { status: 404 }, "the public port does not have it");
+    const second = readConfig({ PORT: "0", DATA_DIR: temporaryFolder(t), ADMIN_LISTEN: `127.0.0.1:${port}` });
+    const tools = {
+      log: createLog("silent"),
+      die(error: unknown): never {
+        throw error;
+      },
+    };
+    await t.rejects(startServer(second, tools), { name: "BadConfig", message: /ADMIN_LISTEN.*EADDRINUSE/ });
+  },
+);
+
+t.test("[operations, Configuration] ADMIN_LISTEN is a socket, an address or none", (t) => {
+  const of = (value: string) => readConfig({ ADMIN_LISTEN: value }).adminAddress;
+  t.strictSame(of(""), { kind: "socket", path: null });
+  t.strictSame(of("none"), { kind: "none" });
+  t.strictSame(of("./run/admin"), { kind: "socket", path: "./run/admin" });
+  t.strictSame(of("[::1]:9992"), { kind: "tcp", host: "::1", port: 9992 });
+  t.strictSame(of("localhost:9992"), { kind: "tcp", host: "localhost", port: 9992 });
+  for (const wrong of ["9992", "localhost:", "localhost:70000", "admin.sock"]) t.throws(() => of(wrong), BadConfig);
+  t.end();
+});

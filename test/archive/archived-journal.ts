@@ -1,0 +1,93 @@
+/** A journal and its archive without threads: each step happens when a test says so, in small files. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ArchiveWriter } from "../../src/archive/archive-writer.ts";
+import { beginFrame, frameBytes, frameMemory } from "../../src/journal/frame.ts";
+import type { Position } from "../../src/journal/journal.ts";
+import { takeOver } from "../../src/journal/owner.ts";
+import { RecordEncoder } from "../../src/journal/record.ts";
+import { recoverJournal } from "../../src/journal/recovery.ts";
+import { SegmentWriter } from "../../src/journal/segment-writer.ts";
+import { removeSpares } from "../../src/journal/segments.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+const sizes = { segmentBytes: 2048, sparesMax: 2, spareStepBytes: 1024 };
+export const archiveSizes = { fileBytes: 4096, smallFilesMax: 5 };
+const encoder = new RecordEncoder();
+
+export function recordOf(position: Position): Uint8Array {
+  const row = { ordered: position, bytes: Buffer.alloc((position * 37) % 400, position & 0xff) };
+  return new Uint8Array(encoder.encode(position, 1000 + position, [{ storedName: "x", written: [row] }]));
+}
+
+/** A data folder with a journal, and its archive. */
+export class World {
+  readonly dataDir: string;
+  readonly archive: string;
+  readonly journalFolder: string;
+  #journal: SegmentWriter;
+  #writer: ArchiveWriter;
+  #end: Position;
+  /** The archive has said that it has these. */
+  archived: Position = 0;
+  isFresh = false;
+
+  constructor(t: Teardown) {
+    const folder = temporaryFolder(t, { inMemory: true });
+    this.dataDir = join(folder, "data");
+    this.archive = join(folder, "archive");
+    this.journalFolder = join(this.dataDir, "journal");
+    mkdirSync(this.journalFolder, { recursive: true });
+    mkdirSync(this.archive);
+    [this.#journal, this.#end] = this.#open();
+    this.#writer = this.#newWriter();
+  }
+
+  #newWriter(): ArchiveWriter {
+    return new ArchiveWriter(
+      { archive: this.archive, dataDir: this.dataDir, journal: this.journalFolder },
+      archiveSizes,
+    );
+  }
+
+  #open(): [SegmentWriter, Position] {
+    const { owner, before } = takeOver(this.journalFolder);
+    const { segments, end, released } = recoverJournal(this.journalFolder, before);
+    removeSpares(this.journalFolder);
+    return [new SegmentWriter({ folder: this.journalFolder, epoch: owner.epoch, segments, end, released, sizes }), end];
+  }
+
+  get writer(): ArchiveWriter {
+    return this.#writer;
+  }
+
+  get end(): Position {
+    return this.#end;
+  }
+
+  write(count: number): void {
+    for (let left = count; left > 0; left--) {
+      const record = recordOf(++this.#end);
+      const run = new Uint8Array(frameBytes(record.length));
+      beginFrame(frameMemory(run), 0, 1 + (this.#end % 3), record);
+      this.#journal.write([run]);
+    }
+    this.#journal.mark();
+  }
+
+  copy(): void {
+    this.archived = this.#writer.copy(this.#end, this.isFresh, () => undefined).upTo;
+    this.isFresh = false;
+  }
+
+  /** The journal forgets what was archived, or more. */
+  release(upTo: Position): void {
+    while (this.#journal.tidy(upTo));
+  }
+
+  /** The process is killed, and starts again. */
+  restart(): void {
+    [this.#journal, this.#end] = this.#open();
+    this.#writer = this.#newWriter();
+  }
+}

@@ -1,0 +1,24 @@
+"""How schemathesis encodes a form: a property with the encoding application/json is JSON text, everything else is plain."""
+
+import json
+from urllib.parse import urlencode
+
+import schemathesis
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def text_of(value: object, is_json: bool) -> str:
+    if isinstance(value, str) and not is_json:
+        return value
+    return json.dumps(value)
+
+
+@schemathesis.serializer(FORM)
+def encode_form(ctx: schemathesis.SerializationContext, value: object) -> bytes | None:
+    if not isinstance(value, dict):
+        return None
+    body = ctx.case.operation.definition.raw.get("requestBody", {})
+    encoding = body.get("content", {}).get(FORM, {}).get("encoding", {})
+    pairs = [(name, text_of(each, name in encoding)) for name, each in value.items()]
+    return urlencode(pairs, errors="surrogatepass").encode()

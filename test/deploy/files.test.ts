@@ -1,0 +1,53 @@
+/** The files in deploy/ that start and watch a server: what can be checked without a container. */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { checkout, Program } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+function health(t: Test, dataDir: string) {
+  return new Program(t, process.execPath, ["deploy/health.mjs"], { DATA_DIR: dataDir }).exited;
+}
+
+t.test("[operations, Packages] the container's health check follows /readyz", async (t) => {
+  const ready = await startTestServer(t);
+  t.match(await health(t, ready.dataDir), { code: 0 });
+  const readOnly = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  t.match(await health(t, readOnly.dataDir), { code: 1 }, "changes are rejected");
+  await ready.stop();
+  t.match(await health(t, ready.dataDir), { code: 1, stderr: /ENOENT/ }, "no server");
+});
+
+t.test("[operations, Packages] the Dockerfile runs commands that exist", (t) => {
+  const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
+  const commands = [...text.matchAll(/CMD (\[.*\])/g)].map(([, list = "[]"]) => JSON.parse(list) as string[]);
+  t.equal(commands.length, 2, "the health check and the server");
+  for (const [program, file = ""] of commands) {
+    t.equal(program, "node");
+    t.ok(readFileSync(join(checkout, file), "utf8").length > 0, file);
+  }
+  t.end();
+});
+
+const hasVerify = spawnSync("systemd-analyze", ["--version"]).status === 0;
+t.test(
+  "[operations, Packages] systemd accepts the unit",
+  { skip: hasVerify ? false : "systemd is not installed" },
+  (t) => {
+    const unit = readFileSync(join(checkout, "deploy/colloquy.service"), "utf8");
+    t.match(unit, "ExecStart=/usr/bin/node start.mjs");
+    const here = join(temporaryFolder(t), "colloquy.service");
+    // The folder and Node of this machine.
+    const local = unit
+      .replace("/usr/bin/node", process.execPath)
+      .replace("WorkingDirectory=/opt/colloquy", `WorkingDirectory=${checkout}`);
+    writeFileSync(here, local);
+    const { stderr } = spawnSync("systemd-analyze", ["verify", here], { encoding: "utf8" });
+    t.strictSame(
+      stderr.split("\n").filter((line) => line.includes("colloquy.service")),
+      [],
+    );
+    t.end();
+  },
+);

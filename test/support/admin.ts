@@ -1,0 +1,41 @@
+/** Requests to a server's admin socket. */
+import { request } from "node:http";
+import { adminSocket, shortPath } from "../../src/admin/listener.ts";
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface AdminRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** @param where the data folder of the server, or the port of its admin listener */
+export function askAdmin(where: string | number, path: string, asked: AdminRequest = {}): Promise<AdminAnswer> {
+  const target = typeof where === "number" ? { port: where } : { socketPath: shortPath(adminSocket(where)) };
+  const { method = "GET", headers = {}, body } = asked;
+  return new Promise((done, fail) => {
+    const sent = request({ ...target, path, method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", fail);
+      response.on("end", () => {
+        const { statusCode: status = 0 } = response;
+        const contentType = response.headers["content-type"] ?? "";
+        done({ status, contentType, body: Buffer.concat(chunks).toString() });
+      });
+    });
+    sent.on("error", fail);
+    sent.end(body);
+  });
+}
+
+/** The value of a sample, written as in the output, e.g. `colloquy_sockets`; undefined if there is none. */
+export function sampleIn(text: string, sample: string): number | undefined {
+  const line = text.split("\n").find((one) => one.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
