@@ -13,6 +13,7 @@ import { Audience, type Posted } from "./audience.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Facts } from "./facts.ts";
 import type { Replica, Write } from "./replica.ts";
+import type { Turn } from "./turn-log.ts";
 
 export interface Request {
   /** In the order of sending. */
@@ -50,7 +51,7 @@ export class Auditor {
   #newest = { serial: 0, id: 0 };
   /** Tokens of scheduled messages, by their owner. */
   readonly #scheduled = new Map<string, string>();
-  /** Commands that machines processed since the last transaction. */
+  /** Commands that the machine processed since the last turn ended. */
   #executed: Command[] = [];
 
   constructor(replica: Replica) {
@@ -66,6 +67,13 @@ export class Auditor {
 
   executed(command: Command): void {
     this.#executed.push(command);
+  }
+
+  /** A turn ended. @returns the commands that ran since the one before */
+  takeExecuted(): readonly Command[] {
+    const executed = this.#executed;
+    this.#executed = [];
+    return executed;
   }
 
   /** The affected facts are no longer followed: they may now change in ways that are not computed here. */
@@ -116,16 +124,15 @@ export class Auditor {
     for (const { command } of requests) this.facts.doubted(command);
   }
 
-  /** A transaction was committed; its rows are not in the replica yet. @returns the messages posted in it */
-  committed(writes: readonly Write[]): Posted[] {
+  /** A turn is on the disk; its rows are not in the replica yet. @returns the messages posted in it */
+  committed({ writes, executed }: Turn): Posted[] {
     for (const write of writes) {
       if (write.table === "messages" && write.bytes !== null) this.#message(write.key as number, write.bytes);
       if (write.bytes === null && (write.table === "mailbox" || write.table === "timers"))
-        this.#processed(write, writes);
-      if (write.table === "mailbox" && write.bytes !== null) this.#replaced(write.key as number, write.bytes);
+        this.#processed(write, { writes, executed });
+      if (write.table === "mailbox" && write.bytes !== null) this.#replaced(write.key as number, write.bytes, executed);
     }
-    this.deliveries.committed(writes, this.#executed);
-    this.#executed = [];
+    this.deliveries.committed(writes, executed);
     return this.audience.committed(writes);
   }
 
@@ -138,26 +145,26 @@ export class Auditor {
   }
 
   /** M3, M8: a mailbox or timer row is removed in the transaction in which its command ran or was abandoned. */
-  #processed({ table, key }: Write, writes: readonly Write[]): void {
+  #processed({ table, key }: Write, { writes, executed }: Pick<Turn, "writes" | "executed">): void {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
     const row = staged?.bytes ? decodeRow(waiting, key, staged.bytes) : this.#replica.get(waiting, key);
     if (row === undefined || isExpiryCancelled(row.command as Command, writes)) return;
-    this.#mustHaveRun(row.command as Command, { table, key });
+    this.#mustHaveRun(row.command as Command, { table, key }, executed);
   }
 
   /** The remaining part of a command reuses its row. */
-  #replaced(key: number, bytes: Uint8Array): void {
+  #replaced(key: number, bytes: Uint8Array, executed: readonly Command[]): void {
     const before = this.#replica.get("mailbox", key)?.command as Command | undefined;
     const after = decodeRow("mailbox", key, bytes).command as Command;
     if (before === undefined || identityOf(before) === identityOf(after)) return;
-    this.#mustHaveRun(before, { table: "mailbox", key });
+    this.#mustHaveRun(before, { table: "mailbox", key }, executed);
   }
 
-  #mustHaveRun(waited: Command, { table, key }: Pick<Write, "table" | "key">): void {
+  #mustHaveRun(waited: Command, { table, key }: Pick<Write, "table" | "key">, executed: readonly Command[]): void {
     const wanted = identityOf(waited);
-    if (this.#executed.some((command) => identityOf(command) === wanted)) return;
-    if (table === "timers" && this.#executed.some(({ type }) => cancelTimers.has(type))) return;
+    if (executed.some((command) => identityOf(command) === wanted)) return;
+    if (table === "timers" && executed.some(({ type }) => cancelTimers.has(type))) return;
     this.report(`[M3] ${table} ${JSON.stringify(key)} was removed, but ${wanted.slice(0, 200)} never ran`);
   }
 

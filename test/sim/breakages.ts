@@ -1,54 +1,95 @@
 /**
- * Servers that are broken in one way each, at one of their interfaces: the store, the hub, the projections. Every bug
- * finder must find these (positive control).
+ * Servers that are broken in one way each, at one of their interfaces: the journal, the gate, the overlay, checkpoints,
+ * recovery, the rows, the hub, the projections. Every bug finder must find these (positive control).
  */
-import { copyFileSync, existsSync, renameSync } from "node:fs";
-import { join } from "node:path";
-import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import { storedName, type TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
+import type { Writer } from "../../src/journal/checkpoint-worker.ts";
+import type { DurableTables } from "../../src/journal/durability.ts";
+import { type Gate, openGate } from "../../src/journal/gate.ts";
+import type { Recorded } from "../../src/journal/journal.ts";
+import { OverlayTables } from "../../src/journal/overlay-tables.ts";
+import { decodeRecord } from "../../src/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
-import type { Environment, PreparedWrite } from "../../src/store/environment.ts";
+import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { StoreWriter } from "../../src/store/store-writer.ts";
+import { turnKey } from "../../src/store/turn-number.ts";
 import { areaCases } from "../areas/index.ts";
 import type { Breakage } from "./machine.ts";
-import { StoreTap } from "./store-tap.ts";
+import { TablesTap } from "./tables-tap.ts";
 
-/** Keeps the state before the last commit, which a power cut restores: nothing was flushed. */
-class Unflushed extends StoreTap {
-  readonly #folder: string;
-
-  constructor(inner: Environment, folder: string) {
-    super(inner);
-    this.#folder = folder;
-  }
-
-  override transaction<R>(work: () => R): R {
-    if (this.isWriting) return super.transaction(work);
-    const { now, next, before } = imagesIn(this.#folder);
-    copyFileSync(now, next);
-    const result = super.transaction(work);
-    renameSync(next, before);
-    return result;
-  }
+/** The realm has this gate instead of its own. */
+function withGate(durable: DurableTables, gate: Gate): DurableTables {
+  return Object.create(durable, { gate: { value: gate } }) as DurableTables;
 }
 
-function imagesIn(folder: string) {
-  return { now: join(folder, "data.mdb"), next: join(folder, "next.image"), before: join(folder, "before.image") };
+/** Lets out what shows a turn with the flush before the turn's own. */
+function earlyBy(records: number, gate: Gate): Gate {
+  return {
+    get isOpen() {
+      return gate.isOpenFor(gate.shown - records);
+    },
+    get shown() {
+      return gate.shown;
+    },
+    reads: gate.reads,
+    isOpenFor: (position) => gate.isOpenFor(position - records),
+    pass: (leave, seen = gate.shown) => gate.pass(leave, seen - records),
+    get hasRoom() {
+      return gate.hasRoom;
+    },
+    onceRoom: (goOn) => gate.onceRoom(goOn),
+  };
 }
 
-function losesLastCommit(folder: string): void {
-  const { now, before } = imagesIn(folder);
-  if (existsSync(before)) copyFileSync(before, now);
+/** Drops the rows of a turn as soon as its record is durable, although the store does not have them yet. */
+function droppingEarly(durable: DurableTables): DurableTables {
+  const { tables, gate } = durable;
+  let turn = 0;
+  class Dropping extends TablesTap {
+    override transaction<R>(work: () => R): R {
+      const result = super.transaction(work);
+      if (this.isWriting || !(tables instanceof OverlayTables)) return result;
+      turn++;
+      const ended = turn;
+      gate.pass(() => tables.checkpointed(ended));
+      return result;
+    }
+  }
+  return Object.create(durable, { tables: { value: new Dropping(tables) } }) as DurableTables;
+}
+
+/** Stores the number of the last turn in a transaction of its own, before the rows. */
+function numberFirst(writer: Writer): Writer {
+  const isNumber = ({ table, key }: { readonly table: string; readonly key: string }) =>
+    table === storedName("meta") && key === nameOfKey(turnKey);
+  return {
+    write: (rows, guards) => {
+      const all = [...rows];
+      return writer.write(all.filter(isNumber), guards) && writer.write(all, []);
+    },
+    close: () => writer.close(),
+  };
+}
+
+/** Writes the rows of the first record that the journal still has once more. */
+async function appliesAgain(folder: string, records: readonly Recorded[]): Promise<void> {
+  const [first] = records;
+  if (first === undefined) return;
+  const writer = new StoreWriter(folder);
+  writer.write(decodeRecord(first.bytes).writes, []);
+  await writer.close();
 }
 
 /** Mailbox rows are removed before their commands run. */
-class EarlyMailboxRemoval extends StoreTap {
-  #kept: number[] = [];
+class EarlyMailboxRemoval extends TablesTap {
+  #kept: unknown[] = [];
 
-  override put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): number {
-    if (table === "mailbox") this.#kept.push(key as number);
-    return super.put(table, key, row);
+  override write(table: TableName, key: unknown, bytes: Uint8Array | null): void {
+    if (table === "mailbox" && bytes !== null) this.#kept.push(key);
+    super.write(table, key, bytes);
   }
 
   override transaction<R>(work: () => R): R {
@@ -56,41 +97,28 @@ class EarlyMailboxRemoval extends StoreTap {
       const early = this.#kept;
       this.#kept = [];
       super.transaction(() => {
-        for (const key of early) this.remove("mailbox", key);
+        for (const key of early) super.write("mailbox", key, null);
       });
     }
     return super.transaction(work);
   }
 }
 
-class ForgottenKeys extends StoreTap {
-  override put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): number {
-    return table === "idempotency" ? 0 : super.put(table, key, row);
-  }
-}
+/** Does not write some rows. */
+class Forgetful extends TablesTap {
+  readonly #isForgotten: (table: TableName, bytes: Uint8Array | null) => boolean;
 
-/** A timer that fired stays, and fires again at the next start. */
-class UnremovedTimers extends StoreTap {
-  override write(prepared: PreparedWrite): void {
-    if (prepared.table !== "timers" || prepared.bytes !== null) super.write(prepared);
+  constructor(inner: TablesTap["inner"], isForgotten: (table: TableName, bytes: Uint8Array | null) => boolean) {
+    super(inner);
+    this.#isForgotten = isForgotten;
   }
-}
 
-/** All rows of a command are written except its last one. */
-class HalfWritten extends StoreTap {
-  override write(prepared: PreparedWrite): void {
-    if (prepared.table !== "conversationMessages") super.write(prepared);
+  override write(table: TableName, key: unknown, bytes: Uint8Array | null): void {
+    if (!this.#isForgotten(table, bytes)) super.write(table, key, bytes);
   }
 }
 
 const factTables: ReadonlySet<TableName> = new Set(areaCases.flatMap(({ facts }) => facts?.tables ?? []));
-
-/** Acknowledges a row without storing it. */
-class FalseAcknowledgements extends StoreTap {
-  override write(prepared: PreparedWrite): void {
-    if (!factTables.has(prepared.table) || prepared.bytes === null) super.write(prepared);
-  }
-}
 
 function sinkOf(hub: EventSink, stage: (event: StagedEvent) => void): EventSink {
   return { apply: (delta) => hub.apply(delta), stage, publish: () => hub.publish() };
@@ -147,13 +175,28 @@ interface Control {
 }
 
 export const breakages: Readonly<Record<string, Control>> = {
-  "a flush that is skipped": {
-    breakage: { disk: (inner, folder) => new Unflushed(inner, folder), afterCrash: losesLastCommit },
+  // The store lacks a turn, whose rows may have been written again.
+  "a journal that does not flush": { breakage: { journal: { skipsFlush: true } }, breaks: ["M1", "M2"] },
+  "a journal that acknowledges before it flushes": {
+    breakage: { journal: { acknowledgesEarly: true } },
     breaks: ["M1"],
   },
-  "a process that outlives a failed commit": { breakage: { ignoresFailedCommit: true }, breaks: ["M5"] },
+  "a process that outlives a failed flush": { breakage: { ignoresFailedFlush: true }, breaks: ["M5"] },
+  "an answer that leaves early": { breakage: { answers: (gate) => earlyBy(1, gate) }, breaks: ["M1"] },
+  "a gate that is left out": { breakage: { durable: (durable) => withGate(durable, openGate) }, breaks: ["M1"] },
+  "an overlay that drops rows before their checkpoint": {
+    breakage: { durable: droppingEarly },
+    // What a command does not find in the store, it rejects or makes again.
+    breaks: ["M1", "M2", "M3", "M6", "M7", "M9", "D25", "E1", "E2", "S1"],
+  },
+  "a checkpoint that stores its number too early": { breakage: { writer: numberFirst }, breaks: ["M1"] },
+  "a record that is skipped at the start": {
+    breakage: { recovered: (records) => records.slice(0, -1) },
+    breaks: ["M1", "M2"],
+  },
+  "a record that is applied again, behind later ones": { breakage: { afterRecovery: appliesAgain }, breaks: ["M1"] },
   "a mailbox row that is removed too early": {
-    breakage: { store: (inner) => new EarlyMailboxRemoval(inner) },
+    breakage: { tables: (inner) => new EarlyMailboxRemoval(inner) },
     breaks: ["M3"],
   },
   "an event that is published before the commit": {
@@ -167,11 +210,11 @@ export const breakages: Readonly<Record<string, Control>> = {
     breaks: ["M1"],
   },
   "an Idempotency-Key that is not stored": {
-    breakage: { store: (inner) => new ForgottenKeys(inner) },
+    breakage: { tables: (inner) => new Forgetful(inner, (table, bytes) => table === "idempotency" && bytes !== null) },
     breaks: ["D25"],
   },
   "a timer that fires twice": {
-    breakage: { store: (inner) => new UnremovedTimers(inner) },
+    breakage: { tables: (inner) => new Forgetful(inner, (table, bytes) => table === "timers" && bytes === null) },
     // The timer of an announcement survives the row that its last slice removed.
     breaks: ["M8", "M2"],
   },
@@ -182,13 +225,13 @@ export const breakages: Readonly<Record<string, Control>> = {
     mustReport: ["D26", "D25", "M8"],
   },
   "a change that is acknowledged and not written": {
-    breakage: { store: (inner) => new FalseAcknowledgements(inner) },
+    breakage: { tables: (inner) => new Forgetful(inner, (table, bytes) => factTables.has(table) && bytes !== null) },
     // A client that received the event may be compared with the store before the fact is.
     breaks: ["M1", "E2"],
     mustReport: ["M1"],
   },
   "a command of which only a part is written": {
-    breakage: { store: (inner) => new HalfWritten(inner) },
+    breakage: { tables: (inner) => new Forgetful(inner, (table) => table === "conversationMessages") },
     // A direct message missing in the store is also missing in its reader's next fetch.
     breaks: ["M2", "M6", "E2"],
   },

@@ -1,7 +1,7 @@
 /** Summary of many runs: their coverage (every fault, every type of command) and their speed. */
 import { eventTypes } from "../../schemas/events.ts";
 import { commandTypes } from "./catalogue.ts";
-import { type FaultKind, storeFaults, worldFaults } from "./fault-kinds.ts";
+import { type FaultKind, machineFaults, worldFaults } from "./fault-kinds.ts";
 import type { Breakage } from "./machine.ts";
 import { type RunResult, Simulation } from "./simulation.ts";
 import type { Template } from "./template.ts";
@@ -68,7 +68,7 @@ export class Campaign {
   get missing(): string[] {
     const commands = commandTypes.filter((type) => !neverSucceeds.has(type) && !this.#types.has(type));
     const events = emittedTypes.filter((type) => !this.#eventTypes.has(type));
-    const faults = [...storeFaults, ...worldFaults].filter((kind) => !this.#faults.has(kind));
+    const faults = [...machineFaults, ...worldFaults].filter((kind) => !this.#faults.has(kind));
     return [...commands, ...events.map((type) => `event ${type}`), ...faults];
   }
 

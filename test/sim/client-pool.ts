@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 const clients_max = 6;
 
-export interface ClientPoolTools extends Omit<ClientWorld, "isDown" | "hasFailed"> {
+export interface ClientPoolTools extends Omit<ClientWorld, "isDown" | "hasFailed" | "inThisState" | "receive"> {
   readonly machine: () => Machine;
   readonly world: () => World;
   met(kind: "lost network" | "stalled reader"): void;
@@ -18,6 +18,8 @@ export interface ClientPoolTools extends Omit<ClientWorld, "isDown" | "hasFailed
 export class ClientPool {
   readonly #tools: ClientPoolTools;
   #clients: VirtualClient[] = [];
+  /** Those of them whose registration was not answered yet. */
+  readonly #registering = new Set<VirtualClient>();
   #queues = 0;
   #received = 0;
 
@@ -30,8 +32,16 @@ export class ClientPool {
     return this.#received + this.#clients.reduce((sum, { received }) => sum + received, 0);
   }
 
-  expect(posted: Posted): void {
-    for (const client of this.#clients) client.expect(posted);
+  /** The clients to whom events are pushed, with the number of the connection. */
+  connected(): ReadonlyMap<unknown, number> {
+    const connected = new Map<VirtualClient, number>();
+    for (const client of this.#clients) if (client.pushedOn !== null) connected.set(client, client.pushedOn);
+    return connected;
+  }
+
+  /** @param connected as it was when the message was pushed */
+  expect(posted: Posted, connected: ReadonlyMap<unknown, number>): void {
+    for (const client of this.#clients) client.expect(posted, connected.get(client) ?? null);
   }
 
   departed(hub: Machine["hub"], userId: number): void {
@@ -42,12 +52,16 @@ export class ClientPool {
   move(): void {
     const { random } = this.#tools.world();
     this.#clients = this.#clients.filter((client) => {
-      const isKept = !client.isGone && this.#tools.replica.has("queues", client.queueId);
+      const isRegistered = this.#registering.has(client) || this.#tools.replica.has("queues", client.queueId);
+      const isKept = !client.isGone && isRegistered;
       if (!isKept) this.#leave(client);
       return isKept;
     });
     if (this.#clients.length < clients_max) this.#register(this.#tools.world().user());
-    for (const client of random.some(this.#clients, 2)) this.#moveOne(client, random.next());
+    for (const client of random.some(this.#clients, 2)) {
+      const drawn = random.next();
+      if (!this.#registering.has(client)) this.#moveOne(client, drawn);
+    }
   }
 
   #moveOne(client: VirtualClient, drawn: number): void {
@@ -78,39 +92,51 @@ export class ClientPool {
     this.#queues++;
     const queueId = `queue-${this.#queues}`;
     const machine = this.#tools.machine();
-    const { audience, replica, report, trace, crashesBetween } = this.#tools;
+    const request = machine.receive();
     void machine.realm.dispatcher.ask(registration(userId, queueId)).then((result) => {
       if (machine.isDown || result.kind !== "ok") return;
       const lastEventId = machine.realm.view.position - 1;
       machine.hub.queue(queueId)?.startAt(lastEventId);
-      const polls = this.#tools.world().random.chance(0.3);
-      const client = new VirtualClient(
-        { userId, queueId, lastEventId, polls },
-        {
-          audience,
-          replica,
-          report,
-          trace,
-          isDown: () => machine.isDown,
-          hasFailed: () => machine.hasFailed,
-          crashesBetween,
-        },
-      );
+      const client = this.#client({ userId, queueId, lastEventId, polls: this.#tools.world().random.chance(0.3) });
       client.known = new KnownState(machine.realm, userId);
       this.#clients.push(client);
-      this.#connect(client);
+      this.#registering.add(client);
+      request.answer(() => {
+        if (machine.isDown) return;
+        this.#registering.delete(client);
+        this.#connect(client);
+      });
+    });
+  }
+
+  #client(registered: ConstructorParameters<typeof VirtualClient>[0]): VirtualClient {
+    const { audience, replica, report, trace, crashesBetween, machine } = this.#tools;
+    return new VirtualClient(registered, {
+      audience,
+      replica,
+      report,
+      trace,
+      inThisState: (look) => machine().turns.inThisState(look),
+      receive: () => machine().receive(),
+      isDown: () => machine().isDown,
+      hasFailed: () => machine().hasFailed,
+      crashesBetween,
     });
   }
 
   /** The machine went down: all clients are disconnected. */
   cut(): void {
+    // A client whose registration was not answered knows of no queue.
+    this.#clients = this.#clients.filter((client) => !this.#registering.has(client));
+    this.#registering.clear();
     for (const client of this.#clients) client.cut();
   }
 
   /** @param share share of the disconnected clients */
   reconnect(share: number): void {
     for (const client of this.#clients) {
-      if (!client.isConnected && this.#tools.world().random.chance(share)) this.#connect(client);
+      const isReady = !client.isConnected && !this.#registering.has(client);
+      if (isReady && this.#tools.world().random.chance(share)) this.#connect(client);
     }
   }
 

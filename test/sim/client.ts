@@ -5,9 +5,10 @@
 import type { Hub } from "../../src/realtime/hub.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { SocketConnection } from "../../src/transport/transport.ts";
+import type { OpenRequest } from "./answers.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";
-import { type Caller, type Line, PollLine, SocketLine } from "./lines.ts";
+import { type Line, type Poller, PollLine, SocketLine } from "./lines.ts";
 import type { Replica } from "./replica.ts";
 
 /** Types that are never in the log (E4). */
@@ -25,9 +26,13 @@ export interface ClientWorld {
   readonly replica: Replica;
   report(problem: string): void;
   trace(text: string): void;
+  /** Runs `look` when the replica is as the server's memory is now; never, if a crash takes that back. */
+  inThisState(look: () => void): void;
+  /** A request of a client arrives. */
+  receive(): OpenRequest;
   /** Whether the machine is down: frames that it would send then reach no client. */
   isDown(): boolean;
-  /** A commit failed and the process is still running. */
+  /** A write failed and the process is still running. */
   hasFailed(): boolean;
   /** The machine goes down before this frame, although other frames of its turn were sent. */
   crashesBetween(): boolean;
@@ -72,6 +77,7 @@ export class VirtualClient {
   #lastMessageId = 0;
   #line: Line | null = null;
   readonly #polls: boolean;
+  #connections = 0;
   #isStalled = false;
   #bufferedBytes = 0;
   /** Size factor of its frames at the server: large frames reach the bound on buffered bytes quickly (E3). */
@@ -98,12 +104,20 @@ export class VirtualClient {
     return this.#line !== null;
   }
 
+  /** The number of its connection, if events are pushed to it. */
+  get pushedOn(): number | null {
+    return this.#line?.isPushed === true ? this.#connections : null;
+  }
+
   connect(realm: Realm, hub: Hub): void {
     const user = realm.view.users.get(this.userId);
     if (user?.isActive !== true) return;
     this.#isStalled = false;
     this.#bufferedBytes = 0;
-    const caller = { realm, hub, user, queueId: this.queueId };
+    this.#connections++;
+    // As a replay shows it, which begins now.
+    this.#world.inThisState(() => this.#forgetUnseen());
+    const caller = { realm, hub, user, queueId: this.queueId, receive: () => this.#world.receive() };
     if (this.#polls) this.#poll(caller);
     else {
       const line = new SocketLine(caller, this.#connection());
@@ -112,10 +126,10 @@ export class VirtualClient {
     }
   }
 
-  #poll(caller: Caller): void {
+  #poll(caller: Poller): void {
     const line = new PollLine(caller, {
       asked: () => {
-        this.#forgetUnseen();
+        this.#world.inThisState(() => this.#forgetUnseen());
         return this.#lastEventId;
       },
       answered: (events) => {
@@ -123,7 +137,7 @@ export class VirtualClient {
           line.cut();
           return;
         }
-        if (this.#world.hasFailed()) this.#world.report(`[M5] a poll was answered after a commit failed`);
+        if (this.#world.hasFailed()) this.#world.report(`[M5] a poll was answered after a write failed`);
         this.#world.trace(`${this.queueId} polled ${JSON.stringify(events)}`);
         // The response was lost: the next poll sends the same event id again.
         if (this.#dropsNext) this.#dropsNext = false;
@@ -195,7 +209,7 @@ export class VirtualClient {
 
   #take(text: string): number {
     if (this.#world.isDown() || this.#world.crashesBetween()) return 1;
-    if (this.#world.hasFailed()) this.#world.report(`[M5] a frame left after a commit failed: ${text.slice(0, 200)}`);
+    if (this.#world.hasFailed()) this.#world.report(`[M5] a frame left after a write failed: ${text.slice(0, 200)}`);
     if (this.#dropsNext) {
       this.#dropsNext = false;
       return 2;
@@ -253,10 +267,10 @@ export class VirtualClient {
     this.#expected.delete(event.id);
   }
 
-  /** A message that this user must receive is on disk. */
-  expect(posted: Posted): void {
+  /** A message that this user must receive is on disk. @param connection the one to which it was pushed */
+  expect(posted: Posted, connection: number | null): void {
     if (posted.position <= this.#lastEventId || !posted.mustReceive.has(this.userId)) return;
-    this.#expected.set(posted.position, { posted, isLive: this.#line?.isPushed === true });
+    this.#expected.set(posted.position, { posted, isLive: connection !== null && connection === this.pushedOn });
   }
 
   /**

@@ -1,8 +1,8 @@
 /** Every kind of fault that a run may meet: each must occur, otherwise the runs prove less than they claim. */
-import type { StoreFault } from "./faulty-store.ts";
+import type { Fault } from "./faults.ts";
 import { outsideFaults } from "./outside.ts";
 
-/** Faults outside the store. */
+/** Faults outside the disk and the clock. */
 export const worldFaults = [
   "machine killed",
   "restart",
@@ -15,13 +15,22 @@ export const worldFaults = [
   "stalled reader",
   ...outsideFaults,
 ] as const;
-export const storeFaults = [
-  "crash before commit",
-  "crash after commit",
-  "crash between rows",
-  "failed commit",
+export const machineFaults = [
+  "crash before flush",
+  "torn flush",
+  "crash after flush",
+  "failed flush",
   "slow flush",
+  "full journal",
+  "crash before checkpoint",
+  "crash in checkpoint",
+  "crash after checkpoint",
+  "failed checkpoint",
+  "slow checkpoint",
+  "crash before recovery",
+  "crash after recovery",
+  "crash in turn",
   "clock set back",
   "clock jumps ahead",
-] as const satisfies readonly StoreFault["kind"][];
-export type FaultKind = (typeof worldFaults)[number] | StoreFault["kind"];
+] as const satisfies readonly Fault["kind"][];
+export type FaultKind = (typeof worldFaults)[number] | Fault["kind"];

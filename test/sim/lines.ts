@@ -14,6 +14,7 @@ import { UnauthenticatedSockets } from "../../src/realtime/unauthenticated-socke
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { SocketConnection } from "../../src/transport/transport.ts";
 import { wireMemory } from "../support/wire-memory.ts";
+import type { OpenRequest } from "./answers.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
 export interface Line {
@@ -35,6 +36,12 @@ export interface Caller {
   readonly hub: Hub;
   readonly user: UserRecord;
   readonly queueId: string;
+}
+
+/** A caller that polls. */
+export interface Poller extends Caller {
+  /** A request arrives. */
+  readonly receive: () => OpenRequest;
 }
 
 const visitor = {
@@ -101,32 +108,27 @@ export interface PollHandler {
 
 export class PollLine implements Line {
   readonly isPushed = false;
-  readonly #caller: Caller;
+  readonly #caller: Poller;
   readonly #handler: PollHandler;
   #isOver = false;
   #isStalled = false;
   /** Between a response and the next poll. */
   #isIdle = true;
-  #hangUp: () => void = () => undefined;
+  #request: OpenRequest | null = null;
 
-  constructor(caller: Caller, handler: PollHandler) {
+  constructor(caller: Poller, handler: PollHandler) {
     this.#caller = caller;
     this.#handler = handler;
   }
 
   ask(): void {
-    const { realm, hub, user, queueId } = this.#caller;
+    const { realm, hub, user, queueId, receive } = this.#caller;
     this.#isIdle = false;
-    const call = callOf({
-      realm,
-      caller: user,
-      params: {},
-      onAbort: (callback) => {
-        this.#hangUp = callback;
-      },
-    });
-    const request = { queueId, lastEventId: this.#handler.asked(), blocks: true };
-    void poll(hub, user, request, call).then((result) => {
+    const request = receive();
+    this.#request = request;
+    const call = callOf({ realm, caller: user, params: {}, onAbort: (callback) => request.onAbort(callback) });
+    const asked = { queueId, lastEventId: this.#handler.asked(), blocks: true };
+    const leave = (result: Awaited<ReturnType<typeof poll>>) => {
       this.#isIdle = true;
       if (this.#isOver) return;
       const { code, body } = read(result);
@@ -137,12 +139,13 @@ export class PollLine implements Line {
       }
       this.#handler.answered(body.events);
       if (!this.#isStalled && !this.#isOver) this.ask();
-    });
+    };
+    void poll(hub, user, asked, call).then((result) => request.answer(() => leave(result)));
   }
 
   cut(): void {
     this.#isOver = true;
-    this.#hangUp();
+    this.#request?.abort();
   }
 
   stall(): void {

@@ -1,45 +1,63 @@
 /**
- * One machine with one realm: the real runtime and hub on a store with faults. When it goes down, everything in memory
- * is discarded, and it restarts from the folder.
+ * One machine with one realm: the real runtime, hub, gate, overlay and checkpoints on a journal and a disk with faults.
+ * When it goes down, everything in memory is discarded, and it restarts from its folder and what the journal's disk has.
  */
 
 import type { Command } from "../../actors/protocol/commands.ts";
+import type { CheckpointMaker } from "../../src/journal/checkpoint-maker.ts";
+import type { Writer } from "../../src/journal/checkpoint-worker.ts";
+import type { Durability, DurableTables, RealmTables } from "../../src/journal/durability.ts";
+import type { Gate } from "../../src/journal/gate.ts";
+import type { Recorded } from "../../src/journal/journal.ts";
+import { JournalDurability } from "../../src/journal/journal-durability.ts";
+import { settle } from "../../src/journal/settle.ts";
 import { Hub } from "../../src/realtime/hub.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import { Realm } from "../../src/runtime/realm.ts";
-import { type Environment, openEnvironment } from "../../src/store/environment.ts";
-import { type FaultPlan, FaultyStore, MachineDown } from "./faulty-store.ts";
-import { Recorder } from "./recorder.ts";
-import type { Replica, Write } from "./replica.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import type { Tables } from "../../src/store/tables.ts";
+import { turnNumberIn } from "../../src/store/turn-number.ts";
+import { OpenRequest } from "./answers.ts";
+import type { DrawnFaults } from "./fault-plan.ts";
+import { MachineDown } from "./faults.ts";
+import type { Replica } from "./replica.ts";
+import { SimCheckpoints } from "./sim-checkpoints.ts";
 import { SimClock } from "./sim-clock.ts";
-import { StoreTap } from "./store-tap.ts";
+import { JournalDisk, type JournalFlaws, SimJournal } from "./sim-journal.ts";
+import { Recorder, TurnLog, type TurnLogOptions } from "./turn-log.ts";
 
 /** A deliberate bug that the simulation must find (positive control). */
 export interface Breakage {
-  /** Between the server and its store. */
-  readonly store?: (inner: Environment) => Environment;
-  /** Between the store and the disk. */
-  readonly disk?: (inner: Environment, folder: string) => Environment;
-  /** Runs after the machine went down, before the folder is opened again. */
-  readonly afterCrash?: (folder: string) => void;
+  /** Between the server and its rows. */
+  readonly tables?: (inner: Tables) => Tables;
+  /** Between the overlay and the journal on one side, the realm on the other. */
+  readonly durable?: (inner: DurableTables) => DurableTables;
+  readonly journal?: JournalFlaws;
+  /** Between the checkpoint thread and the store. */
+  readonly writer?: (inner: Writer) => Writer;
+  /** What a start reads from the journal. */
+  readonly recovered?: (records: readonly Recorded[]) => readonly Recorded[];
+  /** Runs when a start has brought the records into the store. */
+  readonly afterRecovery?: (folder: string, records: readonly Recorded[]) => Promise<void>;
+  /** What answers pass instead of the realm's gate. */
+  readonly answers?: (gate: Gate) => Gate;
   readonly sink?: (hub: EventSink) => EventSink;
   readonly opened?: (realm: Realm) => void;
   /** The realm treats every jump of its clock as elapsed time. */
   readonly trustsJumps?: true;
-  /** A failed commit is ignored. */
-  readonly ignoresFailedCommit?: true;
+  /** A failed flush is ignored. */
+  readonly ignoresFailedFlush?: true;
 }
 
-export interface MachineOptions {
+export interface MachineOptions extends Omit<TurnLogOptions, "replica"> {
   readonly folder: string;
   readonly startedAt: number;
   /** How slow it is when it starts (sim-clock.ts). */
   readonly lookMs: number;
   readonly replica: Replica;
-  readonly plan: FaultPlan;
+  readonly plan: DrawnFaults;
   readonly breakage: Breakage;
   readonly acceptsWrites: () => boolean;
-  readonly committed: (writes: readonly Write[]) => void;
   /** A command threw, or one of its effects could not be applied. */
   readonly bug: (error: unknown, command: Command | null) => void;
   readonly departed: (hub: Hub, userId: number) => void;
@@ -50,9 +68,13 @@ export interface MachineOptions {
   readonly report: (problem: string) => void;
 }
 
-/** The realm closes its store; the folder stays open until the simulation closes it. */
-class KeptOpen extends StoreTap {
-  override async close(): Promise<void> {}
+/** A process: everything that a crash takes. */
+interface Process {
+  readonly journal: SimJournal;
+  readonly checkpoints: CheckpointMaker;
+  readonly durability: Durability;
+  /** The open stores. */
+  readonly stores: Tables[];
 }
 
 /** One pass of the real event loop: every pending promise has continued. */
@@ -62,20 +84,27 @@ export function nextPass(): Promise<void> {
 
 /** More turns than any step takes. With more, turns cause each other endlessly. */
 const passes_max = 5000;
+/** A disk that takes longer is left alone until time passes. */
+const patienceMs = 5;
+/** Time passes in pieces, between which the server works. */
+const pieceMs = 10_000;
+const realmId = 1;
 
 export class Machine {
   clock: SimClock;
+  readonly turns: TurnLog;
   readonly #options: MachineOptions;
-  #disk: Environment | null = null;
-  #faulty: FaultyStore | null = null;
-  #recorder: Recorder | null = null;
+  readonly #disk = new JournalDisk();
+  #process: Process | null = null;
   #realm: Realm | null = null;
   #hub: Hub | null = null;
   #isDown = true;
   #isStopping = false;
+  #hasFailed = false;
 
   constructor(options: MachineOptions) {
     this.#options = options;
+    this.turns = new TurnLog(options);
     this.clock = new SimClock(options.startedAt, options.lookMs);
     this.clock.trustsJumps = options.breakage.trustsJumps === true;
   }
@@ -92,49 +121,62 @@ export class Machine {
     return this.#isDown;
   }
 
+  /** The process got to know that a write failed: it must end before it sends anything (M5). */
   get hasFailed(): boolean {
-    return this.#faulty?.hasFailed === true;
+    return this.#hasFailed;
   }
 
-  /** Opens the folder, repeatedly if needed: a machine may go down while it starts, too. */
+  /** A request that arrives now. */
+  receive(): OpenRequest {
+    const { gate } = this.realm;
+    return new OpenRequest(this.#options.breakage.answers?.(gate) ?? gate, this.clock);
+  }
+
+  /** Starts, repeatedly if needed: a machine may go down while it starts, too. */
   async start(): Promise<void> {
     for (;;) {
-      const { folder } = this.#options;
-      const disk = openEnvironment(folder);
-      this.#disk = disk;
-      this.#resolveDoubt(disk);
-      if (this.#open(disk, folder)) return;
+      if ((await this.#recover()) && this.#open()) return;
       await this.#dropAll();
     }
   }
 
-  /**
-   * A transaction without a known result is on disk as a whole or not at all (M2); all others are as acknowledged (M1).
-   */
-  #resolveDoubt(disk: Environment): void {
-    const { replica, committed, report } = this.#options;
-    const inDoubt = this.#recorder?.inDoubt ?? [];
-    this.#recorder = null;
-    const asKnown = replica.differenceFrom(disk);
-    if (asKnown === null) return;
-    if (inDoubt.length > 0) {
-      committed(inDoubt);
-      for (const write of inDoubt) replica.apply(write);
-      if (replica.differenceFrom(disk) === null) return;
-    }
-    report(`[M1] after a crash ${asKnown}`);
+  /** @returns false if the machine goes down meanwhile */
+  async #recover(): Promise<boolean> {
+    const { folder, plan, breakage } = this.#options;
+    const fault = plan.draw("start");
+    if (fault !== null) plan.met(fault);
+    if (fault?.kind === "crash before recovery") return false;
+    const { records, end } = this.#disk;
+    await settle(breakage.recovered?.(records) ?? records, () => folder);
+    await breakage.afterRecovery?.(folder, records);
+    this.turns.recovered(end);
+    await this.#compare();
+    if (fault?.kind === "crash after recovery") return false;
+    this.#disk.release(end);
+    return true;
   }
 
-  #open(disk: Environment, folder: string): boolean {
-    const { breakage, plan, replica, acceptsWrites, bug, committed } = this.#options;
-    const faulty = new FaultyStore(breakage.disk?.(disk, folder) ?? disk, plan);
-    const recorder = new Recorder(new KeptOpen(faulty), replica, committed);
-    this.#faulty = faulty;
-    this.#recorder = recorder;
+  /** The store has the turns whose records survived, whole (M2), and every one that was acknowledged is among them (M1). */
+  async #compare(): Promise<void> {
+    const { folder, replica, report } = this.#options;
+    const store = openEnvironment(folder);
+    const difference = replica.differenceFrom(store);
+    if (difference !== null) report(`[M1] after a start ${difference}`);
+    const turn = turnNumberIn(store);
+    if (turn !== this.turns.count) report(`[M2] after a start the store has turn ${turn} of ${this.turns.count}`);
+    await store.close();
+  }
+
+  #open(): boolean {
+    const { folder, breakage, acceptsWrites, bug } = this.#options;
     this.#isDown = false;
     this.#isStopping = false;
+    this.#hasFailed = false;
+    const process = this.#startProcess();
+    this.#process = process;
     try {
       const realm = new Realm({
+        id: realmId,
         folder,
         clock: this.clock,
         alarm: {
@@ -142,13 +184,13 @@ export class Machine {
             if (!this.#isDown) bug(error, command);
           },
           fatal: (error) => {
-            this.#isDown = breakage.ignoresFailedCommit !== true || !this.hasFailed;
+            this.#isDown = true;
             throw error;
           },
           warn: () => undefined,
         },
         acceptsWrites,
-        openStore: () => breakage.store?.(recorder) ?? recorder,
+        durability: process.durability,
       });
       this.#realm = realm;
       this.#hub = new Hub(realm, { limitsPresence: false, reportBug: (error) => bug(error, null) });
@@ -164,10 +206,87 @@ export class Machine {
     }
   }
 
+  #startProcess(): Process {
+    const { plan, breakage, acceptsWrites, bug } = this.#options;
+    const { clock } = this;
+    const crash = () => {
+      this.#isDown = true;
+    };
+    const journal = new SimJournal({
+      disk: this.#disk,
+      plan,
+      after: (milliseconds, callback) => clock.afterDisk(milliseconds, callback),
+      flushed: (upTo) => this.turns.flushed(upTo),
+      crash,
+      fatal: (error) => this.#fatal(error),
+      ...(breakage.journal === undefined ? {} : { flaws: breakage.journal }),
+    });
+    const checkpoints = new SimCheckpoints({
+      plan,
+      after: (milliseconds, callback) => void clock.after(milliseconds, callback),
+      isDown: () => this.#isDown || this.#process?.journal !== journal,
+      crash,
+      failed: () => {
+        this.#hasFailed = true;
+      },
+      flawed: (writer) => breakage.writer?.(writer) ?? writer,
+    });
+    const durability = new JournalDurability({
+      journal,
+      archive: null,
+      owner: null,
+      clock,
+      isHeld: () => Promise.resolve(false),
+      hasSpace: acceptsWrites,
+      fatal: (error) => this.#fatal(error) as never,
+      reportBug: (error) => {
+        if (!this.#isDown) bug(error, null);
+      },
+      startMaker: checkpoints.start,
+    });
+    const stores: Tables[] = [];
+    const adopt = (realm: RealmTables) => {
+      stores.push(realm.tables);
+      return this.#adopt(durability.adopt(realm), journal);
+    };
+    const watched: Durability = {
+      adopt,
+      lag: durability.lag,
+      archiveMark: () => durability.archiveMark(),
+      close: () => durability.close(),
+    };
+    return { journal, checkpoints, stores, durability: watched };
+  }
+
+  #adopt(adopted: DurableTables, journal: SimJournal): DurableTables {
+    const { plan, breakage } = this.#options;
+    const durable = breakage.durable?.(adopted) ?? adopted;
+    const recorder = new Recorder(durable.tables, (writes) => {
+      this.turns.ended(journal.appended, writes);
+      const fault = plan.draw("turn");
+      if (fault === null) return;
+      plan.met(fault);
+      this.clock.meet(fault);
+      if (fault.kind !== "crash in turn") return;
+      this.kill();
+      throw new MachineDown();
+    });
+    const tables = breakage.tables?.(recorder) ?? recorder;
+    return Object.create(durable, { tables: { value: tables } }) as DurableTables;
+  }
+
+  /** A write failed: the process must end. */
+  #fatal(error: unknown): void {
+    this.#hasFailed = true;
+    if (this.#options.breakage.ignoresFailedFlush === true) return;
+    this.#isDown = true;
+    throw error;
+  }
+
   #wentDown(error: unknown): void {
-    const isMeant = this.#isDown || error instanceof MachineDown || this.#faulty?.isDown === true || this.hasFailed;
+    const isMeant = this.#isDown || error instanceof MachineDown || this.#hasFailed;
     if (!isMeant) this.#options.report(`[M6] ${error instanceof Error ? error.stack : String(error)}`);
-    if (this.#options.breakage.ignoresFailedCommit !== true) this.#isDown = true;
+    this.#isDown = true;
   }
 
   /** Runs `work` on the machine; if the machine goes down meanwhile, the caller does not notice. */
@@ -178,12 +297,20 @@ export class Machine {
     } catch (error) {
       this.#wentDown(error);
     }
-    if (this.hasFailed && !this.#isDown) this.#options.report("[M5] a commit failed, and the process continues");
-    if (this.#faulty?.isDown === true) this.#isDown = true;
+    if (this.#hasFailed && !this.#isDown) this.#options.report("[M5] a write failed, and the process continues");
   }
 
-  /** Runs turns until there is nothing to do, or the machine is down. */
+  /** Runs turns until there is nothing to do but wait for the disk, or the machine is down. */
   async pump(): Promise<void> {
+    await this.#pump(this.#options.plan.waitsForDisk() ? patienceMs : 0);
+  }
+
+  /** Runs turns until there is nothing to do, everything is durable, and all of it has left. */
+  async settle(): Promise<void> {
+    await this.#pump(Number.POSITIVE_INFINITY);
+  }
+
+  async #pump(diskMs: number): Promise<void> {
     let quiet = 0;
     // As in the real event loop, requests progress as far as they can without waiting before a turn runs.
     await nextPass();
@@ -194,7 +321,7 @@ export class Machine {
       this.guard(() => clock.pass());
       await nextPass();
       if (hasWork && !this.#isDown) await this.#options.betweenTurns();
-      quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
+      quiet = hasWork || clock.hasWork || (quiet === 1 && this.#waitForDisk(diskMs)) ? 0 : quiet + 1;
       if (passes > passes_max) {
         // Only a timer that fires repeatedly takes so long.
         this.#options.report("[M8] the server never comes to rest");
@@ -202,6 +329,14 @@ export class Machine {
         return;
       }
     }
+  }
+
+  /** Time passes until the disk has done the next thing, if that does not take longer. @returns whether it was waited for */
+  #waitForDisk(milliseconds: number): boolean {
+    const { diskDueInMs } = this.clock;
+    if (this.#isDown || diskDueInMs === null || diskDueInMs > milliseconds) return false;
+    this.guard(() => this.clock.advance(Math.min(diskDueInMs, pieceMs)));
+    return true;
   }
 
   /** Advances time in small steps, so that each fired timer is processed before the next one fires. */
@@ -216,17 +351,21 @@ export class Machine {
   /** Power is cut: nothing else of this pass of the event loop reaches the disk. */
   kill(): void {
     this.#isDown = true;
-    this.#faulty?.kill();
+    this.#process?.journal.die("any");
   }
 
   /** Stops in the orderly way. */
   async stop(): Promise<void> {
     let isClosed = false;
     this.#isStopping = true;
-    void this.realm.close().then(() => {
+    const { realm } = this;
+    const close = async () => {
+      await realm.close();
+      await this.#process?.durability.close();
       isClosed = true;
-    });
-    while (!isClosed && !this.#isDown) await this.pump();
+    };
+    close().catch((error: unknown) => this.#wentDown(error));
+    for (; !isClosed && !this.#isDown; await this.pass(1000)) await this.settle();
     this.#isDown = true;
   }
 
@@ -241,16 +380,17 @@ export class Machine {
     await this.#realm?.files.idle();
     this.#realm = null;
     this.#hub = null;
-    this.#faulty = null;
-    await this.#disk?.close();
-    this.#disk = null;
+    const process = this.#process;
+    this.#process = null;
+    process?.journal.die("any");
+    await process?.checkpoints.end();
+    for (const store of process?.stores ?? []) await store.close();
     this.clock = this.clock.restarted(this.#options.lookMs);
-    this.#options.breakage.afterCrash?.(this.#options.folder);
   }
 
-  /** @returns what differs between the disk and the server's view of it */
+  /** @returns what differs between the disk and the server's view of it, when everything is durable */
   difference(): string | null {
-    return this.#disk === null ? null : this.#options.replica.differenceFrom(this.#disk);
+    return this.#realm === null ? null : this.#options.replica.differenceFrom(this.#realm.environment);
   }
 
   async end(): Promise<void> {

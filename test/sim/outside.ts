@@ -71,7 +71,8 @@ export class Outside {
     new WebhookRelay(realm, 1, {
       log,
       outcomes: null,
-      deliver: async (_view, { botId, id }): Promise<WebhookOutcome> => {
+      deliver: async (_view, { botId, id }, mayLeave = () => Promise.resolve(true)): Promise<WebhookOutcome> => {
+        if (!(await mayLeave())) return { kind: "interrupted" };
         if (!isUp()) return never();
         const fate = this.#outcome({ table: "webhookDeliveries", key: [botId, id] }, "");
         if (fate === "taken") {

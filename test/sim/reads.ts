@@ -1,12 +1,14 @@
 /**
  * GET /messages and GET /messages/{id} between turns: a random narrow around a random anchor, requested by any user,
  * compared with the auditor's rows. No user sees a message they may not see (S1), no acknowledged message is missing
- * (M1), no read sees what is not on disk (M9).
+ * (M1), and what has left is what the disk says, also when a crash takes back what it has not seen (M9).
  */
 import type { UserRecord } from "../../schemas/users.ts";
 import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import type { Result } from "../../src/runtime/results.ts";
 import { type Body, callOf, read } from "./calls.ts";
+import type { Machine } from "./machine.ts";
 import type { Replica } from "./replica.ts";
 import type { Seen, Visibility } from "./visibility.ts";
 import type { World } from "./world.ts";
@@ -24,8 +26,22 @@ type Wanted = boolean | null;
 
 interface Narrow {
   readonly terms: readonly { readonly operator: string; readonly operand: unknown; readonly negated?: boolean }[];
-  /** null: the narrow is rejected. */
-  readonly test: ((seen: Seen) => Wanted) | null;
+  /** @returns what a message must fulfil; "rejected" if the narrow is; null if that depends on what is not modelled */
+  readonly test: (reader: UserRecord) => ((seen: Seen) => Wanted) | "rejected" | null;
+}
+
+/** What a client gets, as far as it is compared. */
+interface Shown {
+  readonly code: string | null;
+  readonly body: Body;
+}
+
+interface Range {
+  readonly caller: UserRecord;
+  readonly narrow: Narrow;
+  readonly anchor: number;
+  readonly before: number;
+  readonly after: number;
 }
 
 const options = { apply_markdown: false, client_gravatar: true, allow_empty_topic_name: true };
@@ -61,49 +77,90 @@ export class Reads {
     this.#tools = tools;
   }
 
-  async one(realm: Realm): Promise<void> {
+  async one(machine: Machine): Promise<void> {
     const { random, activeUsers } = {
       random: this.#tools.world().random,
       activeUsers: this.#tools.world().activeUsers(3),
     };
-    const reader = this.#tools.replica.get("users", activeUsers[0]);
-    const caller = reader === undefined ? undefined : realm.view.users.get(reader.id);
-    if (reader === undefined || caller === undefined) return;
+    const caller = activeUsers[0] === undefined ? undefined : machine.realm.view.users.get(activeUsers[0]);
+    if (caller === undefined) return;
     this.count++;
-    if (random.chance(0.15)) await this.#single(realm, caller, reader);
-    else await this.#range(realm, caller, reader);
+    if (random.chance(0.15)) await this.#single(machine, caller);
+    else await this.#range(machine, caller);
   }
 
-  async #single(realm: Realm, caller: UserRecord, reader: UserRecord): Promise<void> {
-    const { visibility, world, report } = this.#tools;
+  /**
+   * @param compare is called when the rows are those that the server's memory had during the read. If a crash has taken
+   *   them back: only if the answer left, because it has not seen what was lost (M9).
+   */
+  async #read(
+    machine: Machine,
+    execute: (realm: Realm) => Result | Promise<Result>,
+    compare: (shown: Shown) => void,
+  ): Promise<void> {
+    const request = machine.receive();
+    const result = execute(machine.realm);
+    if (!(result instanceof Promise)) request.hasRead();
+    const shown = read(await result);
+    let hasLeft = false;
+    request.answer(() => {
+      hasLeft = true;
+    });
+    // Nothing happens on the machine during a read.
+    machine.turns.inThisState(
+      () => compare(shown),
+      () => {
+        if (hasLeft) compare(shown);
+      },
+    );
+  }
+
+  async #single(machine: Machine, caller: UserRecord): Promise<void> {
+    const { visibility, replica, world, report } = this.#tools;
     const id = world().message();
-    const seen = visibility.all().find(({ message }) => message.id === id);
-    const may = seen === undefined ? false : visibility.mayRead(reader, seen);
     const params = { ...options, message_id: id };
-    const { body } = read(await getMessage(callOf({ realm, caller, params })));
-    const what = `GET /messages/${id} by ${reader.id}`;
-    this.#tools.trace(`${what} ${body === null}`);
-    if (body !== null && may === false) report(`[S1] ${what} shows ${JSON.stringify(body.message).slice(0, 200)}`);
-    if (body === null && may === true) report(`[M1] ${what} finds nothing`);
-    if (body !== null && seen !== undefined) this.#compare(body.message, seen, reader, what);
+    const what = `GET /messages/${id} by ${caller.id}`;
+    await this.#read(
+      machine,
+      (realm) => getMessage(callOf({ realm, caller, params })),
+      ({ body }) => {
+        this.#tools.trace(`${what} ${body === null}`);
+        const reader = replica.get("users", caller.id);
+        const seen = visibility.all().find(({ message }) => message.id === id);
+        const may = seen === undefined || reader === undefined ? false : visibility.mayRead(reader, seen);
+        if (body !== null && may === false) report(`[S1] ${what} shows ${JSON.stringify(body.message).slice(0, 200)}`);
+        if (body === null && may === true) report(`[M1] ${what} finds nothing`);
+        if (body !== null && seen !== undefined) this.#compare(body.message, seen, caller, what);
+      },
+    );
   }
 
-  async #range(realm: Realm, caller: UserRecord, reader: UserRecord): Promise<void> {
-    const { visibility, world, report } = this.#tools;
+  async #range(machine: Machine, caller: UserRecord): Promise<void> {
+    const { world } = this.#tools;
     const { random } = world();
-    const { terms, test } = this.#narrow(reader);
+    const narrow = this.#narrow(caller.id);
     const anchor = random.pick([newest, newest, 0, world().message()]);
     const [before, after] = [random.pick([0, 5, 1000]), random.pick([0, 5, 1000])];
-    const params = { ...options, narrow: terms, anchor: String(anchor), num_before: before, num_after: after };
-    // Nothing happens during the read, so the expectation is that of this moment.
-    const wanted = test === null ? [] : visibility.all().map((seen) => ({ ...seen, wanted: test(seen) }));
-    const { code, body } = read(await getMessages(callOf({ realm, caller, params })));
-    const what = `GET /messages ${JSON.stringify([terms, anchor, before, after])} by ${reader.id}`;
+    const params = { ...options, narrow: narrow.terms, anchor: String(anchor), num_before: before, num_after: after };
+    await this.#read(
+      machine,
+      (realm) => getMessages(callOf({ realm, caller, params })),
+      (shown) => this.#compareRange(shown, { caller, narrow, anchor, before, after }),
+    );
+  }
+
+  #compareRange({ code, body }: Shown, { caller, narrow, anchor, before, after }: Range): void {
+    const { visibility, replica, report } = this.#tools;
+    const what = `GET /messages ${JSON.stringify([narrow.terms, anchor, before, after])} by ${caller.id}`;
     this.#tools.trace(`${what} ${code ?? body.messages.map(({ id }: Body) => id)}`);
-    if (code !== null || test === null) {
-      if (code !== "BAD_NARROW" || test !== null) report(`[M6] ${what} was answered ${code ?? "with messages"}`);
+    const reader = replica.get("users", caller.id);
+    const test = reader === undefined ? null : narrow.test(reader);
+    if (reader === undefined || test === null) return;
+    if (code !== null || test === "rejected") {
+      if (code !== "BAD_NARROW" || test !== "rejected") report(`[M6] ${what} was answered ${code ?? "with messages"}`);
       return;
     }
+    const wanted = visibility.all().map((seen) => ({ ...seen, wanted: test(seen) }));
     const shown = new Map<number, Body>(body.messages.map((message: Body) => [message.id, message]));
     const ids = [...shown.keys()];
     if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? 0)))
@@ -128,60 +185,47 @@ export class Reads {
     if (ids.length !== expected.length) report(`[M1] ${what} shows ${ids} instead of ${expected}`);
   }
 
-  #narrow(reader: UserRecord): Narrow {
-    const { visibility, replica, world } = this.#tools;
+  #narrow(callerId: number): Narrow {
+    const { visibility, world } = this.#tools;
     const { random } = world();
-    const may = (seen: Seen) => visibility.mayRead(reader, seen);
-    const received = (seen: Seen) => both(may(seen), visibility.received(reader.id, seen));
+    const may = (reader: UserRecord) => (seen: Seen) => visibility.mayRead(reader, seen);
+    const received = (reader: UserRecord) => (seen: Seen) =>
+      both(visibility.mayRead(reader, seen), visibility.received(reader.id, seen));
     const drawn = random.below(9);
-    const senderId = world().activeUsers(4)[0] ?? reader.id;
+    const senderId = world().activeUsers(4)[0] ?? callerId;
     switch (drawn) {
       case 0:
         return { terms: [], test: received };
       case 1:
       case 2:
-      case 3: {
-        const channel = replica.get("channels", world().channel());
-        const terms = [{ operator: "channel", operand: channel?.id ?? 99_999 }];
-        const opens = channel === undefined ? false : visibility.opens(reader, channel);
-        if (channel === undefined || opens !== true) {
-          // If the result depends on something not modelled, the term is left out.
-          return opens === null ? { terms: [], test: received } : { terms, test: null };
-        }
-        const isThere = ({ conversation }: Seen) => conversation.channelId === channel.id;
-        if (drawn === 1) return { terms, test: (seen) => both(isThere(seen), may(seen)) };
-        const topic = world().topic();
-        const isOfTopic = (seen: Seen) => isThere(seen) && isSameTopic(seen.conversation.topic, topic);
-        const isNegated = drawn === 3;
-        return {
-          terms: [...terms, { operator: "topic", operand: topic, negated: isNegated }],
-          test: (seen) => both(isThere(seen) && isOfTopic(seen) !== isNegated, may(seen)),
-        };
-      }
+      case 3:
+        return this.#inChannel(drawn);
       case 4: {
         const others = world().activeUsers(3);
-        const wanted = [...new Set([...others, reader.id])].sort((a, b) => a - b).join();
         if (others.length === 0) return { terms: [], test: received };
         return {
           terms: [{ operator: "dm", operand: others }],
-          test: ({ conversation }) => conversation.userIds?.join() === wanted,
+          test: (reader) => {
+            const wanted = [...new Set([...others, reader.id])].sort((a, b) => a - b).join();
+            return ({ conversation }) => conversation.userIds?.join() === wanted;
+          },
         };
       }
       case 5:
         return {
           terms: [{ operator: "is", operand: "dm" }],
-          test: (seen) => seen.conversation.userIds !== null && may(seen),
+          test: (reader) => (seen) => seen.conversation.userIds !== null && may(reader)(seen),
         };
       case 6:
         return {
           terms: [{ operator: "is", operand: "starred" }],
-          test: (seen) => both(visibility.isStarred(reader.id, seen.message.id), may(seen)),
+          test: (reader) => (seen) => both(visibility.isStarred(reader.id, seen.message.id), may(reader)(seen)),
         };
       case 7: {
         const negated = world().flip();
         return {
           terms: [{ operator: "sender", operand: senderId, negated }],
-          test: (seen) => both((seen.message.senderId === senderId) !== negated, received(seen)),
+          test: (reader) => (seen) => both((seen.message.senderId === senderId) !== negated, received(reader)(seen)),
         };
       }
       default: {
@@ -191,10 +235,31 @@ export class Reads {
         const contains = new RegExp(`(?<!\\w)${word}(?!\\w)`);
         return {
           terms: [{ operator: "search", operand: word }],
-          test: (seen) => both(wordIn(seen, begins, contains), received(seen)),
+          test: (reader) => (seen) => both(wordIn(seen, begins, contains), received(reader)(seen)),
         };
       }
     }
+  }
+
+  /** @param kind 1: the channel, 2: a topic in it, 3: all others in it */
+  #inChannel(kind: 1 | 2 | 3): Narrow {
+    const { visibility, replica, world } = this.#tools;
+    const channelId = world().channel();
+    const topic = kind === 1 ? null : world().topic();
+    const inTopic = { operator: "topic", operand: topic, negated: kind === 3 };
+    return {
+      terms: [{ operator: "channel", operand: channelId }, ...(topic === null ? [] : [inTopic])],
+      test: (reader) => {
+        const channel = replica.get("channels", channelId);
+        const opens = channel === undefined ? false : visibility.opens(reader, channel);
+        if (channel === undefined || opens === false) return "rejected";
+        if (opens === null) return null;
+        const isThere = ({ conversation }: Seen) => conversation.channelId === channelId;
+        const isMeant = (seen: Seen) =>
+          isThere(seen) && (topic === null || isSameTopic(seen.conversation.topic, topic) !== (kind === 3));
+        return (seen) => both(isMeant(seen), visibility.mayRead(reader, seen));
+      },
+    };
   }
 
   /** The response shows the message as its row says. */

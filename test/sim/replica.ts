@@ -1,8 +1,9 @@
-/** The auditor's own copy of every table, as plain maps: what the server wrote and saw committed. */
+/** The auditor's own copy of every table, as plain maps: what the server wrote and the disk has. */
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { rowFields } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
 import type { Environment } from "../../src/store/environment.ts";
+import { turnKey } from "../../src/store/turn-number.ts";
 
 export interface Write {
   readonly table: TableName;
@@ -25,7 +26,9 @@ export class Replica {
   static of(disk: Environment): Replica {
     const replica = new Replica();
     for (const table of tableNames) {
-      disk.each(table, (row, key) => replica.apply({ table, key, bytes: encodeRow(table, key, row) }));
+      disk.each(table, (row, key) => {
+        if (table !== "meta" || key !== turnKey) replica.apply({ table, key, bytes: encodeRow(table, key, row) });
+      });
     }
     return replica;
   }
@@ -77,6 +80,8 @@ export class Replica {
       let found: string | null = null;
       let count = 0;
       disk.each(table, (row, key) => {
+        // The store's own: how far it is.
+        if (table === "meta" && key === turnKey) return;
         count++;
         const entry = entries.get(nameOf(key));
         if (found !== null || (entry !== undefined && isSame(table, entry, row))) return;

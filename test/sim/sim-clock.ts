@@ -4,7 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import type { StoreFault } from "./faulty-store.ts";
+import type { TurnFault } from "./faults.ts";
 
 /** Cost of a reading on a machine whose turns end after one command: longer than a turn's time budget. */
 export const slowLookMs = limits.turn_budget_ms + 1;
@@ -21,6 +21,8 @@ export class SimClock extends ManualClock {
   /** Deliberate bug: a jump looks like sleep of the machine, and is trusted. */
   trustsJumps = false;
   #soon: (() => void)[] = [];
+  /** When the journal's disk has done something, on the monotonic clock. */
+  readonly #diskDue = new Set<{ readonly at: number }>();
 
   constructor(startedAt: number, lookMs: number) {
     super(startedAt);
@@ -41,8 +43,7 @@ export class SimClock extends ManualClock {
     return super.now();
   }
 
-  meet(fault: StoreFault): void {
-    if (fault.kind === "slow flush") this.slip(fault.ms);
+  meet(fault: TurnFault): void {
     if (fault.kind === "clock set back") this.wallOffsetMs = -fault.ms;
     if (fault.kind === "clock jumps ahead") this.#jumpAhead(fault.ms, fault.lastingMs);
   }
@@ -71,6 +72,23 @@ export class SimClock extends ManualClock {
   override monotonic(): number {
     this.slip(this.lookMs);
     return super.monotonic();
+  }
+
+  /** As `after`, for the journal's disk, whose work may be waited for. */
+  afterDisk(milliseconds: number, callback: () => void): void {
+    const due = { at: super.monotonic() + milliseconds };
+    this.#diskDue.add(due);
+    this.after(milliseconds, () => {
+      this.#diskDue.delete(due);
+      callback();
+    });
+  }
+
+  /** How long the journal's disk takes until it has done the next thing; null if it has nothing to do. */
+  get diskDueInMs(): number | null {
+    if (this.#diskDue.size === 0) return null;
+    const next = Math.min(...[...this.#diskDue].map(({ at }) => at));
+    return Math.max(0, next - super.monotonic());
   }
 
   override soon(callback: () => void): void {

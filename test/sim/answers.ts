@@ -1,0 +1,68 @@
+/** Answers leave through the server's own responder, so they wait for the gate as they do over HTTP (M1, M9). */
+import { HttpResponder } from "../../src/http/http-responder.ts";
+import type { Gate } from "../../src/journal/gate.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import type { TransportResponse } from "../../src/transport/transport.ts";
+import { wireMemory } from "../support/wire-memory.ts";
+
+/** Answers here have no body, so none is ever unsent. */
+const { unsent } = wireMemory(() => 0);
+
+/** A request that was received and not answered. */
+export class OpenRequest {
+  readonly #responder: HttpResponder;
+  #leave: () => void = () => undefined;
+  #abort: () => void = () => undefined;
+
+  constructor(gate: Gate, clock: Clock) {
+    this.#responder = new HttpResponder(this.#response(), { clock, unsent });
+    this.#responder.leavesThrough(gate);
+  }
+
+  /** @param leave runs when the client gets the answer; never, if the machine goes down or the client hangs up before */
+  answer(leave: () => void): void {
+    this.#leave = leave;
+    this.#responder.answer({ status: 200, body: "", headers: [] }, null);
+  }
+
+  /** Everything since the request arrived was synchronous. */
+  hasRead(): void {
+    this.#responder.hasRead();
+  }
+
+  onAbort(callback: () => void): void {
+    this.#responder.onAbort(callback);
+  }
+
+  /** The client hangs up. */
+  abort(): void {
+    this.#abort();
+  }
+
+  #response(): TransportResponse {
+    return {
+      onAborted: (handler) => {
+        this.#abort = handler;
+      },
+      cork: (work) => work(),
+      writeStatus: ignored,
+      writeHeader: ignored,
+      end: () => this.#leave(),
+      onData: unused,
+      pause: unused,
+      resume: unused,
+      endWithoutBody: unused,
+      tryEnd: unused,
+      getWriteOffset: unused,
+      onWritable: unused,
+      close: unused,
+      getRemoteAddressAsText: unused,
+    };
+  }
+}
+
+const ignored = () => undefined;
+
+function unused(): never {
+  throw new Error("an answer here has no body");
+}
