@@ -17,26 +17,10 @@ import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
+import { rateHeader } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import type { RequestHead } from "./request-head.ts";
-
-const reasons: Readonly<Record<number, string>> = {
-  204: "204 No Content",
-  206: "206 Partial Content",
-  302: "302 Found",
-  304: "304 Not Modified",
-  400: "400 Bad Request",
-  401: "401 Unauthorized",
-  403: "403 Forbidden",
-  404: "404 Not Found",
-  405: "405 Method Not Allowed",
-  409: "409 Conflict",
-  413: "413 Content Too Large",
-  416: "416 Range Not Satisfiable",
-  429: "429 Too Many Requests",
-  500: "500 Internal Server Error",
-  503: "503 Service Unavailable",
-};
+import { statusLine } from "./status-line.ts";
 
 const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 
@@ -89,6 +73,7 @@ export class HttpResponder {
   /** While the state is open; null if there are none, which is usual. */
   #abortListeners: (() => void)[] | null = null;
   #isLast = false;
+  #rateLines = "";
   #gate: Gate = openGate;
   /** What the answer shows; null: whatever memory holds when it is given. */
   #seen: Position | null = null;
@@ -121,12 +106,20 @@ export class HttpResponder {
   /** The answer will show what the realm's memory holds, so it leaves through the realm's gate (M1, M9). */
   leavesThrough(gate: Gate): void {
     this.#gate = gate;
-    gate.reads.begin();
+    gate.reads.begin(gate.isOpen);
   }
 
-  /** Everything since `leavesThrough` was synchronous: the answer shows what was read meanwhile, and nothing else. */
+  /**
+   * Everything since `leavesThrough` was synchronous: the answer shows what was read meanwhile, and nothing else. If the
+   * gate was open then, a turn may have run since: the answer shows whatever memory holds.
+   */
   hasRead(): void {
     this.#seen = this.#gate.reads.seen;
+  }
+
+  /** @param rateLines the request limits that the answer shows (rate-limits.ts); "" for none */
+  limitedBy(rateLines: string): void {
+    this.#rateLines = rateLines;
   }
 
   /** @param who the user or address whose share an unsent answer counts against; by default the connection's address */
@@ -226,7 +219,7 @@ export class HttpResponder {
   #hold(reply: HttpReply, head: Head, seen: Position): void {
     const size = reply.file === undefined ? bodySize(reply.body) : 0;
     const isLarge = size > limits.answer_small_bytes_max;
-    const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, this.#evict) : null;
+    const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, () => this.#evict()) : null;
     const isRefused = isLarge && holding === null;
     const state = this.#state;
     if (state.kind !== "open") {
@@ -240,15 +233,15 @@ export class HttpResponder {
     const kept = isRefused ? overloaded : reply;
     this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
     // The gate keeps nothing of the answer, so an abort frees its memory at once.
-    this.#gate.pass(this.#release, seen);
+    this.#gate.pass(() => this.#release(), seen);
   }
 
-  readonly #release = (): void => {
+  #release(): void {
     const state = this.#state;
     if (state.kind !== "held") return;
     state.holding?.release();
     this.#leave(state, state.reply, state.head);
-  };
+  }
 
   #leave(state: Leaving, reply: HttpReply, head: RequestHead | null): void {
     if (!this.#isLast) {
@@ -305,7 +298,7 @@ export class HttpResponder {
     });
     if (isTaken) this.#ended();
     else {
-      const holding = this.#options.unsent.holdSmall(this.#holder(), size, this.#evict);
+      const holding = this.#options.unsent.holdSmall(this.#holder(), size, () => this.#evict());
       this.#sendRest({ bytes: new AnswerBytes(body), isTaken }, holding);
     }
   }
@@ -316,7 +309,7 @@ export class HttpResponder {
    */
   #sendLarge(reply: HttpReply, size: number, head: RequestHead | null): void {
     const response = this.#response;
-    const holding = this.#options.unsent.hold(this.#holder(), size, this.#evict);
+    const holding = this.#options.unsent.hold(this.#holder(), size, () => this.#evict());
     if (holding === null && head?.method === "GET") {
       this.#write(overloaded, head);
       return;
@@ -362,10 +355,10 @@ export class HttpResponder {
     return this.#who?.() ?? this.address();
   }
 
-  readonly #evict = (): void => {
+  #evict(): void {
     const { kind } = this.#state;
     if (kind === "held" || kind === "writing" || kind === "sending") this.#response.close();
-  };
+  }
 
   /** The response ends when the file was sent; an error on the way closes the connection. */
   #sendFile(reply: HttpReply, file: FileSlice, head: RequestHead | null): void {
@@ -379,8 +372,9 @@ export class HttpResponder {
   #writeHead(reply: HttpReply, head: RequestHead | null): void {
     const response = this.#response;
     // uWebSockets.js writes 200 by itself.
-    if (reply.status !== 200) response.writeStatus(reasons[reply.status] ?? String(reply.status));
+    if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
     if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
+    if (this.#rateLines !== "") response.writeHeader(rateHeader, this.#rateLines);
     for (const [name, value] of reply.headers) {
       // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
       if (name !== challenge[0] || (head?.fetchSite ?? "") === "") response.writeHeader(name, value);

@@ -19,7 +19,7 @@ import { challenge, type Header, ok, type Result } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { isWriteOnly } from "./authentication.ts";
 import { type ParameterReader, type ParsedParams, parameterReader } from "./parameters.ts";
-import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
+import { countFailedKey, nameOf, type RateLimits, rateLines } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import { Router } from "./router.ts";
 
@@ -138,10 +138,10 @@ function admit(route: Route, call: OpenCall, options: OperationExecutorOptions):
   }
   const kind = caller === null ? "anonymous" : "api";
   if (!options.rates.isLimited(kind)) return checkRole(route, caller);
-  const who = caller === null ? call.address() : personName(call.realm.epoch, caller.id);
+  const who = caller === null ? call.address() : nameOf(call.realm.epoch, caller);
   const state = options.rates.take(kind, who);
   if (state === null) return checkRole(route, caller);
-  call.headers = rateHeaders(state, options.clock.now());
+  call.rateLines = rateLines(state, options.clock.now());
   return state.retryAfterS > 0 ? refuse.rateLimitHit(state.retryAfterS) : checkRole(route, caller);
 }
 
@@ -153,7 +153,7 @@ function mayBeLarge({ endpoint }: Route): boolean {
 /** A client that leaves its answers unread is rejected before another one is built. */
 function hasRoomFor({ realm, caller, address }: Call, unsent: UnsentBytes): boolean {
   if (unsent.sum === 0) return true;
-  return unsent.hasRoomFor(caller === null ? address() : personName(realm.epoch, caller.id));
+  return unsent.hasRoomFor(caller === null ? address() : nameOf(realm.epoch, caller));
 }
 
 /** Checked before the parameters: a caller without permission learns that first (behaviour 2). */
@@ -165,19 +165,11 @@ function checkRole(route: Route, caller: UserRecord | null): Refusal | null {
   return role === "member" || caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
-function rateHeaders(state: RateState, now: number): Headers {
-  return [
-    ["X-RateLimit-Limit", String(state.limit)],
-    ["X-RateLimit-Remaining", String(state.remaining)],
-    ["X-RateLimit-Reset", String(Math.ceil(now / 1000 + state.resetS))],
-  ];
-}
-
 /** Reads the parameters, the files and the Idempotency-Key of an admitted call into it. */
 function readCall(
   route: Route,
   call: OpenCall,
-  { variables, fileBytesMax }: { readonly variables: Readonly<Record<string, string>>; readonly fileBytesMax: number },
+  { variables, fileBytesMax }: { readonly variables: readonly string[]; readonly fileBytesMax: number },
 ): Refusal | null {
   const { upload } = route.endpoint;
   const submitted = call.readParams(upload !== undefined);

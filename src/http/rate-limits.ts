@@ -5,6 +5,7 @@
 
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { boundedMap } from "../runtime/bounded-map.ts";
 import { clientNetwork } from "../runtime/client-network.ts";
 
@@ -28,6 +29,17 @@ export const noRates: RateRules = { api: null, login: null, anonymous: null };
 /** The key of a user's limits, shared by REST and sockets. */
 export function personName(realmEpoch: string, userId: number): string {
   return `${realmEpoch}:${userId}`;
+}
+
+const names = new WeakMap<UserRecord, string>();
+
+/** The same for a user's record, made once: V8 remembers the hash of a string that it has looked up. */
+export function nameOf(realmEpoch: string, user: UserRecord): string {
+  const known = names.get(user);
+  if (known !== undefined) return known;
+  const name = personName(realmEpoch, user.id);
+  names.set(user, name);
+  return name;
 }
 
 export interface RateState {
@@ -103,6 +115,14 @@ export class RateLimits {
 /** The `api` limit applies to users, whose names equal no other key; the others apply to networks. */
 function keyOf(kind: RateKind, who: string): string {
   return kind === "api" ? who : `${kind}:${clientNetwork(who)}`;
+}
+
+/** The first of the headers that tell a client its limits (behaviour 1.7); its value contains the others. */
+export const rateHeader = "X-RateLimit-Limit";
+
+/** The lines of all of them as one value, because a call into the transport costs more than the text. */
+export function rateLines({ limit, remaining, resetS }: RateState, now: number): string {
+  return `${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(now / 1000 + resetS)}`;
 }
 
 /**

@@ -6,7 +6,8 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { decodePercent } from "./form.ts";
 
 export type Match<T> =
-  | { readonly kind: "found"; readonly target: T; readonly variables: Readonly<Record<string, string>> }
+  /** The variables are decoded, in the order of the path (`pathVariables`). */
+  | { readonly kind: "found"; readonly target: T; readonly variables: readonly string[] }
   | { readonly kind: "wrong-method"; readonly allowed: readonly string[] }
   | { readonly kind: "malformed" }
   | { readonly kind: "unknown" };
@@ -79,7 +80,7 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
   }
 }
 
-const noVariables = {};
+const noVariables: readonly string[] = [];
 
 /** Returns null if the first segment is a variable. */
 function startOf({ segments }: Pattern<unknown>): string | null {
@@ -113,6 +114,11 @@ function allowedMethods(methods: Iterable<string>): string[] {
   return [...all].sort();
 }
 
+/** Names of the variables of an endpoint's path, in its order. */
+export function pathVariables(endpoint: Endpoint): readonly string[] {
+  return segmentsOf(endpoint).flatMap(({ variable }) => (variable === null ? [] : [variable]));
+}
+
 function segmentsOf(endpoint: Endpoint): Segment[] {
   return endpoint.path.split("/").map((part) => {
     const name = /^\{(\w+)(\*?)\}$/.exec(part);
@@ -127,16 +133,16 @@ function rank(pattern: Pattern<unknown>): string {
   return pattern.segments.map((segment) => (segment.literal !== null ? "0" : segment.isInteger ? "1" : "2")).join("");
 }
 
-function choose<T>(pattern: Pattern<T>, method: string, variables: Readonly<Record<string, string>>): Match<T> {
+function choose<T>(pattern: Pattern<T>, method: string, variables: readonly string[]): Match<T> {
   const target = pattern.targets.get(method === "HEAD" ? "GET" : method);
   if (target !== undefined) return { kind: "found", target, variables };
   return { kind: "wrong-method", allowed: allowedMethods(pattern.targets.keys()) };
 }
 
-function fit(segments: readonly Segment[], parts: readonly string[]): Readonly<Record<string, string>> | null {
+function fit(segments: readonly Segment[], parts: readonly string[]): readonly string[] | null {
   const isOpen = segments.at(-1)?.isRest === true;
   if (isOpen ? parts.length < segments.length : parts.length !== segments.length) return null;
-  const variables: Record<string, string> = {};
+  const variables: string[] = [];
   for (let index = 0; index < segments.length; index++) {
     const segment = segments[index] as Segment;
     const part = segment.isRest ? parts.slice(index).join("/") : (parts[index] ?? "");
@@ -145,7 +151,7 @@ function fit(segments: readonly Segment[], parts: readonly string[]): Readonly<R
       continue;
     }
     if (part === "" || (segment.isInteger && !/^\d{1,15}$/.test(part))) return null;
-    variables[segment.variable ?? ""] = part;
+    variables.push(part);
   }
   return variables;
 }

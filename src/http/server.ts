@@ -21,7 +21,7 @@ import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
 import { errorPage, type PageRoute } from "./pages.ts";
-import { personName } from "./rate-limits.ts";
+import { nameOf } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
 import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./uploads.ts";
@@ -148,7 +148,7 @@ export class HttpServer {
     const realm = this.#options.realmOf(host);
     const credentials = this.#options.authenticate(realm, authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
-    const person = personName(realm.epoch, credentials.caller.id);
+    const person = nameOf(realm.epoch, credentials.caller);
     return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
   }
 
@@ -285,7 +285,7 @@ export class HttpServer {
     const credentials = this.#options.authenticate(realm, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
-    responder.belongsTo(known === null ? address : () => personName(realm.epoch, known.caller.id));
+    responder.belongsTo(known === null ? address : () => nameOf(realm.epoch, known.caller));
     const call = arrivedCall({
       realm,
       method: head.method,
@@ -304,7 +304,9 @@ export class HttpServer {
       ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
       onAbort: (callback) => responder.onAbort(callback),
     });
-    return untilDone(realm, this.#options.operationExecutor.execute(call));
+    const reply = this.#options.operationExecutor.execute(call);
+    responder.limitedBy(call.rateLines);
+    return untilDone(realm, reply);
   }
 
   #siteUrl(head: RequestHead): string {

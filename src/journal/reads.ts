@@ -10,28 +10,37 @@ export class Reads {
   /** The record that wrote a table last. */
   readonly #writtenAt = new Map<TableName, Position>();
   #seen: Position = 0;
+  #isWatched = false;
 
   wrote(tables: Iterable<TableName>, position: Position): void {
     for (const table of tables) this.#writtenAt.set(table, position);
   }
 
-  /** A read begins. */
-  begin(): void {
+  /**
+   * A read begins.
+   * @param isGateOpen everything that memory shows is durable: what the read sees need not be watched
+   */
+  begin(isGateOpen: boolean): void {
     this.#seen = 0;
+    this.#isWatched = !isGateOpen;
   }
 
   /** Called for each access to a table, or to something in memory that follows it. */
   saw(table: TableName): void {
+    if (!this.#isWatched) return;
     const position = this.#writtenAt.get(table);
     if (position !== undefined && position > this.#seen) this.#seen = position;
   }
 
   sawAny(tables: readonly TableName[]): void {
+    if (!this.#isWatched) return;
     for (const table of tables) this.saw(table);
   }
 
-  /** The last record that wrote something which was read since `begin`; 0 if none did. */
-  get seen(): Position {
-    return this.#seen;
+  /**
+   * The last record that wrote something which was read since `begin`; 0 if none did, null if the read was not watched.
+   */
+  get seen(): Position | null {
+    return this.#isWatched ? this.#seen : null;
   }
 }

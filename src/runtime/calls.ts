@@ -87,11 +87,13 @@ export interface Call<P = unknown> {
   readonly idempotencyKey: IdempotencyKey | null;
   /** Names of parameters that the operation does not declare, ascending. */
   readonly ignored: readonly string[];
-  /** Headers of the answer that do not depend on it: request limits, or a challenge. */
+  /** Headers of the answer that do not depend on it: a challenge. */
   readonly headers: readonly Header[];
+  /** The caller's request limits, as the lines of headers (http/rate-limits.ts); "" without limits. */
+  readonly rateLines: string;
 }
 
-type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "headers";
+type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "headers" | "rateLines";
 
 /** What a transport knows of a call. */
 export type ArrivedCall = Omit<Call, FilledIn>;
@@ -122,6 +124,7 @@ export function arrivedCall(arrived: ArrivedCall): Call {
     idempotencyKey: null,
     ignored: none,
     headers: none,
+    rateLines: "",
   };
 }
 

@@ -4,11 +4,14 @@ import type { Clock } from "./clock.ts";
 export class RealmUse {
   readonly #clock: Pick<Clock, "monotonic">;
   #users = 0;
-  #lastUsedAt: number;
+  /**
+   * null: used since it was last asked for. Each request begins and ends a use, so the clock is read when somebody
+   * asks, which is rare.
+   */
+  #unusedSince: number | null = null;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
-    this.#lastUsedAt = clock.monotonic();
   }
 
   /** Every call is followed by one of `end`. */
@@ -18,7 +21,7 @@ export class RealmUse {
 
   end(): void {
     this.#users--;
-    this.#lastUsedAt = this.#clock.monotonic();
+    this.#unusedSince = null;
   }
 
   /** The realm stays open until this work is done, also if its client is gone. */
@@ -31,8 +34,11 @@ export class RealmUse {
     }
   }
 
-  /** How long nobody has used the realm. */
-  get unusedMs(): number {
-    return this.#users > 0 ? 0 : this.#clock.monotonic() - this.#lastUsedAt;
+  /** How long nobody has used the realm, counted from the first call after its last use. */
+  unusedMs(): number {
+    if (this.#users > 0) return 0;
+    const now = this.#clock.monotonic();
+    this.#unusedSince ??= now;
+    return now - this.#unusedSince;
   }
 }

@@ -167,7 +167,7 @@ export class Realm {
 
   /** Nobody has used it for so long, and nothing of its own is running or due within that time. */
   isIdle(forMs: number): boolean {
-    if (this.use.unusedMs < forMs || !this.files.isIdle || !this.isSettled) return false;
+    if (this.use.unusedMs() < forMs || !this.files.isIdle || !this.isSettled) return false;
     const { nextDueAt, view } = this.dispatcher;
     return nextDueAt === null || nextDueAt - view.dueNow >= forMs;
   }

@@ -87,7 +87,14 @@ export class NodeResponse implements TransportResponse {
   }
 
   writeHeader(name: string, value: string): void {
-    this.#headers.push(name, value);
+    if (!value.includes("\r\n")) {
+      this.#headers.push(name, value);
+      return;
+    }
+    for (const line of `${name}: ${value}`.split("\r\n")) {
+      const colon = line.indexOf(": ");
+      this.#headers.push(line.slice(0, colon), line.slice(colon + 2));
+    }
   }
 
   cork(work: () => void): void {

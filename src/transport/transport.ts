@@ -78,6 +78,7 @@ export interface TransportResponse {
   resume(): unknown;
   /** Status and headers must precede the body. The default status is 200; `end` and `tryEnd` add Content-Length. */
   writeStatus(status: string): unknown;
+  /** A value may continue with the lines of further headers: `1\r\nB: 2` under `A` sends `A: 1` and `B: 2`. */
   writeHeader(name: string, value: string): unknown;
   /** Everything that `work` writes is sent together. */
   cork(work: () => void): unknown;

@@ -54,16 +54,28 @@ t.test("[M9] a read waits for the turns that it shows, and for no others", async
   const { journal, left, leave, realm } = opened();
   const { gate, write } = realm();
   write("users");
-  gate.reads.begin();
+  gate.reads.begin(gate.isOpen);
   gate.reads.saw("messages");
-  gate.pass(leave("messages"), gate.reads.seen);
-  gate.reads.begin();
+  gate.pass(leave("messages"), gate.reads.seen ?? gate.shown);
+  gate.reads.begin(gate.isOpen);
   gate.reads.saw("messages");
   gate.reads.saw("users");
-  gate.pass(leave("users"), gate.reads.seen);
+  gate.pass(leave("users"), gate.reads.seen ?? gate.shown);
   t.strictSame(left, ["messages"]);
   journal.flush();
   t.strictSame(left, ["messages", "users"]);
+});
+
+t.test("[M9] a read that begins while the gate is open waits for a turn that runs before it ends", async (t) => {
+  const { journal, left, leave, realm } = opened();
+  const { gate, write } = realm();
+  gate.reads.begin(gate.isOpen);
+  write("users");
+  gate.reads.saw("users");
+  gate.pass(leave("users"), gate.reads.seen ?? gate.shown);
+  t.strictSame(left, []);
+  journal.flush();
+  t.strictSame(left, ["users"]);
 });
 
 t.test("[M1] something that leaves may let more leave: it takes its place behind what waits already", async (t) => {

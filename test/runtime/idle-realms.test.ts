@@ -116,11 +116,11 @@ t.test("[D254] a held poll and a socket keep their organization open", async (t)
   socket.close();
   await until(() => {
     clock.advance(1);
-    return [...server.running.host.openRealms].every(({ use }) => use.unusedMs > 0);
+    return [...server.running.host.openRealms].every(({ use }) => use.unusedMs() > 0);
   });
   const queue = await openQueue(server.owner, ["message"]);
   const held = startPoll(server.owner, queue, queue.last_event_id);
-  await until(() => [...server.running.host.openRealms].every(({ use }) => use.unusedMs === 0));
+  await until(() => [...server.running.host.openRealms].every(({ use }) => use.unusedMs() === 0));
   for (let passed = 0; passed < 40_000; passed += 1000) clock.advance(1000);
   t.equal(openCount(server), 1, "a held poll");
   await server.owner.say("general", "plans", "an end");

@@ -73,6 +73,7 @@ export const httpContract: Contract = {
           if (path === "/missing") response.writeStatus("404 Not Found");
           if (path === "/none") response.writeStatus("204 No Content");
           response.writeHeader("X-Path", path);
+          if (path === "/lines") response.writeHeader("X-One", "1\r\nX-Two: 2: b\r\nX-Three: ");
           if (path === "/head") response.writeHeader("Content-Length", "5");
           if (path === "/none" || path === "/head") response.endWithoutBody();
           else if (path === "/tried") response.tryEnd("tried \u{1f600}", 10);
@@ -90,6 +91,7 @@ export const httpContract: Contract = {
       headers: { "x-path": "/plain", "content-length": "6" },
       text: "/plain",
     });
+    t.match(await ask("/lines"), { headers: { "x-one": "1", "x-two": "2: b", "x-three": "", "x-path": "/lines" } });
     t.match(await ask("/missing"), { status: 404, headers: { "x-path": "/missing" }, text: "/missing" });
     t.match(await ask("/tried"), { status: 200, headers: { "content-length": "10" }, text: "tried \u{1f600}" });
     t.match(await ask("/head", false), { status: 200, headers: { "content-length": "5" } });
