@@ -19,6 +19,7 @@ export const measuringFiles = [
   "test/runtime/idle-realms.test.ts",
   "test/api/timing.test.ts",
   "test/domain/content-diff.test.ts",
+  "test/journal/overlay-memory.test.ts",
   "test/domain/markdown-safety.test.ts",
   "test/domain/markdown-steps.test.ts",
   "test/runtime/cache-memory.test.ts",
@@ -26,7 +27,7 @@ export const measuringFiles = [
 ];
 
 /** Folders whose tests need a disk, because they prove what survives a crash. */
-const diskFolders = ["bench", "crash", "soak", "startup", "store"];
+const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
 
 const folderOf = (file) => file.split("/")[1] ?? "";
 

@@ -6,7 +6,7 @@ import t from "tap";
 import { BadConfig, readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
-import { askAdmin, sampleIn } from "../support/admin.ts";
+import { askAdmin, sampleIn, untilReadiness } from "../support/admin.ts";
 import { checkout, freePort } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -133,7 +133,7 @@ t.test(
 
 t.test("[M5] /readyz answers 503 while changes are rejected", async (t) => {
   const server = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
-  t.match(await askAdmin(server.dataDir, "/readyz"), { status: 503, body: /changes are rejected/ });
+  t.match(await untilReadiness(server.dataDir, 503), { body: /changes are rejected/ });
   t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 }, "the process is alive");
   const { body } = await askAdmin(server.dataDir, "/metrics");
   t.equal(sampleIn(body, "colloquy_writes_accepted"), 0);

@@ -21,7 +21,8 @@ async function hasEnded(t: Test, { program }: ServerProgram): Promise<void> {
 
 function copyOver(folder: string): void {
   renameSync(folder, `${folder}-before`);
-  cpSync(`${folder}-before`, folder, { recursive: true });
+  const isSocket = (path: string) => path.endsWith(".sock");
+  cpSync(`${folder}-before`, folder, { recursive: true, filter: (path) => !isSocket(path) });
 }
 
 /** The ways in which the folder is changed. */

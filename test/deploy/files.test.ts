@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { untilReadiness } from "../support/admin.ts";
 import { checkout, Program } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -14,6 +15,7 @@ t.test("[operations, Packages] the container's health check follows /readyz", as
   const ready = await startTestServer(t);
   t.match(await health(t, ready.dataDir), { code: 0 });
   const readOnly = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  await untilReadiness(readOnly.dataDir, 503);
   t.match(await health(t, readOnly.dataDir), { code: 1 }, "changes are rejected");
   await ready.stop();
   t.match(await health(t, ready.dataDir), { code: 1, stderr: /ENOENT/ }, "no server");

@@ -34,6 +34,14 @@ export function askAdmin(where: string | number, path: string, asked: AdminReque
   });
 }
 
+/** Asks until the server is as ready as that: the size of its stores is measured once a second. */
+export async function untilReadiness(dataDir: string, status: 200 | 503): Promise<AdminAnswer> {
+  for (;;) {
+    const answer = await askAdmin(dataDir, "/readyz");
+    if (answer.status === status) return answer;
+  }
+}
+
 /** The value of a sample, written as in the output, e.g. `colloquy_sockets`; undefined if there is none. */
 export function sampleIn(text: string, sample: string): number | undefined {
   const line = text.split("\n").find((one) => one.startsWith(`${sample} `));

@@ -19,6 +19,7 @@ const parts = [
   "src",
   "actors",
   "schemas",
+  "packages/client/src",
   "package.json",
   "package-lock.json",
   "tsconfig.json",
