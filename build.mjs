@@ -47,9 +47,7 @@ function* files(folder) {
 
 function sourceHash() {
   const hash = createHash("sha256");
-  const sources = ["schemas", "actors", "src", "packages/client/src"]
-    .flatMap((folder) => [...files(join(root, folder))])
-    .sort();
+  const sources = ["schemas", "actors", "src"].flatMap((folder) => [...files(join(root, folder))]).sort();
   for (const file of [...sources, join(root, "package-lock.json"), fileURLToPath(import.meta.url)]) {
     hash
       .update(`${relative(root, file)}\0`)

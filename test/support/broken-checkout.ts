@@ -19,7 +19,6 @@ const parts = [
   "src",
   "actors",
   "schemas",
-  "packages/client/src",
   "package.json",
   "package-lock.json",
   "tsconfig.json",
