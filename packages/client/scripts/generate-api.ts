@@ -21,7 +21,7 @@ import { type JsonSchema, objectOf, TypePrinter } from "./type-printer.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 
 /** Where the generated files are committed. */
-export const apiFolder = join(root, "packages/client/src/api");
+const apiFolder = join(root, "packages/client/src/api");
 
 const header = "/** Generated from schemas/ by `npm run client:api`; do not edit. */\n";
 
@@ -286,7 +286,7 @@ function textParameters(): string {
 }
 
 /** Writes the files into an empty folder. */
-export async function generateApi(folder: string): Promise<void> {
+async function generateApi(folder: string): Promise<void> {
   const modules = await readModules();
   const areas = readAreas(modules);
   const known = new Set(areas.flatMap((area) => area.eventTypes));
@@ -309,6 +309,7 @@ export async function generateApi(folder: string): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync(apiFolder, { recursive: true, force: true });
-  await generateApi(apiFolder);
+  const [, , folder = apiFolder] = process.argv;
+  rmSync(folder, { recursive: true, force: true });
+  await generateApi(folder);
 }

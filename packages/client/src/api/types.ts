@@ -11,13 +11,6 @@ export type NavigationView = { readonly fragment: string; readonly is_pinned: bo
 
 export type Linkifier = { readonly id: number; readonly pattern: string; readonly url_template: string };
 
-export type SavedSnippet = {
-  readonly id: number;
-  readonly title: string;
-  readonly content: string;
-  readonly date_created: number;
-};
-
 export type ProfileDataElement = { readonly id: number; readonly value: string | readonly number[] | null };
 
 export type UserStatus = {
@@ -27,6 +20,17 @@ export type UserStatus = {
   readonly emoji_code?: string;
   readonly reaction_type?: "unicode_emoji" | "realm_emoji" | "service_extra_emoji" | "zulip_extra_emoji";
 };
+
+export type SavedSnippet = {
+  readonly id: number;
+  readonly title: string;
+  readonly content: string;
+  readonly date_created: number;
+};
+
+export type GroupValue =
+  | number
+  | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
 
 export type UserTopic = {
   readonly stream_id: number;
@@ -41,10 +45,6 @@ export type Playground = {
   readonly pygments_language: string;
   readonly url_template: string;
 };
-
-export type GroupValue =
-  | number
-  | { readonly direct_members: readonly number[]; readonly direct_subgroups: readonly number[] };
 
 export type Reaction = {
   readonly emoji_name: string;
@@ -65,15 +65,6 @@ export type NarrowTerm =
   | { readonly operator: string; readonly operand: string | number | readonly number[]; readonly negated?: boolean }
   | readonly string[];
 
-export type RealmEmoji = {
-  readonly id: string;
-  readonly name: string;
-  readonly source_url: string;
-  readonly still_url: string | null;
-  readonly deactivated: boolean;
-  readonly author_id: number;
-};
-
 export type Draft = {
   readonly id: number;
   readonly type: "" | "stream" | "private";
@@ -81,6 +72,15 @@ export type Draft = {
   readonly topic: string;
   readonly content: string;
   readonly timestamp: number;
+};
+
+export type RealmEmoji = {
+  readonly id: string;
+  readonly name: string;
+  readonly source_url: string;
+  readonly still_url: string | null;
+  readonly deactivated: boolean;
+  readonly author_id: number;
 };
 
 export type Submessage = {
