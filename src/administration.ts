@@ -81,13 +81,11 @@ export class Administration {
       {
         method: "GET",
         path: "/healthz",
-        isPrivileged: false,
         serve: async (_request, response) => send(response, json(200, { status: "ok" })),
       },
       {
         method: "GET",
         path: "/readyz",
-        isPrivileged: false,
         serve: async (_request, response) => {
           const why = this.#unready();
           send(response, why === null ? json(200, { status: "ready" }) : json(503, { status: "unready", why }));
@@ -96,7 +94,6 @@ export class Administration {
       {
         method: "GET",
         path: "/metrics",
-        isPrivileged: false,
         serve: async (_request, response) => {
           const phase = this.#phase;
           if (phase.kind === "starting") {
@@ -104,8 +101,7 @@ export class Administration {
             return;
           }
           this.#watch.begin();
-          const { exposition } = phase;
-          send(response, { status: 200, contentType: exposition.contentType, body: await exposition.text() });
+          send(response, { status: 200, ...(await phase.exposition.read()) });
         },
       },
     ];

@@ -1,11 +1,10 @@
 /**
- * The operator's own listener: metrics, health and administration, never on the public port. By default it is a Unix
- * socket in the data folder, which only the server's account can open. Over TCP it serves reads alone, because anybody
- * on the machine could connect.
+ * The operator's own listener: metrics and health, never on the public port. By default it is a Unix socket in the data
+ * folder, which only the server's account can open.
  */
-import { existsSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join, relative, resolve } from "node:path";
 
 export type AdminAddress =
@@ -21,10 +20,8 @@ export interface AdminReply {
 }
 
 export interface AdminRoute {
-  readonly method: "GET" | "POST";
+  readonly method: "GET";
   readonly path: string;
-  /** Changes something or shows secrets, so it is served over the Unix socket only. */
-  readonly isPrivileged: boolean;
   /** Answers by itself, and never rejects. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
@@ -56,8 +53,6 @@ export function json(status: number, body: object): AdminReply {
 export class AdminListener {
   readonly #server: Server;
   readonly #routes: readonly AdminRoute[];
-  /** Of the Unix socket, if it is one. */
-  #path: string | null = null;
 
   constructor(routes: readonly AdminRoute[], reportBug: (error: unknown) => void) {
     this.#routes = routes;
@@ -85,8 +80,7 @@ export class AdminListener {
       return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
     }
     const path = address.path === null ? adminSocket(dataDir) : resolve(address.path);
-    // The data folder is ours alone, so a socket that is there was left by a process that was killed.
-    if (existsSync(path)) rmSync(path);
+    if (await isLeftOver(path)) rmSync(path);
     const former = process.umask(0o177);
     try {
       // Binding is synchronous, and creates the socket with the mode that the mask leaves.
@@ -96,7 +90,6 @@ export class AdminListener {
     } finally {
       process.umask(former);
     }
-    this.#path = path;
     return path;
   }
 
@@ -124,9 +117,7 @@ export class AdminListener {
     const route = matching.find((candidate) => candidate.method === method);
     if (matching.length === 0) send(response, json(404, { error: "not found" }));
     else if (route === undefined) send(response, json(405, { error: "method not allowed" }));
-    else if (route.isPrivileged && this.#path === null) {
-      send(response, json(403, { error: "served over the Unix socket only: see ADMIN_LISTEN" }));
-    } else await route.serve(request, response);
+    else await route.serve(request, response);
   }
 
   async close(): Promise<void> {
@@ -135,6 +126,19 @@ export class AdminListener {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+/** Whether a process that was killed left its socket here. A file of another kind is nothing of ours. */
+function isLeftOver(path: string): Promise<boolean> {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return Promise.resolve(false);
+  return new Promise((done) => {
+    const socket = connect(shortPath(path));
+    socket.once("connect", () => {
+      socket.destroy();
+      done(false);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code === "ECONNREFUSED"));
+  });
 }
 
 export function adminSocket(dataDir: string): string {

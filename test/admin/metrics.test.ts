@@ -1,5 +1,5 @@
 /** The admin listener: metrics, liveness and readiness (docs/operations.md, docs/metrics.md). */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import t from "tap";
@@ -7,7 +7,7 @@ import { BadConfig, readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
 import { askAdmin, sampleIn, untilReadiness } from "../support/admin.ts";
-import { checkout, freePort } from "../support/process.ts";
+import { checkout, freePort, Program } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -124,12 +124,26 @@ t.test(
   "[operations, Health] a socket that a killed server left does not keep the next one from starting",
   async (t) => {
     const dataDir = temporaryFolder(t);
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(join(dataDir, "admin.sock"), "");
+    const socket = join(dataDir, "admin.sock");
+    const program = `require("node:net").createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, "SIGKILL"))`;
+    await new Program(t, process.execPath, ["-e", program], {}).exited;
+    t.ok(existsSync(socket));
     const server = await startTestServer(t, { dataDir });
     t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 });
   },
 );
+
+t.test("[operations, Health] a file, and the socket of a server that lives, are never replaced", async (t) => {
+  const file = join(temporaryFolder(t), "precious");
+  writeFileSync(file, "precious");
+  const server = await startTestServer(t);
+  for (const path of [file, join(server.dataDir, "admin.sock")]) {
+    const options = { environment: { ADMIN_LISTEN: path } };
+    await t.rejects(startTestServer(t, options), { name: "BadConfig", message: /ADMIN_LISTEN.*EADDRINUSE/ });
+  }
+  t.equal(readFileSync(file, "utf8"), "precious");
+  t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 });
+});
 
 t.test("[M5] /readyz answers 503 while changes are rejected", async (t) => {
   const server = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
