@@ -22,6 +22,8 @@ interface Place {
 const chunkRows_max = 256;
 /** Bounds the work of a range after many writes; most new rows have the highest key, and cost a comparison. */
 const unorderedRows_max = 256;
+/** Fewer rows than these are put in one by one: to merge them would copy their chunks for little. */
+const mergedRows_min = 16;
 
 export class SortedRows {
   /** No chunk is empty. */
@@ -93,7 +95,24 @@ export class SortedRows {
     const rows = this.#unordered.filter(isThere);
     this.#gone -= this.#unordered.length - rows.length;
     this.#unordered = [];
-    for (const row of rows) this.#insert(row);
+    if (rows.length < mergedRows_min) for (const row of rows) this.#insert(row);
+    else this.#merge(rows.sort((one, other) => compareOrdered(one.ordered, other.ordered)));
+  }
+
+  /** @param rows in order */
+  #merge(rows: readonly OverlayRow[]): void {
+    let at = 0;
+    for (let chunk = this.#first((rows[0] as OverlayRow).ordered, false).chunk; at < rows.length; chunk++) {
+      const present = this.#chunks[chunk] ?? [];
+      const last = present.at(-1);
+      // Behind the last chunk there is room for all that is left.
+      const end = last === undefined ? rows.length : at + countWhile(rows.slice(at), isBefore(last.ordered));
+      if (end === at) continue;
+      const chunks = inChunks(mergedRows(present, rows.slice(at, end)));
+      this.#chunks.splice(chunk, 1, ...chunks);
+      chunk += chunks.length - 1;
+      at = end;
+    }
   }
 
   #insert(row: OverlayRow): void {
@@ -108,6 +127,31 @@ export class SortedRows {
     rows.splice(index, 0, row);
     if (rows.length > chunkRows_max) this.#chunks.splice(chunk + 1, 0, rows.splice(chunkRows_max / 2));
   }
+}
+
+function isBefore(key: OrderedKey): (row: OverlayRow) => boolean {
+  return ({ ordered }) => compareOrdered(ordered, key) < 0;
+}
+
+/** Two lists in order as one. */
+function mergedRows(one: readonly OverlayRow[], other: readonly OverlayRow[]): OverlayRow[] {
+  if (one.length === 0) return [...other];
+  const all: OverlayRow[] = [];
+  let at = 0;
+  for (const row of one) {
+    while (at < other.length && compareOrdered((other[at] as OverlayRow).ordered, row.ordered) < 0) {
+      all.push(other[at++] as OverlayRow);
+    }
+    all.push(row);
+  }
+  for (; at < other.length; at++) all.push(other[at] as OverlayRow);
+  return all;
+}
+
+function inChunks(rows: readonly OverlayRow[]): OverlayRow[][] {
+  const chunks: OverlayRow[][] = [];
+  for (let at = 0; at < rows.length; at += chunkRows_max) chunks.push(rows.slice(at, at + chunkRows_max));
+  return chunks;
 }
 
 function isThere({ turn }: OverlayRow): boolean {

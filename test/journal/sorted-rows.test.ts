@@ -1,0 +1,47 @@
+/** The order of the overlay's rows (docs/adr/0009-journal.md), with more rows than a chunk has. */
+import t from "tap";
+import { seededRandom } from "../../bench/lib/statistics.ts";
+import { type OverlayRow, SortedRows } from "../../src/journal/sorted-rows.ts";
+import { compareOrdered, orderedKey } from "../../src/store/key-encoding.ts";
+import { seedOf } from "../support/seed.ts";
+
+function rowOf(key: unknown): OverlayRow {
+  return { key, ordered: orderedKey(key), bytes: null, turn: 1 };
+}
+
+function keysOf(rows: Iterable<OverlayRow>): unknown[] {
+  return [...rows].map(({ key }) => key);
+}
+
+/** Ways in which the keys of a table come. */
+const arrivals: Readonly<Record<string, (index: number, random: () => number) => unknown>> = {
+  ascending: (index) => index,
+  descending: (index) => -index,
+  "at random": (index, random) => [Math.floor(random() * 5), random(), index],
+  "in two ascending sequences": (index) => [index % 2, index],
+};
+
+for (const [how, keyOf] of Object.entries(arrivals)) {
+  t.test(`[M2] a range is in the order of the keys, which arrive ${how}`, async (t) => {
+    const random = seededRandom(seedOf(t));
+    const sorted = new SortedRows();
+    let present: OverlayRow[] = [];
+    for (let index = 0; index < 3000; index++) {
+      const row = rowOf(keyOf(index, random));
+      present.push(row);
+      sorted.add(row);
+      if (random() < 0.3) {
+        const [gone] = present.splice(Math.floor(random() * present.length), 1) as [OverlayRow];
+        gone.turn = 0;
+        sorted.lost();
+        sorted.tidy(present.length);
+      }
+      if (random() > 0.004) continue;
+      present = present.sort((one, other) => compareOrdered(one.ordered, other.ordered));
+      const from = present[Math.floor(random() * present.length)]?.ordered;
+      const atStart = from === undefined ? 0 : present.findIndex(({ ordered }) => ordered === from);
+      t.strictSame(keysOf(sorted.ascending(from)), keysOf(present.slice(atStart)));
+      t.strictSame(keysOf(sorted.descending(from)), keysOf(present.slice(0, atStart + 1).reverse()));
+    }
+  });
+}
