@@ -127,7 +127,7 @@ export class Auditor {
   /** A turn is on the disk; its rows are not in the replica yet. @returns the messages posted in it */
   committed({ writes, executed }: Turn): Posted[] {
     for (const write of writes) {
-      if (write.table === "messages" && write.bytes !== null) this.#message(write.key as number, write.bytes);
+      if (write.table === "messages") this.#message(write.key as number, write.bytes);
       if (write.bytes === null && (write.table === "mailbox" || write.table === "timers"))
         this.#processed(write, { writes, executed });
       if (write.table === "mailbox" && write.bytes !== null) this.#replaced(write.key as number, write.bytes, executed);
@@ -136,7 +136,11 @@ export class Auditor {
     return this.audience.committed(writes);
   }
 
-  #message(id: number, bytes: Uint8Array): void {
+  #message(id: number, bytes: Uint8Array | null): void {
+    if (bytes === null) {
+      this.facts.removed(id);
+      return;
+    }
     const token = tokenShape.exec(decodeRow("messages", id, bytes).content)?.[0];
     if (token === undefined) return;
     const known = this.#created.get(token);

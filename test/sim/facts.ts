@@ -28,11 +28,20 @@ function hasEnded([kind, one = 0, other = 0, third = 0]: FactKey, replica: Repli
   return mayEnd[String(kind)]?.(replica, one, other, third) === true;
 }
 
+interface Fact {
+  readonly key: FactKey;
+  values: unknown[];
+  /** It was learned from a stored response, when deletions in doubt may already have been forgotten. */
+  readonly isLate: boolean;
+}
+
 export class Facts {
   readonly #replica: Replica;
-  readonly #known = new Map<string, { readonly key: FactKey; values: unknown[] }>();
+  readonly #known = new Map<string, Fact>();
   /** Messages that were, or may have been, deleted: a late response to their post says nothing about the present. */
   readonly #deleted = new Set<number>();
+  /** Messages whose row a turn on the disk removed. */
+  readonly #removed = new Set<number>();
   /** Parameters of commands without a response. A repeat may get the stored response when later commands have run. */
   readonly #doubted = new WeakSet<object>();
   #checked = 0;
@@ -68,7 +77,8 @@ export class Facts {
       const known = this.#known.get(key.join("/"));
       if (isLate && known !== undefined) known.values.push(value);
       // Only a post made what it claims, so nothing that ran since can have made it otherwise.
-      else if (!isLate || command.type === "message.post") this.#known.set(key.join("/"), { key, values: [value] });
+      else if (!isLate || command.type === "message.post")
+        this.#known.set(key.join("/"), { key, values: [value], isLate });
     }
   }
 
@@ -79,12 +89,21 @@ export class Facts {
       this.#known.get(key.join("/"))?.values.push(value);
   }
 
+  /** A turn on the disk removed a message's row. */
+  removed(messageId: number): void {
+    this.#removed.add(messageId);
+  }
+
   /** Call it only while nothing is in flight. @returns facts that differ from the acknowledged ones */
   contradictions(): string[] {
     const found: string[] = [];
-    for (const fact of this.#known.values()) {
+    for (const [name, fact] of this.#known) {
+      const { key, values, isLate } = fact;
+      if (isLate && isOfMessage(key) && this.#removed.has(Number(key[1]))) {
+        this.#known.delete(name);
+        continue;
+      }
       this.#checked++;
-      const { key, values } = fact;
       const value = storedValue(key, this.#replica);
       if (values.includes(value) || (value === false && hasEnded(key, this.#replica))) fact.values = [value];
       else
