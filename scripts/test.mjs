@@ -18,7 +18,7 @@ const tier = isDeep ? "deep" : "quick";
 const words = process.argv.slice(isDeep ? 3 : 2);
 const jobs = Number(process.env.JOBS ?? availableParallelism() + 1);
 const steps = [
-  ["typecheck", "tsc", ["--noEmit"]],
+  ["typecheck", "npm", ["run", "--silent", "typecheck"]],
   ["lint", "biome", ["check", "--error-on-warnings", "."]],
 ];
 
