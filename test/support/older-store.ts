@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Account, Client, type Params } from "./client.ts";
+import { type Account, type Answer, Client, type Params } from "./client.ts";
 import { HostClient } from "./http.ts";
 import { checkout } from "./process.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
@@ -17,15 +17,23 @@ export const knownFile = "known.json";
 
 export interface KnownAnswers {
   readonly accounts: readonly (Account & { readonly host: string })[];
-  readonly answers: readonly unknown[];
+  readonly answers: readonly OldAnswer[];
+}
+
+export interface OldAnswer {
+  /** What was asked. */
+  readonly asked: string;
+  /** null where the program had no such operation. */
+  readonly value: Readonly<Record<string, unknown>> | null;
 }
 
 export interface OlderStore extends KnownAnswers {
   readonly dataDir: string;
 }
 
-/** Unpacks a fixture into a folder of its own. */
-export function unpackStore(t: Teardown, name: string): OlderStore {
+/** Unpacks the store of a version into a folder of its own. */
+export function unpackStore(t: Teardown, version: number): OlderStore {
+  const name = `version-${version}.tar.gz`;
   const folder = temporaryFolder(t);
   const { status, stderr } = spawnSync("tar", ["-xzf", join(fixturesFolder, name), "-C", folder], { encoding: "utf8" });
   if (status !== 0) throw new Error(`cannot unpack ${name}: ${stderr}`);
@@ -52,14 +60,46 @@ const questions: readonly (readonly [string, Params])[] = [
 const sections = ["message", "update_message_flags", "starred_messages", "user_topic", "muted_users"] as const;
 const statesCompared = ["unread_msgs", "starred_messages", "user_topics", "muted_users"] as const;
 
-/** Asks as each account, in order. */
-export async function askAll(url: string, accounts: KnownAnswers["accounts"]): Promise<unknown[]> {
-  const answers: unknown[] = [];
+/** Each account's questions; null where an older program has no such operation. */
+export async function askAll(url: string, accounts: KnownAnswers["accounts"]): Promise<OldAnswer[]> {
+  const answers: OldAnswer[] = [];
   for (const { host, ...account } of accounts) {
     const asking = new HostClient(new Client(url, account), host);
-    for (const [path, params] of questions) answers.push({ path, body: (await asking.get(path, params)).body });
+    for (const [path, params] of questions) {
+      answers.push({ asked: askedAs(path, params), value: await bodyIfKnown(asking.get(path, params)) });
+    }
     const { body } = await asking.post("/register", { fetch_event_types: sections });
-    for (const state of statesCompared) answers.push({ state, value: body[state] });
+    for (const state of statesCompared) answers.push({ asked: state, value: { [state]: body[state] } });
   }
   return answers;
+}
+
+function askedAs(path: string, params: Params): string {
+  return Object.keys(params).length === 0 ? path : `${path} ${JSON.stringify(params)}`;
+}
+
+/** The tests check each answer against the API documents, which do not say that an operation does not exist. */
+async function bodyIfKnown(answer: Promise<Answer>): Promise<OldAnswer["value"]> {
+  try {
+    return (await answer).body;
+  } catch (error) {
+    if (/"code":"NOT_FOUND"/.test(String(error))) return null;
+    throw error;
+  }
+}
+
+/**
+ * What a program says now of what an older one said: later programs add fields to an answer.
+ * @param then what the older program answered
+ */
+export function saidThen(now: unknown, then: unknown): unknown {
+  if (Array.isArray(now) && Array.isArray(then)) return now.map((item, index) => saidThen(item, then[index]));
+  if (!isRecord(now) || !isRecord(then)) return now;
+  return Object.fromEntries(
+    Object.keys(then).flatMap((key) => (key in now ? [[key, saidThen(now[key], then[key])]] : [])),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
