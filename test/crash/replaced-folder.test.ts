@@ -25,14 +25,19 @@ function copyOver(folder: string): void {
   cpSync(`${folder}-before`, folder, { recursive: true, filter: (path) => !isSocket(path) });
 }
 
+/** The server may create files meanwhile. */
+function remove(path: string): void {
+  rmSync(path, { recursive: true, maxRetries: 20 });
+}
+
 /** The ways in which the folder is changed. */
 const damages: Readonly<Record<string, (dataDir: string) => void>> = {
-  "is removed": (dataDir) => rmSync(dataDir, { recursive: true }),
+  "is removed": remove,
   "is emptied": (dataDir) => {
-    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+    for (const name of readdirSync(dataDir)) remove(join(dataDir, name));
   },
   "is removed and recreated": (dataDir) => {
-    rmSync(dataDir, { recursive: true });
+    remove(dataDir);
     mkdirSync(dataDir);
   },
   "is replaced by a copy": copyOver,
