@@ -25,6 +25,7 @@ import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { durabilityOf } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
+import { PageChecks } from "./store/page-checks.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -61,8 +62,10 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
   const entries = new Map<Realm, RealmEntry>();
   const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
   const reportBug = (error: unknown) => alarm.bug(error, null);
+  const pageChecks = new PageChecks(dataDir);
   const durability = await durabilityOf(config, {
     ...context,
+    pageChecks,
     fatal: alarm.fatal,
     reportBug,
     flushTimes: meters.flushes,
@@ -72,6 +75,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     root,
     owner: root.token,
     durability,
+    pageChecks,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),

@@ -6,6 +6,7 @@ import { type OpenDurabilityOptions, openDurability } from "./journal/open-durab
 import type { Log } from "./log.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
+import type { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
 
 export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "reportBug" | "flushTimes"> {
@@ -13,13 +14,16 @@ export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "
   readonly root: RootStore;
   readonly clock: Clock;
   readonly space: DiskSpace;
+  readonly pageChecks: PageChecks;
   readonly log: Log;
 }
 
-export function durabilityOf(config: Config, { root, space, log, ...tools }: DurabilityTools): Promise<Durability> {
+export function durabilityOf(config: Config, { root, space, pageChecks, log, ...tools }: DurabilityTools): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
   const clock = { ...systemClock, now: () => tools.clock.now() };
   const hasSpace = () => space.acceptsWrites();
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
-  return openDurability({ ...tools, kind: config.durability, owner: root.token, archive, clock, hasSpace });
+  const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
+  const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
+  return openDurability({ ...tools, kind: config.durability, owner: root.token, archive, checkStore, clock, hasSpace });
 }

@@ -86,8 +86,10 @@ export const commonLimits = {
   store_tables_max: 128,
   /** Rows per transaction when an older store is converted. */
   sealing_rows_per_slice: 20_000,
-  /** A larger file that was closed properly is checked only in part at start. */
+  /** A larger file is checked only in part at a start, unless the machine may have lost power while it was open. */
   store_checked_at_start_bytes_max: 256 * 1024 * 1024,
+  /** A process that opened such a file after a kill, and ends before this time, may have met damage. */
+  store_trusted_ms: 60_000,
   /** Damaged rows per table that `check` lists; it counts the rest. */
   check_rows_reported_max: 20,
   /** Damaged rows that the log reports, each once. */
@@ -118,6 +120,8 @@ export const commonLimits = {
   journal_slow_flush_ms: 2,
   journal_linger_share: 0.2,
   journal_linger_ms_max: 10,
+  /** Records that a start brings into the stores at a time: a server lets no more wait (`overlay_bytes_max`). */
+  journal_settled_bytes_max: 64 * 1024 * 1024,
   journal_record_bytes_max: 64 * 1024 * 1024,
   /**
    * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more

@@ -6,22 +6,17 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
-import { storedName } from "../../schemas/records.ts";
-import { latestOf, turnsAfter } from "../journal/checkpoint.ts";
 import type { Recorded } from "../journal/journal.ts";
+import { LaggingStore } from "../journal/lagging-store.ts";
 import { timeOf } from "../journal/record.ts";
 import { checkFolder, referencedIn, restoreFolder } from "../store/backup.ts";
-import { encodeRow } from "../store/codec.ts";
 import { dataFile } from "../store/data-file.ts";
-import { environmentOf, openEnvironment } from "../store/environment.ts";
+import { openEnvironment } from "../store/environment.ts";
 import { filesFolder } from "../store/files.ts";
-import { nameOfKey } from "../store/key-encoding.ts";
-import { LmdbTables } from "../store/lmdb-tables.ts";
+import { checkPages } from "../store/lmdb-check.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { restoreInto } from "../store/restore.ts";
 import { RootStore } from "../store/root.ts";
-import { StoreWriter } from "../store/store-writer.ts";
-import { turnKey, turnNumberIn } from "../store/turn-number.ts";
 import { checksumOf } from "./base-copy.ts";
 import { archivedFiles, baseFolder } from "./layout.ts";
 import { ArchiveDamaged, archivedRecords } from "./record-reader.ts";
@@ -65,7 +60,8 @@ function copyBase(archive: string, { generation }: RestorePlan, { realm, base }:
 async function applyRecords(archive: string, plan: RestorePlan, time: RestoreTime, staged: string) {
   const stores = new Map<number, RestoredStore>();
   for (const { realm } of plan.realms) {
-    stores.set(realm.id, await RestoredStore.open(realmFolder(staged, realm.id), plan, realm));
+    const isOlder = realm.storeVersion !== plan.storeVersion;
+    stores.set(realm.id, new RestoredStore(realmFolder(staged, realm.id), isOlder));
   }
   const unknown = new Set<number>();
   let at = Math.max(...plan.realms.map(({ base }) => base.at));
@@ -96,48 +92,33 @@ function isLater({ position, bytes }: Recorded, { upTo }: RestorePlan, time: Res
 /** A copy of a store, which gets the turns that it lacks. */
 class RestoredStore {
   readonly #folder: string;
-  readonly #writer: StoreWriter;
-  #turn: number;
+  readonly #store: LaggingStore;
   /** The records were written after the store had been upgraded. */
   readonly #isOlder: boolean;
-  #waiting: Uint8Array[] = [];
 
-  private constructor(folder: string, turn: number, isOlder: boolean) {
+  /** @throws DamagedData */
+  constructor(folder: string, isOlder: boolean) {
+    checkPages(dataFile(folder), "whole");
     this.#folder = folder;
-    this.#turn = turn;
+    this.#store = new LaggingStore(folder);
     this.#isOlder = isOlder;
-    this.#writer = new StoreWriter(folder);
   }
 
-  static async open(folder: string, plan: RestorePlan, realm: RestoredRealm["realm"]): Promise<RestoredStore> {
-    const tables = new LmdbTables(folder, "whole");
-    try {
-      return new RestoredStore(folder, turnNumberIn(environmentOf(tables)), realm.storeVersion !== plan.storeVersion);
-    } finally {
-      await tables.close();
-    }
-  }
-
+  /** @throws JournalDamaged when a turn is missing */
   add(record: Uint8Array): void {
-    this.#waiting.push(record);
+    if (this.#isOlder && this.#store.lacks(record)) {
+      throw new ArchiveDamaged(`${this.#folder} was just being upgraded at that time. Choose a time a minute later.`);
+    }
+    this.#store.add(record);
   }
 
   /** @throws JournalDamaged when a turn is missing */
   write(): void {
-    const turns = turnsAfter(this.#turn, this.#waiting, this.#folder);
-    this.#waiting = [];
-    const last = turns.at(-1);
-    if (last === undefined) return;
-    if (this.#isOlder) {
-      throw new ArchiveDamaged(`${this.#folder} was just being upgraded at that time. Choose a time a minute later.`);
-    }
-    const bytes = encodeRow("meta", turnKey, { value: last.turn });
-    this.#writer.write([...latestOf(turns), { table: storedName("meta"), key: nameOfKey(turnKey), bytes }], []);
-    this.#turn = last.turn;
+    this.#store.write();
   }
 
   close(): Promise<void> {
-    return this.#writer.close();
+    return this.#store.close();
   }
 }
 

@@ -17,6 +17,8 @@ export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "j
   readonly dataDir: string;
   /** Null: the journal is copied nowhere. */
   readonly archive: ArchivePorts | null;
+  /** Checks the pages of a realm's store before it gets turns. @throws DamagedData */
+  readonly checkStore: (realmId: number) => void;
 }
 
 export interface ArchivePorts {
@@ -28,7 +30,7 @@ export interface ArchivePorts {
 
 /** @throws JournalDamaged, DataFolderDamaged */
 export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
-  const { kind, dataDir, archive, ...options } = given;
+  const { kind, dataDir, archive, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
   if (kind === "store" && !existsSync(folder)) return synchronous;
   const { journal, recovered } = await openFileJournal({
@@ -38,6 +40,7 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
     settle: (records) =>
       settle(records, (realmId) => {
         requireData(dataDir, realmId);
+        checkStore(realmId);
         return realmFolder(dataDir, realmId);
       }),
   });

@@ -128,6 +128,14 @@ export function timeOf(record: Uint8Array): number {
 }
 
 /**
+ * The turn of a record.
+ * @throws JournalDamaged as `decodeRecord` does
+ */
+export function turnOf(record: Uint8Array): number {
+  return sourceOf(record).readDoubleLE(1);
+}
+
+/**
  * The rows of some tables only, without a look at the others. Removed rows are left out.
  * @throws JournalDamaged as `decodeRecord` does
  */

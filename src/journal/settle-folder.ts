@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { BackupPorts } from "../store/backup.ts";
 import { dataFile, stateOfFile } from "../store/data-file.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "../store/file-hold.ts";
+import { checkPages } from "../store/lmdb-check.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { JournalDamaged } from "./journal.ts";
 import { takeOver } from "./owner.ts";
@@ -71,8 +72,14 @@ function holdJournal(folder: string, holder: HolderPorts): Promise<FileHold> {
   return holdFiles(folder, holder, (error) => error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
-/** null: the folder has no such realm; it was created after the copies were made. */
+/**
+ * null: the folder has no such realm; it was created after the copies were made.
+ * @throws DamagedData
+ */
 function storeIn(dataDir: string, realmId: number): string | null {
   const folder = realmFolder(dataDir, realmId);
-  return stateOfFile(dataFile(folder)) === "missing" ? null : folder;
+  const file = dataFile(folder);
+  if (stateOfFile(file) === "missing") return null;
+  checkPages(file, "whole");
+  return folder;
 }

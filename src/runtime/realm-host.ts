@@ -3,14 +3,12 @@
  * has been idle for a while. Realms added by another process (cli create-realm) are found when an unknown name is
  * requested.
  */
-import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
 import { type Durability, synchronous } from "../journal/durability.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
-import { dataFile } from "../store/data-file.ts";
-import type { Extent } from "../store/lmdb-check.ts";
 import { requireData } from "../store/open-data-folder.ts";
+import { PageChecks } from "../store/page-checks.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { keepIdentity } from "../store/realm-identity.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
@@ -25,6 +23,8 @@ export interface RealmHostOptions {
   readonly owner?: string | null;
   /** How turns become durable; by default each ends with a flush of its store. */
   readonly durability?: Durability;
+  /** Which files this start has checked; by default none. */
+  readonly pageChecks?: PageChecks;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
@@ -42,6 +42,7 @@ export { realmFolder };
 
 export class RealmHost {
   readonly #options: RealmHostOptions;
+  readonly #pageChecks: PageChecks;
   readonly #open = new Map<number, Realm>();
   #entries: RealmEntry[] = [];
   #byLabel = new Map<string, RealmEntry>();
@@ -55,6 +56,8 @@ export class RealmHost {
   #revision = 0;
   #cancelDue: () => void = () => undefined;
   #cancelIdleCheck: () => void = () => undefined;
+  /** Of organizations that were opened on trust. */
+  readonly #cancelTrust = new Map<number, () => void>();
   /** Handles of idle realms that are being released. */
   readonly #closing = new Set<Promise<void>>();
   /** Damage is remembered until the server stops, so the file is not checked again for each request. */
@@ -64,6 +67,7 @@ export class RealmHost {
 
   constructor(options: RealmHostOptions) {
     this.#options = options;
+    this.#pageChecks = options.pageChecks ?? new PageChecks(options.dataDir);
     this.#list();
     this.#checkIdleLater(limits.realm_idle_check_ms);
   }
@@ -121,16 +125,15 @@ export class RealmHost {
   #openWhole(entry: RealmEntry): Realm {
     requireData(this.#options.dataDir, entry.id);
     const folder = realmFolder(this.#options.dataDir, entry.id);
-    // At a start, no request waits for the check, and the realm may have crashed: it was not closed, or has work.
-    const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
+    this.#pageChecks.check(entry, !this.#isStarting);
     const acceptsWrites = () => this.#options.acceptsWrites() && this.#hasHint(entry);
-    if (entry.dueHint !== 0 && this.#options.acceptsWrites()) this.#setHint(entry, 0);
+    if (this.#options.acceptsWrites()) this.#noteOpening(entry);
     const { alarm } = this.#options;
     const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
       id: entry.id,
       folder,
-      extent,
+      extent: "checked",
       durability: this.#options.durability ?? synchronous,
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
@@ -215,6 +218,7 @@ export class RealmHost {
     this.#setHint(entry, realm.dispatcher.nextDueAt);
     this.#options.onClose?.(realm, entry);
     this.#open.delete(entry.id);
+    this.#pageChecks.forget(entry);
     if (this.#last?.realm === realm) this.#last = null;
     const closed = realm.closeIdle().catch((error: unknown) => this.#options.alarm.bug(error, null));
     this.#closing.add(closed);
@@ -239,10 +243,39 @@ export class RealmHost {
     entry.dueHint = dueHint;
   }
 
+  /** Its file has passed the check. If that cannot be noted, the next start repeats the check. */
+  #noteOpening(entry: RealmEntry): void {
+    const isTrusted = this.#pageChecks.isTrusted(entry);
+    if (isTrusted) this.#noteTrustedLater(entry);
+    const openedAs = isTrusted ? null : this.#pageChecks.markOf(entry);
+    if (entry.dueHint === 0 && entry.openedAs === openedAs) return;
+    const { dueHint } = entry;
+    entry.openedAs = openedAs;
+    try {
+      this.#setHint(entry, 0);
+    } catch (error) {
+      if (dueHint !== 0) throw error;
+      this.#options.alarm.bug(error, null);
+    }
+  }
+
+  /** Its file was opened on trust: that is noted once no damage has ended the process for a while. */
+  #noteTrustedLater(entry: RealmEntry): void {
+    const note = () => {
+      this.#cancelTrust.delete(entry.id);
+      if (!this.#open.has(entry.id) || !this.#options.acceptsWrites()) return;
+      entry.openedAs = this.#pageChecks.markOf(entry);
+      this.#setHint(entry, 0);
+    };
+    this.#cancelTrust.get(entry.id)?.();
+    this.#cancelTrust.set(entry.id, this.#options.clock.after(limits.store_trusted_ms, note));
+  }
+
   /** Closes every realm and stores hints of the next due work. */
   async close(): Promise<void> {
     this.#cancelDue();
     this.#cancelIdleCheck();
+    for (const cancel of this.#cancelTrust.values()) cancel();
     await Promise.all(this.#closing);
     for (const entry of this.#entries) {
       const realm = this.#open.get(entry.id);
@@ -256,11 +289,4 @@ export class RealmHost {
 /** Whether a host can match more than an exact entry of the list: it is a name and no address. */
 function isName(host: string): boolean {
   return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
-}
-
-/** A large file is checked completely only if there may be a reason: 100,000 pages take about a second. */
-function extentAtStart(folder: string, mayHaveCrashed: boolean): Extent {
-  if (mayHaveCrashed) return "whole";
-  const file = statSync(dataFile(folder), { throwIfNoEntry: false });
-  return (file?.size ?? 0) <= limits.store_checked_at_start_bytes_max ? "whole" : "skeleton";
 }

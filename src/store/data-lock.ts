@@ -66,7 +66,7 @@ function statOf(pid: string): { readonly isAlive: boolean; readonly startedAt: s
   }
 }
 
-function currentBootId(): string {
+export function currentBootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   } catch {

@@ -25,7 +25,9 @@ export type Extent =
   /** The inner pages, and that all other pages are inside the file: one percent of a large file. */
   | "skeleton"
   /** Every page. */
-  | "whole";
+  | "whole"
+  /** Nothing: it has been checked. */
+  | "checked";
 
 /** How often the check is repeated for a file that another process changes meanwhile. */
 const attempts_max = 5;
@@ -36,6 +38,7 @@ const attempts_max = 5;
  * @throws DamagedData
  */
 export function checkPages(path: string, extent: Extent): void {
+  if (extent === "checked") return;
   const file = openIfThere(path);
   if (file === null) return;
   try {

@@ -19,6 +19,8 @@ export { DataFolderInUse };
 export interface RealmEntry extends RealmIdentity {
   /** When the next timer of a closed realm is due at the earliest, or null. */
   dueHint: number | null;
+  /** The file that was opened after its last check (page-checks.ts). Absent in rows of older programs. */
+  openedAs?: string | null;
 }
 
 /** Held by this process while it owns the folder. */

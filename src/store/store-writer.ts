@@ -21,15 +21,16 @@ export interface StoredRow {
 }
 
 export class StoreWriter {
+  readonly file: string;
   readonly #root: RootDatabase<Buffer, RawKey>;
   readonly #place: PathGuard;
   readonly #databases = new Map<string, Database<Buffer, RawKey>>();
 
   /** @throws OwnershipLost when the folder has no store any more: this never creates one */
   constructor(folder: string) {
-    const file = join(folder, "data.mdb");
-    if (!existsSync(file)) throw removed(file);
-    this.#place = new PathGuard(file);
+    this.file = join(folder, "data.mdb");
+    if (!existsSync(this.file)) throw removed(this.file);
+    this.#place = new PathGuard(this.file);
     this.#root = open({
       path: folder,
       // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
@@ -59,8 +60,12 @@ export class StoreWriter {
     return isWritten;
   }
 
+  get(table: string, key: string): Buffer | undefined {
+    return this.#of(table).get(keyOf(key));
+  }
+
   #has({ table, key, bytes }: StoredRow): boolean {
-    const found = this.#of(table).get(keyOf(key));
+    const found = this.get(table, key);
     return bytes === null ? found === undefined : found !== undefined && Buffer.compare(found, bytes) === 0;
   }
 

@@ -1,0 +1,83 @@
+/**
+ * A store that lacks turns which a journal or an archive has. It gets them in order, many in one transaction, which also
+ * stores the number of the last one (M2).
+ */
+import { limits } from "../../schemas/limits.ts";
+import { storedName } from "../../schemas/records.ts";
+import { encodeRow } from "../store/codec.ts";
+import { nameOfKey } from "../store/key-encoding.ts";
+import { RowReader } from "../store/row-reader.ts";
+import { StoreWriter } from "../store/store-writer.ts";
+import { turnKey } from "../store/turn-number.ts";
+import { latestOf, turnsAfter } from "./checkpoint.ts";
+import { turnOf } from "./record.ts";
+
+const metaTable = storedName("meta");
+
+export class LaggingStore {
+  readonly #folder: string;
+  readonly #writer: StoreWriter;
+  #turn: number;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+
+  /**
+   * @param folder of a store whose pages are checked
+   * @throws DamagedData when its version or its number is not readable
+   */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#writer = new StoreWriter(folder);
+    try {
+      this.#turn = storedTurn(this.#writer);
+    } catch (error) {
+      void this.#writer.close();
+      throw error;
+    }
+  }
+
+  /** The last turn that it has. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  /** @throws JournalDamaged when it is not a record of this format */
+  lacks(record: Uint8Array): boolean {
+    return turnOf(record) > this.#turn;
+  }
+
+  /**
+   * A turn that it has already is skipped. The bytes must not change before they are written.
+   * @throws JournalDamaged as `write` does
+   */
+  add(record: Uint8Array): void {
+    if (!this.lacks(record)) return;
+    this.#waiting.push(record);
+    this.#waitingBytes += record.length;
+    if (this.#waitingBytes >= limits.checkpoint_bytes) this.write();
+  }
+
+  /** @throws JournalDamaged when a turn is missing: nothing that waited is written then */
+  write(): void {
+    const turns = turnsAfter(this.#turn, this.#waiting, this.#folder);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const last = turns.at(-1);
+    if (last === undefined) return;
+    const bytes = encodeRow("meta", turnKey, { value: last.turn });
+    this.#writer.write([...latestOf(turns), { table: metaTable, key: nameOfKey(turnKey), bytes }], []);
+    this.#turn = last.turn;
+  }
+
+  close(): Promise<void> {
+    return this.#writer.close();
+  }
+}
+
+function storedTurn(writer: StoreWriter): number {
+  const read = (key: string) => writer.get(metaTable, nameOfKey(key));
+  const bytes = read(turnKey);
+  if (bytes === undefined) return 0;
+  const reader = new RowReader(writer.file, read("version"));
+  return reader.read("meta", turnKey, bytes).value as number;
+}
