@@ -17,6 +17,7 @@ import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { hashApiKey } from "./http/authentication.ts";
 import { Passwords } from "./http/passwords.ts";
 import { newApiKey } from "./http/secrets.ts";
+import { offline } from "./journal/durability.ts";
 import { journalPorts, settleFolder } from "./journal/settle-folder.ts";
 import { listen } from "./listen.ts";
 import { createRealm } from "./realm-creation.ts";
@@ -140,7 +141,14 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
     const entry = root.realms().find((candidate) => candidate.label === label);
     if (entry === undefined) fail(`there is no realm ${JSON.stringify(label)}`);
     const folder = realmFolder(dataDir(), entry.id);
-    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true, owner: root.token });
+    const realm = new Realm({
+      folder,
+      clock: systemClock,
+      alarm,
+      acceptsWrites: () => true,
+      owner: root.token,
+      durability: offline,
+    });
     try {
       return await work(realm);
     } finally {

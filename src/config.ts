@@ -7,7 +7,6 @@ import type { AdminAddress } from "./admin/listener.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
-import { type DurabilityKind, durabilityKinds } from "./journal/durability.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
@@ -51,8 +50,6 @@ export interface Config {
   readonly siteUrl: string | null;
   /** Who speaks HTTP and WebSocket: see docs/transport.md. */
   readonly transport: TransportChoice;
-  /** How turns become durable: see docs/adr/0009-journal.md. */
-  readonly durability: DurabilityKind;
   /** Where the journal is copied to; null: nowhere. */
   readonly archiveDir: string | null;
   /** How many days times can be restored to from the archive; null: for ever. */
@@ -244,7 +241,6 @@ const variables = {
   webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),
   siteUrl,
   transport: choice<TransportChoice>("TRANSPORT", "auto", transportChoices),
-  durability: choice<DurabilityKind>("DURABILITY", "journal", durabilityKinds),
   archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
   archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
   archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
@@ -258,6 +254,9 @@ const variables = {
 
 /** @throws BadConfig naming the first invalid variable */
 export function readConfig(environment: Environment): Config {
+  if (environment["DURABILITY"] === "store") {
+    throw new BadConfig("DURABILITY=store is gone: the journal makes every change durable. Remove the variable");
+  }
   const config: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
   const made = Object.freeze(config) as unknown as Config;

@@ -5,6 +5,7 @@ import { command } from "../actors/protocol/commands.ts";
 import { hashApiKey } from "./http/authentication.ts";
 import { Passwords } from "./http/passwords.ts";
 import { newApiKey } from "./http/secrets.ts";
+import { offline } from "./journal/durability.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { Realm } from "./runtime/realm.ts";
@@ -73,7 +74,7 @@ async function fillStagedRealm(
 ): Promise<void> {
   const passwordHash = await new Passwords().hash(ownerPassword ?? randomBytes(24).toString("base64url"));
   if (passwordHash === null) throw new Error("the password could not be hashed");
-  const realm = new Realm({ folder, clock, alarm, acceptsWrites: () => true });
+  const realm = new Realm({ folder, clock, alarm, acceptsWrites: () => true, durability: offline });
   try {
     const apiKeyHash = hashApiKey(key);
     const params = { label, name, ownerEmail, ownerFullName: "Owner", passwordHash, apiKeyHash };

@@ -18,12 +18,15 @@ export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "
   readonly log: Log;
 }
 
-export function durabilityOf(config: Config, { root, space, pageChecks, log, ...tools }: DurabilityTools): Promise<Durability> {
+export function durabilityOf(
+  config: Config,
+  { root, space, pageChecks, log, ...tools }: DurabilityTools,
+): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
   const clock = { ...systemClock, now: () => tools.clock.now() };
   const hasSpace = () => space.acceptsWrites();
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
   const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
-  return openDurability({ ...tools, kind: config.durability, owner: root.token, archive, checkStore, clock, hasSpace });
+  return openDurability({ ...tools, owner: root.token, archive, checkStore, clock, hasSpace });
 }

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { roles } from "../../schemas/types.ts";
+import { offline } from "../../src/journal/durability.ts";
 import { createRealm } from "../../src/realm-creation.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Realm } from "../../src/runtime/realm.ts";
@@ -42,7 +43,7 @@ export async function createOrganization(
     let folder = "";
     for (const { id } of root.realms()) {
       folder = realmFolder(dataFolder, id);
-      const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true });
+      const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true, durability: offline });
       await work(realm, folder);
       await realm.close();
     }

@@ -1,14 +1,9 @@
 /**
- * How the turns of a process's realms become durable. With the journal a turn's rows are in memory and its record is in
- * the journal; the stores get them later, many turns at once. Without it a turn ends with a flush of its store.
+ * How the turns of a process's realms become durable: a turn's rows are in memory and its record is in the journal; the
+ * stores get them later, many turns at once.
  */
 import type { Tables } from "../store/tables.ts";
 import { type Gate, openGate } from "./gate.ts";
-
-export const durabilityKinds = ["journal", "store"] as const;
-
-/** What DURABILITY selects: the journal, or a flush of the realm's store for each turn. */
-export type DurabilityKind = (typeof durabilityKinds)[number];
 
 /** A realm's store. Nobody else writes to it while it is adopted. */
 export interface RealmTables {
@@ -44,8 +39,11 @@ export interface Durability {
   close(): Promise<void>;
 }
 
-/** A turn ends with a flush of its store: for tools, and for a realm that is being created. */
-export const synchronous: Durability = {
+/**
+ * For a realm that no server serves: one that is being created, and one that a tool changes while it holds the folder's
+ * lock. It writes to the store itself, because such a realm has no journal whose order its turns would have to follow.
+ */
+export const offline: Durability = {
   lag: { unflushedBytes: 0, uncheckpointedBytes: 0 },
   adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
   archiveMark: () => () => true,

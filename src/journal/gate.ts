@@ -25,7 +25,7 @@ export interface Gate {
   onceRoom(goOn: () => void): void;
 }
 
-/** For a store that flushes before a turn ends. */
+/** For a realm that no server serves (offline in durability.ts). */
 export const openGate: Gate = {
   isOpen: true,
   shown: 0,

@@ -1,10 +1,9 @@
 /** Opens what makes turns durable, after everything that the last process left in the journal is in the stores. */
-import { existsSync } from "node:fs";
 import { areFilesHeld } from "../store/file-hold.ts";
 import { requireData } from "../store/open-data-folder.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { realmFolder } from "../store/realm-folders.ts";
-import { type Durability, type DurabilityKind, synchronous } from "./durability.ts";
+import type { Durability } from "./durability.ts";
 import { bytesOf, openFileJournal } from "./file-journal.ts";
 import type { Position } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
@@ -13,7 +12,6 @@ import { settle } from "./settle.ts";
 import { journalFolder } from "./settle-folder.ts";
 
 export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
-  readonly kind: DurabilityKind;
   readonly dataDir: string;
   /** Null: the journal is copied nowhere. */
   readonly archive: ArchivePorts | null;
@@ -30,9 +28,8 @@ export interface ArchivePorts {
 
 /** @throws JournalDamaged, DataFolderDamaged */
 export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
-  const { kind, dataDir, archive, checkStore, ...options } = given;
+  const { dataDir, archive, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
-  if (kind === "store" && !existsSync(folder)) return synchronous;
   const { journal, recovered } = await openFileJournal({
     folder,
     keepsSettled: (bytes) => archive?.keepsSettled(bytes) ?? false,
@@ -44,10 +41,6 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
         return realmFolder(dataDir, realmId);
       }),
   });
-  if (kind === "store") {
-    await journal.close();
-    return synchronous;
-  }
   const isHeld = () => areFilesHeld(folder, options.clock.now());
   const opened = archive?.open(journal.durable, bytesOf(recovered)) ?? null;
   const durability = new JournalDurability({ ...options, journal, archive: opened, isHeld });

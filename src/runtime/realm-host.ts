@@ -4,7 +4,7 @@
  * requested.
  */
 import { limits } from "../../schemas/limits.ts";
-import { type Durability, synchronous } from "../journal/durability.ts";
+import type { Durability } from "../journal/durability.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { requireData } from "../store/open-data-folder.ts";
@@ -21,8 +21,7 @@ export interface RealmHostOptions {
   readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
   /** Token of the owning process (fence.ts); null if no other process can write, as in tests. */
   readonly owner?: string | null;
-  /** How turns become durable; by default each ends with a flush of its store. */
-  readonly durability?: Durability;
+  readonly durability: Durability;
   /** Which files this start has checked; by default none. */
   readonly pageChecks?: PageChecks;
   readonly clock: Clock;
@@ -134,7 +133,7 @@ export class RealmHost {
       id: entry.id,
       folder,
       extent: "checked",
-      durability: this.#options.durability ?? synchronous,
+      durability: this.#options.durability,
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites,

@@ -3,7 +3,7 @@
  * durable (journal/durability.ts). Up to there, each write is flushed to the store at once.
  */
 import { randomBytes } from "node:crypto";
-import { type Durability, synchronous } from "../journal/durability.ts";
+import { type Durability, offline } from "../journal/durability.ts";
 import { type Gate, openGate } from "../journal/gate.ts";
 import { type Environment, environmentOf } from "../store/environment.ts";
 import { fenced } from "../store/fence.ts";
@@ -18,8 +18,7 @@ export interface RealmStoreOptions {
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
-  readonly durability?: Durability;
-  readonly openStore?: () => Environment;
+  readonly durability: Durability;
 }
 
 export interface RealmStore {
@@ -37,11 +36,10 @@ export interface RealmStore {
 
 /** @throws Error when the store is damaged or newer than the program */
 export function openRealmStore(options: RealmStoreOptions): RealmStore {
-  const { folder, openStore, durability = synchronous } = options;
-  if (openStore !== undefined) return prepared(openStore(), options);
+  const { folder, durability } = options;
   const tables = new LmdbTables(folder, options.extent);
   const store = prepared(environmentOf(tables), options);
-  if (durability === synchronous) return store;
+  if (durability === offline) return store;
   const durable = durability.adopt({ id: options.id ?? 0, folder, tables });
   return {
     ...store,

@@ -5,7 +5,7 @@ import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
-import { type Durability, synchronous } from "../journal/durability.ts";
+import type { Durability } from "../journal/durability.ts";
 import { type Gate, onceDurable } from "../journal/gate.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
@@ -28,10 +28,7 @@ export interface RealmOptions {
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
-  /** How turns become durable; by default each ends with a flush of the store. */
-  readonly durability?: Durability;
-  /** For tests that put a faulty store between the realm and the disk. */
-  readonly openStore?: () => Environment;
+  readonly durability: Durability;
   /** How much of the file is checked before it is opened. */
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
@@ -75,7 +72,7 @@ export class Realm {
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
       areHeld: () => areFilesHeld(options.folder, options.clock.now()),
-      archiveMark: () => (options.durability ?? synchronous).archiveMark(),
+      archiveMark: () => options.durability.archiveMark(),
       report: (error) => options.alarm.bug(error, null),
       onceDurable: () => onceDurable(this.gate),
     });

@@ -139,7 +139,7 @@ t.test("[S3] turns wait for room, and go on when the disk has caught up", async 
   t.strictSame(left, ["turn"]);
 });
 
-t.test("a store that flushes before its turn ends needs no gate", async (t) => {
+t.test("an organization that no server serves needs no gate", async (t) => {
   const left: string[] = [];
   openGate.pass(() => void left.push("answer"));
   openGate.onceRoom(() => void left.push("turn"));

@@ -7,6 +7,7 @@ import type { Command } from "../../actors/protocol/commands.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import type { Reply } from "../../src/runtime/results.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
+import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { auditRealm } from "../support/audit.ts";
 import { startedAt } from "../support/runtime.ts";
 import { Auditor, type Request } from "./auditor.ts";
@@ -91,6 +92,7 @@ export class Simulation {
     if (this.#lookMs > 0) this.#met("turns of one command");
     const disk = openEnvironment(options.folder);
     this.#replica = Replica.of(disk);
+    const stored = turnNumberIn(disk);
     void disk.close();
     this.#auditor = new Auditor(this.#replica);
     this.#plan = new DrawnFaults(this.#random, (fault) => this.#met(fault.kind));
@@ -105,6 +107,7 @@ export class Simulation {
       startedAt: startedAt + 60_000,
       lookMs: this.#lookMs,
       replica: this.#replica,
+      stored,
       plan: this.#plan,
       breakage: options.breakage ?? {},
       acceptsWrites: () => !this.#isDiskFull,

@@ -56,6 +56,7 @@ export class Template {
       await founded.ask(commands.post("minutes", `minute ${post}`, ownerId, archiveId));
     }
     await founded.idle();
+    founded.checkpoint();
     return new Template(founded.folder, runs);
   }
 

@@ -31,6 +31,8 @@ interface Look {
 
 export interface TurnLogOptions {
   readonly replica: Replica;
+  /** Number of turns that the disk has at first. */
+  readonly stored: number;
   readonly note: () => TurnNote;
   /** A turn is on the disk; its rows are not in the replica yet. */
   readonly committed: (turn: Turn) => void;
@@ -40,13 +42,14 @@ export class TurnLog {
   readonly #options: TurnLogOptions;
   #turns: Turn[] = [];
   #looks: Look[] = [];
-  #count = 0;
+  #count: number;
   /** By the parameters of a command: the turn in which it ran. */
   readonly #turnOf = new WeakMap<object, Position>();
   #durable: Position = 0;
 
   constructor(options: TurnLogOptions) {
     this.#options = options;
+    this.#count = options.stored;
   }
 
   /** Number of turns that the disk has. */

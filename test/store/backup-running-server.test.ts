@@ -165,7 +165,10 @@ t.test("[S3] a killed backup does not let the store grow until the next start", 
   const file = join(opened.folder, "data.mdb");
   const grown = async () => {
     const before = statSync(file).size;
-    for (let count = 0; count < 100; count++) await opened.ask(commands.post("a", `message ${count}`));
+    for (let count = 0; count < 100; count++) {
+      await opened.ask(commands.post("a", `message ${count}`));
+      opened.checkpoint();
+    }
     return statSync(file).size - before;
   };
   await grown();

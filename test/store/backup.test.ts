@@ -9,6 +9,7 @@ import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { backupPorts } from "../support/backup-ports.ts";
+import { PromptDurability } from "../support/manual-durability.ts";
 import { commands, dump, generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -31,6 +32,7 @@ async function running(t: Teardown): Promise<Folder & { readonly opened: OpenRea
   await opened.ask(commands.direct([ownerId], "two"));
   await opened.ask(commands.register(ownerId, "q1"));
   await opened.idle();
+  opened.checkpoint();
   folder.root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
   return { ...folder, opened };
 }
@@ -64,6 +66,7 @@ t.test("[E1] a restored backup has everything except the epoch and the queues, w
 t.test("[architecture] a realm created while the backup runs is complete in it, or absent", async (t) => {
   const { root, dataDir } = await running(t);
   const other = await openNewRealm(t, { folder: realmFolder(dataDir, 2) });
+  other.checkpoint();
   const target = join(temporaryFolder(t), "copy");
   const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
   root.putRealm({ id: 2, label: "two", hosts: [], createdAt: 0, dueHint: null });
@@ -105,6 +108,7 @@ for (const [what, { damage, found }] of Object.entries(damages)) {
     const { root, dataDir, opened } = await running(t);
     t.strictSame(await checkFolder(root, dataDir), []);
     opened.environment.transaction(() => damage(opened.environment));
+    opened.checkpoint();
     t.match((await checkFolder(root, dataDir)).join("\n"), found);
   });
 }
@@ -113,9 +117,11 @@ t.test("[M8] closing and reopening a host leaves nothing undone and loses nothin
   const { root, dataDir, opened } = await running(t);
   const before = dump(opened.environment);
   await opened.realm.close();
+  const durability = new PromptDurability(opened.clock);
   const host = new RealmHost({
     dataDir,
     root,
+    durability,
     clock: opened.clock,
     alarm: {
       bug: (error) => t.fail(String(error)),
@@ -130,5 +136,6 @@ t.test("[M8] closing and reopening a host leaves nothing undone and loses nothin
   host.openDue();
   t.equal([...host.openRealms].length, 1);
   await host.close();
+  await durability.close();
   await withRealm(dataDir, (environment) => t.strictSame(dump(environment), before));
 });

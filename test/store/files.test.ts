@@ -216,6 +216,7 @@ t.test(
     const root = RootStore.open(dataDir);
     t.teardown(() => root.close());
     const opened = await withAvatar(t, realmFolder(dataDir, 1));
+    opened.checkpoint();
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
     const target = join(temporaryFolder(t), "copy");
     const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
@@ -236,13 +237,16 @@ t.test("[cli check] a claimed file that is missing is reported with its row", as
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());
-  const { names, realm } = await withAvatar(t, realmFolder(dataDir, 1));
+  const opened = await withAvatar(t, realmFolder(dataDir, 1));
+  const { names, realm } = opened;
+  opened.checkpoint();
   root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
   t.strictSame(await checkFolder(root, dataDir), []);
   const [small = "", medium = ""] = names;
   rmSync(join(filesFolder(realmFolder(dataDir, 1)), medium));
   const params = { name: "moving", file: `${id(9)}.gif`, stillFile: `${id(9)}-still.png` };
   await realm.dispatcher.ask(command({ actor: "realm" }, "emoji.add", params, ownerId));
+  opened.checkpoint();
   t.ok(existsSync(join(filesFolder(realmFolder(dataDir, 1)), small)));
   t.strictSame(await checkFolder(root, dataDir), [
     `realm 1: user 2: the file ${medium} is missing`,

@@ -12,6 +12,7 @@ import { type OpenedEntry, PageChecks } from "../../src/store/page-checks.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { type RealmEntry, RootStore } from "../../src/store/root.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { PromptDurability } from "../support/manual-durability.ts";
 import { crashImage, openNewRealm, startedAt } from "../support/runtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -112,7 +113,9 @@ t.test("[start-up] a start that follows a short-lived one checks everything agai
   /** A start after a crash that left this note. */
   const start = (openedAs: string | null) => {
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: 0, openedAs });
-    const host = new RealmHost({ dataDir, root, clock, alarm, acceptsWrites: () => true, onOpen: () => undefined });
+    const durability = new PromptDurability(clock);
+    const ports = { acceptsWrites: () => true, onOpen: () => undefined };
+    const host = new RealmHost({ dataDir, root, durability, clock, alarm, ...ports });
     host.openDue();
     return host;
   };

@@ -4,6 +4,7 @@ import type { Durability } from "../../src/journal/durability.ts";
 import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
 import type { ManualClock } from "./manual-clock.ts";
+import { PromptDurability } from "./manual-durability.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
 
 export interface TwoRealms {
@@ -20,7 +21,8 @@ export interface TwoRealms {
 
 /** `wired`: ids of realms, each time one is handed to its services. */
 export function hostOfTwo(t: Teardown, options: TwoRealms) {
-  const { clock, folders, dueHint, takesHints = () => true, acceptsWrites = () => true, durability } = options;
+  const { clock, folders, dueHint, takesHints = () => true, acceptsWrites = () => true } = options;
+  const { durability = new PromptDurability(clock) } = options;
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());
@@ -50,7 +52,7 @@ export function hostOfTwo(t: Teardown, options: TwoRealms) {
       warn: () => undefined,
     },
     acceptsWrites,
-    ...(durability === undefined ? {} : { durability }),
+    durability,
     onOpen: (_realm, { id }) => wired.push(id),
   });
   let isClosed = false;

@@ -1,9 +1,7 @@
 /**
- * A realm without transports: real environment, dispatcher and actors on a clock that the test controls. A crash is a
- * copy of the folder, taken between turns and opened elsewhere, while the original is never closed.
+ * A realm without transports: real environment, dispatcher and actors on a clock that the test controls, and a journal
+ * in memory. A crash is a copy of the folder and the journal, opened elsewhere, while the original is never closed.
  */
-import { copyFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
@@ -15,8 +13,11 @@ import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { crashImage, PromptDurability } from "./manual-durability.ts";
 import { plainChannel } from "./plain-channel.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
+
+export { crashImage };
 
 export const startedAt = Date.UTC(2026, 5, 1, 12);
 export const ownerId = 2;
@@ -81,10 +82,12 @@ export class OpenRealm {
   readonly bugs: Bug[] = [];
   readonly fatalities: unknown[] = [];
   readonly warnings: string[] = [];
+  readonly #durability: PromptDurability;
 
   constructor(t: Teardown, options: OpenOptions = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
     this.clock = options.clock ?? new ManualClock(startedAt);
+    this.#durability = new PromptDurability(this.clock);
     this.realm = new Realm({
       folder: this.folder,
       clock: this.clock,
@@ -98,12 +101,14 @@ export class OpenRealm {
       },
       acceptsWrites: options.acceptsWrites ?? (() => true),
       owner: options.owner ?? null,
+      durability: this.#durability,
     });
     this.realm.dispatcher.attach(options.sink ?? this.recorder);
     t.teardown(async () => {
       // A failed test leaves commands in the queue; they must not meet a closed environment.
       for (let turns = 0; this.realm.dispatcher.queueLength > 0 && turns < 1000; turns++) await turn();
       await this.realm.environment.close();
+      await this.#durability.close();
     });
   }
 
@@ -119,6 +124,11 @@ export class OpenRealm {
     return this.realm.dispatcher.idle();
   }
 
+  /** The store gets every turn, as when the realm closes. */
+  checkpoint(): void {
+    this.#durability.checkpoint();
+  }
+
   /** Everything that projections hold. */
   snapshot(): unknown {
     return this.realm.projections.snapshot();
@@ -132,14 +142,6 @@ export class OpenRealm {
   crash(t: Teardown, options: OpenOptions = {}): OpenRealm {
     return new OpenRealm(t, { clock: this.clock, ...options, folder: crashImage(t, this.folder) });
   }
-}
-
-/** @returns a folder with a copy of the bytes on disk */
-export function crashImage(t: Teardown, folder: string): string {
-  const image = temporaryFolder(t);
-  mkdirSync(image, { recursive: true });
-  copyFileSync(join(folder, "data.mdb"), join(image, "data.mdb"));
-  return image;
 }
 
 /** Opens a new realm with its owner (user 2) and the channel `general` (1). */

@@ -66,7 +66,6 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     // Tests look into open realms, and may let days pass.
     REALM_IDLE_MS: "none",
     TRANSPORT: process.env["TRANSPORT"],
-    DURABILITY: process.env["DURABILITY"],
     ...options.environment,
   });
   const running = await startServer(config, {
