@@ -6,12 +6,14 @@
 import type { AllOf } from "./area.ts";
 import { type Area, areas } from "./areas.ts";
 import { archiveLimits } from "./limits/archive.ts";
+import { clusterLimits } from "./limits/cluster.ts";
 import { commonLimits } from "./limits/common.ts";
 import { pictureLimits } from "./limits/pictures.ts";
 import { wireLimits } from "./limits/wire.ts";
 
 type Limits = AllOf<Area, "limits"> &
   typeof archiveLimits &
+  typeof clusterLimits &
   typeof commonLimits &
   typeof pictureLimits &
   typeof wireLimits;
@@ -19,6 +21,7 @@ type Limits = AllOf<Area, "limits"> &
 export const limits = Object.assign(
   {},
   archiveLimits,
+  clusterLimits,
   commonLimits,
   pictureLimits,
   wireLimits,
@@ -82,4 +85,8 @@ relate(
 relate(
   Math.log2(limits.journal_ring_bytes) % 1 === 0,
   "journal_ring_bytes is a power of two, because places in the ring are counted modulo 2^32",
+);
+relate(
+  Math.ceil(limits.journal_record_bytes_max / limits.cluster_part_bytes) < 2 ** 16,
+  "the parts of the largest record can be counted in a message's header",
 );

@@ -5,6 +5,8 @@ import type { Journal, Position, Recorded } from "../../src/journal/journal.ts";
 
 /** Where the records of a journal are. One journal is open at a time. */
 export interface JournalPlace {
+  /** The organizations that share the journal; several by default. */
+  readonly realms?: readonly number[];
   open(): Promise<Journal>;
   /** What would be found after a crash at this moment. */
   readBack(): Promise<readonly Recorded[]>;
@@ -44,11 +46,13 @@ export function describeRecord({ position, realmId, bytes }: Recorded): string {
   return `${position} of realm ${realmId}: ${bytes.length} bytes, ${Buffer.from(bytes.subarray(0, 16)).toString("hex")}`;
 }
 
+const threeRealms: readonly number[] = [1, 2, 3];
+
 /** Appends records of the sizes, and returns what must be read back. */
-export function appendAll(journal: Journal, sizes: readonly number[], realms = 3): Recorded[] {
+export function appendAll(journal: Journal, sizes: readonly number[], realms = threeRealms): Recorded[] {
   return sizes.map((size) => {
     const bytes = sampleRecord(journal.appended + 1, size);
-    const realmId = (journal.appended % realms) + 1;
+    const realmId = realms[journal.appended % realms.length] ?? 0;
     return { position: journal.append(realmId, bytes), realmId, bytes };
   });
 }
@@ -76,7 +80,7 @@ function positions(t: Test, create: (t: Test) => JournalPlace): void {
       const journal = await place.open();
       t.equal(journal.appended, expected.length, "continues after the last record");
       t.equal(journal.durable, expected.length);
-      expected.push(...appendAll(journal, smallSizes));
+      expected.push(...appendAll(journal, smallSizes, place.realms));
       t.equal(journal.appended, expected.length);
       await journal.close();
     }
@@ -93,7 +97,7 @@ function positions(t: Test, create: (t: Test) => JournalPlace): void {
     const expected = appendAll(
       journal,
       Array.from({ length: 3000 }, (_, index) => index % 50),
-      1000,
+      place.realms ?? Array.from({ length: 1000 }, (_, index) => index + 1),
     );
     await journal.close();
     sameRecords(t, await place.readBack(), expected, "all of them");
@@ -107,7 +111,7 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
     const watch = new DurableWatch(journal);
     const expected: Recorded[] = [];
     for (let round = 0; round < 10; round++) {
-      expected.push(...appendAll(journal, smallSizes.slice(round % smallSizes.length)));
+      expected.push(...appendAll(journal, smallSizes.slice(round % smallSizes.length), place.realms));
       await watch.until(journal.appended - (round % 3));
       const announced = journal.durable;
       const found = await place.readBack();
@@ -120,12 +124,13 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
   t.test(
     "[M1] a journal announces in turns of the event loop of their own, each time that more is durable",
     async (t) => {
-      const journal = await create(t).open();
+      const place = create(t);
+      const journal = await place.open();
       const watch = new DurableWatch(journal);
       for (let round = 0; round < 20; round++) {
         const before = journal.durable;
         for (let index = 0; index < 500; index++) {
-          appendAll(journal, [100]);
+          appendAll(journal, [100], place.realms);
           if (journal.durable !== before) t.fail("durable grew during append");
         }
         t.ok(journal.durable < journal.appended, "nothing is durable at once");
@@ -147,7 +152,8 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
     const memory = Buffer.alloc(limits.journal_ring_bytes / 4);
     const expected = [10, 2000, memory.length, 10, memory.length, 2000].map((size, index) => {
       const record = memory.subarray(0, size).fill(index + 1);
-      return { position: journal.append(index, record), realmId: index, bytes: Uint8Array.from(record) };
+      const realmId = place.realms?.[0] ?? index;
+      return { position: journal.append(realmId, record), realmId, bytes: Uint8Array.from(record) };
     });
     memory.fill(0xee);
     await journal.close();
@@ -155,10 +161,11 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
   });
 
   t.test("[S3] a journal counts the bytes that are not durable yet", async (t) => {
-    const journal = await create(t).open();
+    const place = create(t);
+    const journal = await place.open();
     const watch = new DurableWatch(journal);
     t.equal(journal.unflushedBytes, 0);
-    appendAll(journal, [100, 0, 3000]);
+    appendAll(journal, [100, 0, 3000], place.realms);
     t.equal(journal.unflushedBytes, 3100);
     await watch.until(3);
     t.equal(journal.unflushedBytes, 0);
@@ -172,7 +179,8 @@ function sizes(t: Test, create: (t: Test) => JournalPlace): void {
     const journal = await place.open();
     const segment = limits.journal_segment_bytes;
     const ring = limits.journal_ring_bytes / 8;
-    const expected = appendAll(journal, [5, ring, 5, ring + 1, ring + 1, 5, segment - 200, 5, segment, 5, 2 * segment]);
+    const sizes = [5, ring, 5, ring + 1, ring + 1, 5, segment - 200, 5, segment, 5, 2 * segment];
+    const expected = appendAll(journal, sizes, place.realms);
     await journal.close();
     sameRecords(t, await place.readBack(), expected, "in order");
   });
@@ -185,10 +193,11 @@ function sizes(t: Test, create: (t: Test) => JournalPlace): void {
     const expected = appendAll(
       journal,
       Array.from({ length: 300 }, (_, index) => (index % 2 === 0 ? Math.floor(bytes / 150) : 10)),
+      place.realms,
     );
     await watch.until(expected.length);
     t.equal(journal.unflushedBytes, 0);
-    expected.push(...appendAll(journal, [10, 20]));
+    expected.push(...appendAll(journal, [10, 20], place.realms));
     await journal.close();
     sameRecords(t, await place.readBack(), expected, "in order");
   });
@@ -197,8 +206,8 @@ function sizes(t: Test, create: (t: Test) => JournalPlace): void {
     const place = create(t);
     const journal = await place.open();
     const record = Buffer.alloc(limits.journal_record_bytes_max + 1, 5);
-    t.throws(() => journal.append(1, record), { message: /journal_record_bytes_max/ });
-    t.equal(journal.append(1, record.subarray(1)), 1, "the rejected record has no position");
+    t.throws(() => journal.append(place.realms?.[0] ?? 1, record), { message: /journal_record_bytes_max/ });
+    t.equal(journal.append(place.realms?.[0] ?? 1, record.subarray(1)), 1, "the rejected record has no position");
     await journal.close();
     const found = await place.readBack();
     t.strictSame(
@@ -215,9 +224,10 @@ function endings(t: Test, create: (t: Test) => JournalPlace): void {
     const expected = appendAll(
       journal,
       Array.from({ length: 2000 }, () => 5000),
+      place.realms,
     );
     const closing = journal.close();
-    t.throws(() => journal.append(1, Buffer.of(1)), { message: /closed/ });
+    t.throws(() => journal.append(place.realms?.[0] ?? 1, Buffer.of(1)), { message: /closed/ });
     t.equal(journal.close(), closing, "closing twice is closing once");
     await closing;
     t.equal(journal.durable, expected.length);
@@ -228,7 +238,7 @@ function endings(t: Test, create: (t: Test) => JournalPlace): void {
     const place = create(t);
     let journal = await place.open();
     const sizes = Array.from({ length: 40 }, () => Math.floor(limits.journal_segment_bytes / 5));
-    const expected = appendAll(journal, sizes);
+    const expected = appendAll(journal, sizes, place.realms);
     await new DurableWatch(journal).until(expected.length);
     journal.release(25);
     await journal.close();
@@ -242,7 +252,7 @@ function endings(t: Test, create: (t: Test) => JournalPlace): void {
     journal.release(40);
     await journal.close();
     journal = await place.open();
-    t.equal(journal.append(1, Buffer.of(1)), 41);
+    t.equal(journal.append(place.realms?.[0] ?? 1, Buffer.of(1)), 41);
     await journal.close();
   });
 }

@@ -28,6 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ["schemas"],
   journal: ["metrics", "store", "threads", "schemas"],
   archive: ["journal", "store", "threads", "schemas"],
+  cluster: ["journal", "store", "schemas"],
   runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],
@@ -166,27 +167,32 @@ t.test("[architecture, Layout] only actors/kinds.ts imports machines", (t) => {
   t.end();
 });
 
-t.test("[architecture, Layout] lmdb, uWebSockets.js, ws and xstate are imported only by their own folders", (t) => {
-  const homes: Readonly<Record<string, readonly string[]>> = {
-    lmdb: ["store"],
-    "uWebSockets.js": ["transport"],
-    ws: ["transport"],
-    xstate: ["actors"],
-    nodemailer: ["outbound"],
-  };
-  /** Programs that are clients of a server. */
-  const clients = ["src/listen.ts"];
-  for (const [name, rooms] of Object.entries(homes)) {
-    const users = ours.filter(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
-    t.ok(users.length > 0, `${name} is used`);
-    t.strictSame(
-      users.map(({ path }) => path).filter((path) => !rooms.includes(roomOf(path)) && !clients.includes(path)),
-      [],
-      name,
-    );
-  }
-  t.end();
-});
+t.test(
+  "[architecture, Layout] lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders",
+  (t) => {
+    const homes: Readonly<Record<string, readonly string[]>> = {
+      lmdb: ["store"],
+      "uWebSockets.js": ["transport"],
+      ws: ["transport"],
+      xstate: ["actors"],
+      nodemailer: ["outbound"],
+      "@nats-io/transport-node": ["cluster"],
+      "@nats-io/jetstream": ["cluster"],
+    };
+    /** Programs that are clients of a server. */
+    const clients = ["src/listen.ts"];
+    for (const [name, rooms] of Object.entries(homes)) {
+      const users = ours.filter(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
+      t.ok(users.length > 0, `${name} is used`);
+      t.strictSame(
+        users.map(({ path }) => path).filter((path) => !rooms.includes(roomOf(path)) && !clients.includes(path)),
+        [],
+        name,
+      );
+    }
+    t.end();
+  },
+);
 
 t.test("[architecture, Layout] the server imports neither tests nor benches, and every imported file exists", (t) => {
   for (const { path, imports } of sources) {

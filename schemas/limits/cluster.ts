@@ -1,0 +1,33 @@
+/** Limits of a cluster: the journal on NATS JetStream (S3). */
+export const clusterLimits = {
+  /** Records that wait together for the stream are sent in one message of at most this size. */
+  cluster_message_bytes_max: 256 * 1024,
+  /** A larger record is sent in parts of this size. NATS accepts messages of 1 MiB by default. */
+  cluster_part_bytes: 512 * 1024,
+  /** How long a message waits for its acknowledgement until it is sent again under the same id. */
+  cluster_acknowledgement_ms_max: 400,
+  /** Pauses before a message is sent again. */
+  cluster_retry_ms_min: 20,
+  cluster_retry_ms_max: 250,
+  /** How long a request that reads or administers a stream waits for its answer. */
+  cluster_request_ms_max: 2000,
+  /** How often such a request is repeated: streams have no leader for up to 9 seconds. */
+  cluster_request_attempts_max: 10,
+  /** How often a new owner tries again because somebody else appended in between. */
+  cluster_claim_attempts_max: 20,
+  /** A silent connection is tested so often, and given up after `cluster_pings_max` tests without an answer. */
+  cluster_ping_ms: 500,
+  cluster_pings_max: 2,
+  cluster_connect_ms_max: 2000,
+  cluster_reconnect_ms: 100,
+  /** How long a node waits for the monitoring page of a NATS server. */
+  cluster_monitor_ms_max: 2000,
+  cluster_monitor_bytes_max: 1024 * 1024,
+  /** The streams that the organizations are spread over; a cluster keeps the number that it was created with. */
+  cluster_streams_default: 16,
+  cluster_streams_max: 256,
+  /** Copies of each stream. */
+  cluster_replicas: 3,
+  /** Addresses of NATS servers that a node may be given. */
+  cluster_addresses_max: 16,
+} as const;

@@ -1,0 +1,123 @@
+/**
+ * Three NATS servers with JetStream on loopback, in temporary folders, for the tests of a cluster. The program is the one
+ * in PATH, or the one that .ci/run builds into `.nats/`.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
+import { connectNats, type Nats } from "../../src/cluster/connection.ts";
+import { checkout, freePort, Program } from "../support/process.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+const path = [process.env["PATH"] ?? "", join(checkout, ".nats")].join(delimiter);
+
+/** Why there can be no NATS servers here; null: there can be. */
+export function natsObstacle(): string | null {
+  const tried = spawnSync("nats-server", ["--version"], { encoding: "utf8", env: { PATH: path } });
+  const version = /v(\d+\.\d+)/.exec(tried.stdout ?? "")?.[1];
+  if (version === undefined) return "nats-server is not installed (.ci/run builds it where Go is)";
+  return Number(version.split(".")[1]) >= 15 ? null : `nats-server ${version} is too old: 2.15 is needed`;
+}
+
+export interface NatsNode {
+  readonly name: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  program: Program;
+  start(): void;
+}
+
+export interface NatsClusterOptions {
+  readonly nodes?: number;
+  readonly syncInterval?: string;
+}
+
+export class NatsCluster {
+  readonly nodes: readonly NatsNode[];
+
+  private constructor(nodes: readonly NatsNode[]) {
+    this.nodes = nodes;
+  }
+
+  /** The value of CLUSTER_NATS. */
+  get url(): string {
+    return `nats://${this.servers.join(",")}`;
+  }
+
+  get servers(): string[] {
+    return this.nodes.map(({ port }) => `127.0.0.1:${port}`);
+  }
+
+  /** The value of CLUSTER_NATS_MONITOR. */
+  get monitor(): string {
+    return this.nodes.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`).join(",");
+  }
+
+  connect(t: Teardown, name = "test"): Promise<Nats> {
+    return connectNats({ servers: this.servers, name }).then((nats) => {
+      t.teardown(() => nats.close());
+      return nats;
+    });
+  }
+
+  /** Resolves when JetStream works on all of them. */
+  static async start(
+    t: Teardown,
+    { nodes = 3, syncInterval = "always" }: NatsClusterOptions = {},
+  ): Promise<NatsCluster> {
+    const folder = temporaryFolder(t);
+    const ports = await distinctPorts(3 * nodes);
+    const portOf = (node: number, kind: number) => ports[3 * node + kind] ?? 0;
+    const routes = Array.from({ length: nodes }, (_, node) => `nats://127.0.0.1:${portOf(node, 1)}`);
+    const started = Array.from({ length: nodes }, (_, index) => {
+      const name = `n${index}`;
+      const home = join(folder, name);
+      mkdirSync(home);
+      const config = join(home, "nats.conf");
+      const lines = [
+        `server_name: ${name}`,
+        `listen: 127.0.0.1:${portOf(index, 0)}`,
+        `http: 127.0.0.1:${portOf(index, 2)}`,
+        `jetstream { store_dir: ${JSON.stringify(home)}, sync_interval: ${syncInterval}, max_mem: 64MB, max_file: 4GB }`,
+        ...(nodes === 1
+          ? []
+          : [`cluster { name: test, listen: 127.0.0.1:${portOf(index, 1)}, routes: [${routes.join(", ")}] }`]),
+      ];
+      writeFileSync(config, `${lines.join("\n")}\n`);
+      const run = () => new Program(t, "nats-server", ["-c", config], { PATH: path });
+      const node: NatsNode = {
+        name,
+        port: portOf(index, 0),
+        monitorPort: portOf(index, 2),
+        program: run(),
+        start() {
+          node.program = run();
+        },
+      };
+      return node;
+    });
+    await Promise.all(started.map(untilHealthy));
+    return new NatsCluster(started);
+  }
+}
+
+async function distinctPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}
+
+/** Resolves when the server has joined the others and the cluster has a leader. */
+export async function untilHealthy({ monitorPort, program }: NatsNode): Promise<void> {
+  let isOver = false;
+  void program.exited.then(() => {
+    isOver = true;
+  });
+  for (;;) {
+    if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
+    const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`).catch(() => null);
+    if (answer?.ok === true) return;
+    await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
+  }
+}

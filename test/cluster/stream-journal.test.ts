@@ -1,0 +1,99 @@
+/** The journal of a realm on JetStream: the contract of every journal, and what replication adds to it. */
+import t, { type Test } from "tap";
+import { claimRealm } from "../../src/cluster/claim.ts";
+import { RealmLog } from "../../src/cluster/realm-log.ts";
+import { StreamJournal } from "../../src/cluster/stream-journal.ts";
+import { openStreams } from "../../src/cluster/streams.ts";
+import type { JournalLost } from "../../src/journal/journal.ts";
+import { storeVersion } from "../../src/store/migrations.ts";
+import { appendAll, DurableWatch, journalContract, sameRecords } from "../journal/contract.ts";
+import { NatsCluster, natsObstacle } from "./nats.ts";
+import { readAll } from "./read-all.ts";
+
+const obstacle = natsObstacle();
+if (obstacle !== null) t.plan(0, obstacle);
+else {
+  const cluster = await NatsCluster.start(t);
+  const nats = await cluster.connect(t);
+  const streams = await openStreams(nats, { streams: 2 });
+  let realms = 0;
+  const newLog = () => new RealmLog(nats, streams, ++realms);
+
+  const openJournal = async (t: Test, log: RealmLog): Promise<StreamJournal> => {
+    const claim = await claimRealm(log, { node: "a", storeVersion });
+    return new StreamJournal({ log, claim, fatal: (error) => t.fail(error.message) });
+  };
+
+  journalContract(t, (t) => {
+    const log = newLog();
+    return { realms: [log.realmId], open: () => openJournal(t, log), readBack: () => readAll(log) };
+  });
+
+  t.test("[cluster] after a claim the earlier owner is refused, announces nothing more, and is lost", async (t) => {
+    const log = newLog();
+    const first = await LosableJournal.open(log);
+    const expected = appendAll(first.journal, [10, 20], [log.realmId]);
+    await new DurableWatch(first.journal).until(2);
+    const second = await openJournal(t, log);
+    t.equal(second.epoch, 2);
+    t.equal(second.appended, 2, "it continues after everything that was acknowledged");
+    const watch = new DurableWatch(first.journal);
+    appendAll(first.journal, [30], [log.realmId]);
+    const { reason, message } = await first.lost;
+    t.equal(reason, "takenOver");
+    t.match(message, /Another node took over organization/);
+    t.strictSame([first.journal.durable, watch.notices], [2, []]);
+    await t.rejects(first.journal.close(), { name: "JournalLost" }, "it cannot close in order");
+    expected.push(...appendAll(second, [40], [log.realmId]));
+    await second.close();
+    sameRecords(t, await readAll(log), expected, "only what was acknowledged");
+  });
+
+  t.test(
+    "[cluster] of many nodes that claim a realm at once, each gets an epoch of its own, and the last one owns it",
+    async (t) => {
+      const log = newLog();
+      const journals = await Promise.all(Array.from({ length: 5 }, () => LosableJournal.open(log)));
+      const epochs = journals.map(({ journal }) => journal.epoch).toSorted((a, b) => a - b);
+      t.strictSame(epochs, [1, 2, 3, 4, 5]);
+      const owner = journals.find(({ journal }) => journal.epoch === 5)?.journal;
+      for (const { journal } of journals) journal.append(log.realmId, Buffer.of(journal.epoch));
+      const others = journals.filter(({ journal }) => journal !== owner);
+      await Promise.all([owner?.close(), ...others.map(({ lost }) => lost)]);
+      const found = await readAll(log);
+      t.strictSame(
+        found.map(({ bytes }) => [...bytes]),
+        [[5]],
+      );
+    },
+  );
+
+  t.test("[cluster] a node does not take over a realm that a newer program wrote", async (t) => {
+    const log = newLog();
+    await claimRealm(log, { node: "new", storeVersion: storeVersion + 1 });
+    await t.rejects(claimRealm(log, { node: "old", storeVersion }), {
+      name: "ClusterUnusable",
+      message: /written by a newer program .* Upgrade this node/,
+    });
+  });
+}
+
+/** A journal that is expected to be lost. */
+class LosableJournal {
+  readonly journal: StreamJournal;
+  readonly lost: Promise<JournalLost>;
+
+  private constructor(journal: StreamJournal, lost: Promise<JournalLost>) {
+    this.journal = journal;
+    this.lost = lost;
+  }
+
+  static async open(log: RealmLog): Promise<LosableJournal> {
+    let fatal: (error: JournalLost) => void = () => undefined;
+    const lost = new Promise<JournalLost>((resolve) => {
+      fatal = resolve;
+    });
+    const claim = await claimRealm(log, { node: "a", storeVersion });
+    return new LosableJournal(new StreamJournal({ log, claim, fatal: (error) => fatal(error) }), lost);
+  }
+}
