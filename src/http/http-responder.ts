@@ -7,7 +7,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Gate, openGate } from "../journal/gate.ts";
 import type { Position } from "../journal/journal.ts";
-import { AnswerBytes, bodySize, isPieced } from "../runtime/answer-bytes.ts";
+import { AnswerBytes, bodySize, encodeSmall } from "../runtime/answer-bytes.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
@@ -268,8 +268,8 @@ export class HttpResponder {
     }
     void file?.close();
     const response = this.#response;
-    const size = file?.length ?? bodySize(body);
     if (head?.method === "HEAD") {
+      const size = file?.length ?? bodySize(body);
       response.cork(() => {
         this.#writeHead(reply, head);
         // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
@@ -283,23 +283,28 @@ export class HttpResponder {
         response.endWithoutBody();
       });
       this.#ended();
-    } else if (size > limits.answer_small_bytes_max) this.#sendLarge(reply, size, head);
-    else this.#sendSmall(reply, size, head);
+    } else {
+      const bytes = encodeSmall(body);
+      if (bytes === null) this.#sendLarge(reply, head);
+      else this.#sendSmall(reply, bytes, head);
+    }
   }
 
-  #sendSmall(reply: HttpReply, size: number, head: RequestHead | null): void {
+  /** @param bytes the body, in memory that the next answer uses */
+  #sendSmall(reply: HttpReply, bytes: Buffer, head: RequestHead | null): void {
     const response = this.#response;
-    const body = isPieced(reply.body) ? reply.body.join("") : reply.body;
+    const size = bytes.length;
     let isTaken = true;
     response.cork(() => {
       this.#writeHead(reply, head);
-      if (this.#isLast || size === 0) response.end(body, this.#isLast);
-      else [isTaken] = response.tryEnd(body, size);
+      if (this.#isLast || size === 0) response.end(bytes, this.#isLast);
+      else [isTaken] = response.tryEnd(bytes, size);
     });
     if (isTaken) this.#ended();
     else {
+      const rest = new AnswerBytes(Buffer.from(bytes));
       const holding = this.#options.unsent.holdSmall(this.#holder(), size, () => this.#evict());
-      this.#sendRest({ bytes: new AnswerBytes(body), isTaken }, holding);
+      this.#sendRest({ bytes: rest, isTaken }, holding);
     }
   }
 
@@ -307,9 +312,10 @@ export class HttpResponder {
    * A GET without room gets 503 and can be repeated. After a change the connection is closed instead, because a 503
    * would say that the change failed.
    */
-  #sendLarge(reply: HttpReply, size: number, head: RequestHead | null): void {
+  #sendLarge(reply: HttpReply, head: RequestHead | null): void {
     const response = this.#response;
-    const holding = this.#options.unsent.hold(this.#holder(), size, () => this.#evict());
+    const bytes = new AnswerBytes(reply.body);
+    const holding = this.#options.unsent.hold(this.#holder(), bytes.size, () => this.#evict());
     if (holding === null && head?.method === "GET") {
       this.#write(overloaded, head);
       return;
@@ -318,7 +324,6 @@ export class HttpResponder {
       response.close();
       return;
     }
-    const bytes = new AnswerBytes(reply.body);
     let [isTaken, isDone] = [false, false];
     response.cork(() => {
       this.#writeHead(reply, head);

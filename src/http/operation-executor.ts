@@ -260,6 +260,8 @@ function redacted({ redaction }: Route, { realm, caller }: Call, result: Result)
 /** The start of a successful answer whose other fields are already JSON. */
 const emptyEnvelope = '{"result":"success","msg":""';
 const envelope = `${emptyEnvelope},`;
+const envelopeBytes = Buffer.from(envelope);
+const endBytes = Buffer.from("}");
 
 /** Turns a result into status, headers and body. */
 function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpReply {
@@ -282,7 +284,8 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
   }
   if (result.kind === "encoded") {
     const { fields } = result;
-    const body = isPieced(fields) ? [envelope, ...fields, `${rest}}`] : `${envelope}${fields}${rest}}`;
+    const end = rest === "" ? endBytes : `${rest}}`;
+    const body = isPieced(fields) ? [envelopeBytes, ...fields, end] : `${envelope}${fields}${rest}}`;
     return { status: 200, body, headers: tagged };
   }
   const body = rest === "" ? result.body : Buffer.concat([result.body.subarray(0, -1), Buffer.from(`${rest}}`)]);

@@ -5,6 +5,7 @@
  */
 
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { MessageFlag } from "../../schemas/message-flags.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -29,9 +30,12 @@ interface Sources {
  */
 interface Encoded {
   readonly sources: Sources;
-  /** A JSON object without its end: `{...,`. */
-  readonly start: string;
+  /** A JSON object without its end: `{...,`. Bytes once it was read again: many messages are read only once. */
+  start: string | Buffer;
 }
+
+/** The JSON object of a message, in two pieces: what all readers share, and the flags. */
+export type MessageJson = readonly [start: string | Buffer, end: string | Buffer];
 
 const encodedByRow = new WeakMap<MessageRecord, Encoded>();
 
@@ -45,12 +49,18 @@ export function messageJson(
   message: MessageRecord,
   options: MessageOptions,
   state: ReadState,
-): string | undefined {
+): MessageJson | undefined {
   const start = startOf(view, reader, message, options);
-  if (start === undefined) return undefined;
-  const flags = flagsOf(view, reader, message, state);
+  return start === undefined ? undefined : [start, flagsEnd(flagsOf(view, reader, message, state))];
+}
+
+const noFlags = Buffer.from('"flags":[]}');
+const justRead = Buffer.from('"flags":["read"]}');
+
+function flagsEnd(flags: readonly MessageFlag[]): Buffer {
+  if (flags.length === 0) return noFlags;
   // Flag names need no escaping.
-  return flags.length === 0 ? `${start}"flags":[]}` : `${start}"flags":["${flags.join('","')}"]}`;
+  return flags.length === 1 && flags[0] === "read" ? justRead : Buffer.from(`"flags":["${flags.join('","')}"]}`);
 }
 
 const rawByRow = new WeakMap<MessageRecord, string>();
@@ -64,14 +74,44 @@ export function rawContentJson(message: MessageRecord): string {
   return json;
 }
 
-function startOf(view: View, reader: UserRecord, message: MessageRecord, options: MessageOptions): string | undefined {
-  const sources = sourcesOf(view, message, options);
-  if (sources === null) return encode(view, reader, message, options);
+function startOf(
+  view: View,
+  reader: UserRecord,
+  message: MessageRecord,
+  options: MessageOptions,
+): string | Buffer | undefined {
+  const conversation = view.row("conversations", message.conversationId);
+  const channel = view.channels.get(conversation?.channelId ?? 0);
+  const sender = view.users.get(message.senderId);
+  const isKept = conversation !== undefined && channel !== undefined && sender !== undefined;
+  if (!isKept || dependsOnMore(message, conversation)) return encode(view, reader, message, options);
+  const { realm, linkifiers } = view;
   const known = encodedByRow.get(message);
-  if (known !== undefined && areSame(known.sources, sources)) return known.start;
+  // Compared field by field, because nearly every message of a page is known: an object for each would be garbage.
+  if (
+    known !== undefined &&
+    known.sources.topic === conversation.topic &&
+    known.sources.channel === channel &&
+    known.sources.sender === sender &&
+    known.sources.realm === realm &&
+    known.sources.linkifiers === linkifiers &&
+    areSame(known.sources.options, options)
+  ) {
+    if (typeof known.start === "string") known.start = bytesOf(known.start);
+    return known.start;
+  }
   const start = encode(view, reader, message, options);
+  // The conversation's row changes with every post, but only its topic is shown.
+  const sources = { topic: conversation.topic, channel, sender, realm, linkifiers, options };
   if (start !== undefined) encodedByRow.set(message, { sources, start });
   return start;
+}
+
+/** In memory of its own: a slice of Node's pool would keep all of the pool. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /**
@@ -83,18 +123,10 @@ function encode(view: View, reader: UserRecord, message: MessageRecord, options:
   return body === undefined ? undefined : `${JSON.stringify(body).slice(0, -1)},`;
 }
 
-/** null: the encoding depends on more rows than can be compared. */
-function sourcesOf(view: View, message: MessageRecord, options: MessageOptions): Sources | null {
-  const conversation = view.row("conversations", message.conversationId);
-  const channel = view.channels.get(conversation?.channelId ?? 0);
-  const sender = view.users.get(message.senderId);
-  if (conversation === undefined || channel === undefined || sender === undefined) return null;
+/** Whether its encoding depends on more rows than can be compared. */
+function dependsOnMore(message: MessageRecord, conversation: ConversationRecord): boolean {
   const { traits } = message;
-  if (isChanged(message, conversation) || hasTrait(traits, "hasReactions") || hasTrait(traits, "hasSubmessages")) {
-    return null;
-  }
-  // The conversation's row changes with every post, but only its topic is shown.
-  return { topic: conversation.topic, channel, sender, realm: view.realm, linkifiers: view.linkifiers, options };
+  return isChanged(message, conversation) || hasTrait(traits, "hasReactions") || hasTrait(traits, "hasSubmessages");
 }
 
 /** Its history is in other tables. */
@@ -102,15 +134,10 @@ function isChanged(message: MessageRecord, conversation: ConversationRecord): bo
   return message.editedAt !== null || message.moves.length > 0 || conversation.renames > 0;
 }
 
-function areSame(known: Sources, now: Sources): boolean {
+function areSame(known: MessageOptions, now: MessageOptions): boolean {
   return (
-    known.topic === now.topic &&
-    known.channel === now.channel &&
-    known.sender === now.sender &&
-    known.realm === now.realm &&
-    known.linkifiers === now.linkifiers &&
-    known.options.applyMarkdown === now.options.applyMarkdown &&
-    known.options.clientGravatar === now.options.clientGravatar &&
-    known.options.allowEmptyTopicName === now.options.allowEmptyTopicName
+    known.applyMarkdown === now.applyMarkdown &&
+    known.clientGravatar === now.clientGravatar &&
+    known.allowEmptyTopicName === now.allowEmptyTopicName
   );
 }

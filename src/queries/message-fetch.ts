@@ -118,11 +118,12 @@ export class MessageWalk {
     // Messages that the reader may not see are not compared, so that the cost reveals nothing about them (S1).
     if (!canReadMessage(view, this.#reader, message)) return null;
     if (!this.#narrowed.includesHistory && !isReceived(view, this.#reader, message)) return null;
-    const spend = (characters: number) => {
-      budget.characters += characters;
-    };
-    return this.#narrowed.matches({ message, conversation }, spend) ? message : null;
+    return this.#narrowed.matches({ message, conversation }, this.#spendCharacters) ? message : null;
   }
+
+  readonly #spendCharacters = (characters: number): void => {
+    this.#budget.characters += characters;
+  };
 
   /** null: this read may proceed at once. */
   #enter(): Promise<void> | null {

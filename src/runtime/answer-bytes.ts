@@ -5,6 +5,33 @@ import { limits } from "../../schemas/limits.ts";
 import type { AnswerBody } from "./calls.ts";
 import type { Pieces } from "./results.ts";
 
+/** What `write` calls after 0.3 us of choosing an encoding; the typings lack it. */
+type Utf8Memory = Buffer & { utf8Write(text: string, at: number): number };
+
+/** A UTF-16 code unit has at most three bytes in UTF-8. */
+const memory = Buffer.allocUnsafeSlow(3 * limits.answer_small_bytes_max) as Utf8Memory;
+
+/**
+ * Encodes a small body in memory that all answers share: the result is valid until the next call.
+ * @returns null if the body has more than `answer_small_bytes_max` bytes
+ */
+export function encodeSmall(body: AnswerBody): Buffer | null {
+  if (Buffer.isBuffer(body)) return body.length <= limits.answer_small_bytes_max ? body : null;
+  let size = 0;
+  for (const piece of isPieced(body) ? body : [body]) {
+    if (size + piece.length > limits.answer_small_bytes_max) return null;
+    size = append(piece, size);
+  }
+  return size <= limits.answer_small_bytes_max ? memory.subarray(0, size) : null;
+}
+
+/** @returns the new end */
+function append(piece: string | Buffer, at: number): number {
+  if (typeof piece === "string") return at + memory.utf8Write(piece, at);
+  memory.set(piece, at);
+  return at + piece.length;
+}
+
 export class AnswerBytes {
   readonly size: number;
   readonly #pieces: readonly (string | Buffer)[];

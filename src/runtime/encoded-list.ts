@@ -1,8 +1,7 @@
 /**
- * An answer that is a list of JSON parts. A short one is joined into one string. A long one stays in pieces: joining,
- * encoding and copying megabytes would block the event loop (S3).
+ * An answer that is a list of JSON parts. It stays in pieces: joining, encoding and copying megabytes would block the
+ * event loop (S3), and a short one is copied once, by what sends it.
  */
-import { limits } from "../../schemas/limits.ts";
 import type { EncodedAnswer, Pieces } from "./results.ts";
 
 /** The JSON around the list, without the braces of the answer. */
@@ -11,13 +10,15 @@ export interface ListFrame {
   readonly end: string;
 }
 
-/** @param parts parts that are buffers hold UTF-8 */
-export function encodedList(parts: Pieces, { start, end }: ListFrame): EncodedAnswer {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  if (length <= limits.answer_small_bytes_max) {
-    return { kind: "encoded", fields: `${start}${parts.join(",")}${end}` };
+const comma = Buffer.from(",");
+
+/** @param parts the pieces of each part; buffers hold UTF-8 */
+export function encodedList(parts: readonly Pieces[], { start, end }: ListFrame): EncodedAnswer {
+  const pieces: (string | Buffer)[] = [start];
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) pieces.push(comma);
+    pieces.push(...part);
   }
-  const separated = parts.flatMap((part, index) => (index === 0 ? part : [",", part]));
-  return { kind: "encoded", fields: [start, ...separated, end] };
+  pieces.push(end);
+  return { kind: "encoded", fields: pieces };
 }

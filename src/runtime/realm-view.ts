@@ -149,8 +149,11 @@ export class RealmView implements View {
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
     this.#reads.saw(table);
-    return this.cache.get(table, key, () => this.#environment.get(table, key));
+    return this.cache.get(table, key, this.#read) as RowOf<T> | undefined;
   }
+
+  readonly #read = (table: TableName, key: unknown): unknown => this.#environment.get(table, key as KeyOf<TableName>);
+
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {
     this.#reads.saw(table);
     return this.#environment.rows(table, range);

@@ -32,6 +32,9 @@ const smallTables: readonly TableName[] = [
   "mutedUsers",
 ];
 
+/** Passed to the library, which would make an object of its defaults for each look-up. */
+const usualGet = {};
+
 /** The cached rows of one table. */
 class CachedTable {
   readonly #rows: LRUCache<Name, Kept>;
@@ -48,7 +51,7 @@ class CachedTable {
 
   get(name: Name): Kept | undefined {
     if (name === this.#lastName) return this.#last;
-    const row = this.#rows.get(name);
+    const row = this.#rows.get(name, usualGet);
     if (row === undefined) return undefined;
     this.#lastName = name;
     this.#last = row;
@@ -66,6 +69,8 @@ class CachedTable {
     if (name === this.#lastName) this.#lastName = null;
   }
 }
+
+type ReadRow<R> = (table: TableName, key: unknown) => R | undefined;
 
 export class RowCache {
   readonly #tables: ReadonlyMap<TableName, CachedTable>;
@@ -87,14 +92,14 @@ export class RowCache {
     this.#tables = new Map<TableName, CachedTable>([...small, ["messages", this.#messages]]);
   }
 
-  /** @param read reads the row when it is not cached */
-  get<R>(table: TableName, key: unknown, read: () => R | undefined): R | undefined {
+  /** @param read reads the row when it is not cached; one function for all look-ups, because there are many */
+  get<R>(table: TableName, key: unknown, read: ReadRow<R>): R | undefined {
     const rows = this.#tables.get(table);
-    if (rows === undefined) return read();
+    if (rows === undefined) return read(table, key);
     const name = nameOf(key);
     const known = rows.get(name);
     if (known !== undefined) return known === absent ? undefined : (known as R);
-    const row = read();
+    const row = read(table, key);
     rows.set(name, (row as object | undefined) ?? absent);
     return row;
   }

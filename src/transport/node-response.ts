@@ -105,8 +105,9 @@ export class NodeResponse implements TransportResponse {
     if (this.#isOver) return;
     this.#isOver = true;
     if (closesConnection) this.#response.shouldKeepAlive = false;
-    this.#writeHead(Buffer.byteLength(body));
-    this.#response.end(body);
+    const bytes = Buffer.from(body);
+    this.#writeHead(bytes.length);
+    this.#response.end(bytes);
   }
 
   endWithoutBody(): void {
@@ -119,7 +120,8 @@ export class NodeResponse implements TransportResponse {
   tryEnd(piece: string | Buffer, size: number): [isTaken: boolean, isDone: boolean] {
     if (this.#isOver || this.#unflushed > 0) return [false, false];
     this.#writeHead(size);
-    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    // A copy, because Node may write it later.
+    const bytes = Buffer.from(piece);
     for (let start = 0; start < bytes.length; start += limits.answer_piece_bytes_min) {
       if (!this.#write(bytes.subarray(start, start + limits.answer_piece_bytes_min), size)) return [false, false];
     }

@@ -82,11 +82,14 @@ export interface TransportResponse {
   writeHeader(name: string, value: string): unknown;
   /** Everything that `work` writes is sent together. */
   cork(work: () => void): unknown;
-  /** @param closesConnection closes the connection after the answer, without reading further requests on it */
+  /**
+   * The bytes of the body may change after the call.
+   * @param closesConnection closes the connection after the answer, without reading further requests on it
+   */
   end(body: string | Buffer, closesConnection: boolean): unknown;
   endWithoutBody(): unknown;
   /**
-   * Offers a piece of a body of `size` bytes. The transport keeps at most one piece; the caller offers the rest again
+   * Offers a piece of a body of `size` bytes, which may change after the call. The transport keeps at most one piece; the caller offers the rest again
    * from `getWriteOffset()` on, when `onWritable` calls or later. An empty piece at the end asks whether the client has
    * taken everything.
    * @returns whether more may be offered at once, and whether the answer is complete

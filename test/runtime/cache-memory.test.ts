@@ -7,7 +7,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { realmOf } from "../support/conversation.ts";
 import { fillIndexes, messageRow, setNewestMessage } from "../support/filled.ts";
-import { heapMib } from "../support/heap.ts";
+import { memoryBytes } from "../support/heap.ts";
 import { fill, rowsFor } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -38,10 +38,11 @@ t.test("[S3] a cached short message takes no more memory than is counted for it"
     return (body.messages as unknown[]).length;
   };
   // Memory for compilation and the first allocation is not measured.
-  t.equal(await read(0), perPage);
-  const before = heapMib();
-  t.equal(await read(1), perPage);
-  const weight = ((heapMib() - before) * 2 ** 20) / perPage;
+  for (let time = 0; time < 2; time++) t.equal(await read(0), perPage);
+  const before = memoryBytes();
+  // The second time the encoded messages are kept as bytes.
+  for (let time = 0; time < 2; time++) t.equal(await read(1), perPage);
+  const weight = (memoryBytes() - before) / perPage;
   t.comment(`${Math.round(weight)} bytes per message`);
   t.ok(weight > (content.length + rendered.length) * 2, `they are cached: ${weight}`);
   const counted = limits.cached_message_overhead_characters + 2 * (content.length + rendered.length);

@@ -49,11 +49,11 @@ function heldResponder({ bytesMax = 2 ** 30 } = {}) {
     cork: (work: () => void) => work(),
     writeStatus: (status: string) => sent.push(status),
     writeHeader: () => undefined,
-    tryEnd: (body: string) => {
-      sent.push(body);
+    tryEnd: (body: Buffer) => {
+      sent.push(String(body));
       return [true, true];
     },
-    end: (body: string) => sent.push(body),
+    end: (body: Buffer) => sent.push(String(body)),
   } as unknown as TransportResponse;
   const responder = new HttpResponder(response, { clock: systemClock, unsent });
   responder.belongsTo(() => "user 7");

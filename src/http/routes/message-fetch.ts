@@ -19,7 +19,7 @@ import { ShownTexts } from "../../domain/redaction.ts";
 import { isSpectator, spectator } from "../../domain/spectator.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
-import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
+import { type MessageJson, messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { type Begin, type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { messageForReader, messagePlan } from "../../queries/message-views.ts";
@@ -28,7 +28,7 @@ import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
 import { encodedList } from "../../runtime/encoded-list.ts";
-import { type EncodedAnswer, ok } from "../../runtime/results.ts";
+import { type EncodedAnswer, ok, type Pieces } from "../../runtime/results.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
 
@@ -77,7 +77,7 @@ export const messageFetchRoutes = [
     if (mayKnowEverybody(view, reader)) {
       const json = messageJson(view, reader, message, options, new ReadState(view, reader.id));
       if (json === undefined) return refuse.invalidMessage();
-      return encoded(`"message":${json},"raw_content":${rawContentJson(message)}`);
+      return { kind: "encoded", fields: [messageField, ...json, `,"raw_content":${rawContentJson(message)}`] };
     }
     const body = messageForReader(view, reader, message, options);
     return body === undefined ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
@@ -99,7 +99,7 @@ export const messageFetchRoutes = [
     const texts = new ShownTexts(view, reader);
     const parts = await walk.shown(matching, () => (message) => {
       const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
-      return { value: part, characters: part.length + marks.costOf(message) };
+      return { value: [part], characters: part.length + marks.costOf(message) };
     });
     return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
   }),
@@ -151,15 +151,18 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
   const reader = call.caller ?? spectator;
   const marks = search === null ? null : new SearchMarks({ view, search, allowsEmptyTopic, reader });
   const texts = new ShownTexts(view, reader);
-  const begin: Begin<string | Buffer> = (now, isLong) => {
+  const begin: Begin<Pieces> = (now, isLong) => {
     const json = mayKnowEverybody(view, now) ? shared(view, now, options) : redacted(view, now, options, texts);
     return (message) => {
-      let body = json(message);
+      const body = json(message);
       if (body === undefined) return undefined;
-      if (marks !== null)
-        body = `${body.slice(0, -1)},${JSON.stringify(texts.follow(marks.of(message), marksPlan)).slice(1)}`;
-      const characters = body.length + (marks?.costOf(message) ?? 0);
-      return { value: isLong ? Buffer.from(body) : body, characters };
+      const [start] = body;
+      const end =
+        marks === null
+          ? body[1]
+          : `${String(body[1]).slice(0, -1)},${JSON.stringify(texts.follow(marks.of(message), marksPlan)).slice(1)}`;
+      const characters = start.length + end.length + (marks?.costOf(message) ?? 0);
+      return { value: isLong && typeof start === "string" ? [Buffer.from(start), end] : [start, end], characters };
     };
   };
   return async (walk, found, others) => {
@@ -171,7 +174,9 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
   };
 }
 
-type JsonOf = (message: MessageRecord) => string | undefined;
+const messageField = Buffer.from('"message":');
+
+type JsonOf = (message: MessageRecord) => MessageJson | undefined;
 
 function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf {
   const state = new ReadState(view, reader.id);
@@ -181,17 +186,13 @@ function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf
 function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: ShownTexts): JsonOf {
   return (message) => {
     const body = messageForReader(view, reader, message, options);
-    return body === undefined ? undefined : JSON.stringify(texts.follow(body, messagePlan));
+    return body === undefined ? undefined : [JSON.stringify(texts.follow(body, messagePlan)).slice(0, -1), "}"];
   };
 }
 
 /** Answers for other readers are redacted (domain/redaction.ts), so they must not be encoded yet. */
 function mayKnowEverybody(view: View, reader: UserRecord): boolean {
   return !isSpectator(reader) && canAccessAllUsers(view, reader);
-}
-
-function encoded(fields: string): EncodedAnswer {
-  return { kind: "encoded", fields };
 }
 
 /** The client is gone and does not see this answer. */
