@@ -239,6 +239,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
       const delivered = realms.endDeliveries();
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
+      http.stopReading();
       await delivered;
       await closeRealms();
       http.close();

@@ -55,6 +55,8 @@ export class HttpServer {
   /** Pages whose paths look like those of operations. */
   readonly #pagesOfApi: ReadonlySet<string>;
   #isDraining = false;
+  /** Organizations are closing. */
+  #isClosing = false;
   #pending = 0;
   #onQuiet: (() => void)[] = [];
 
@@ -83,6 +85,11 @@ export class HttpServer {
     return new Promise((resolve) => this.#onQuiet.push(resolve));
   }
 
+  /** Rejects requests whose bodies are still arriving: nothing may begin in an organization that is closing. */
+  stopReading(): void {
+    this.#isClosing = true;
+  }
+
   /** Closes every connection. */
   close(): void {
     this.#options.app.close();
@@ -93,7 +100,7 @@ export class HttpServer {
     try {
       const head = readRequestHead(request, this.#options.readForwarded);
       if (this.#isDraining) {
-        responder.answer({ ...refused(refuse.shuttingDown()), closesConnection: true }, head);
+        responder.answer(shuttingDown, head);
         return;
       }
       this.#pending++;
@@ -122,7 +129,7 @@ export class HttpServer {
   };
 
   #receive(responder: HttpResponder, response: TransportResponse, head: RequestHead): void {
-    const allowance = this.#allowance(head);
+    const allowance = this.#allowance(responder, head);
     if ("kind" in allowance) {
       responder.answer({ ...refused(allowance), closesConnection: true }, head);
       return;
@@ -141,11 +148,14 @@ export class HttpServer {
   }
 
   /** Size limit of the body, known before the first byte is read. Only authenticated callers may send large bodies. */
-  #allowance({ method, path, host, contentType, contentLength, authorization }: RequestHead): BodyAllowance | Refusal {
+  #allowance(responder: HttpResponder, head: RequestHead): BodyAllowance | Refusal {
+    const { method, path, host, contentType, contentLength, authorization } = head;
     const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
     const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
     if (upload === null) return ordinaryBody;
     const realm = this.#options.realmOf(host);
+    // A rejection of the body shows whether the credentials are valid (M9).
+    responder.leavesThrough(realm.gate);
     const credentials = this.#options.authenticate(realm, authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
     const person = nameOf(realm.epoch, credentials.caller);
@@ -245,6 +255,7 @@ export class HttpServer {
 
   /** @returns a promise for the end of the answer, if it is not synchronous */
   #handle(responder: HttpResponder, head: RequestHead, body: Body): Promise<void> | undefined {
+    if (this.#isClosing) return this.#answer(responder, head, shuttingDown);
     try {
       const reply = this.#execute(responder, head, body);
       if (!(reply instanceof Promise)) {
@@ -366,6 +377,8 @@ export class HttpServer {
     };
   }
 }
+
+const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true } as const;
 
 /** A handler may still work when its client has gone. */
 function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {

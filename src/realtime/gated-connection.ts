@@ -12,6 +12,8 @@ interface Waiting {
   readonly isEnd: boolean;
 }
 
+const nothing: Waiting = { message: () => sendStatus.sent, bytes: 0, isEnd: false };
+
 export class GatedConnection implements SocketConnection {
   readonly #connection: SocketConnection;
   readonly #gate: Gate;
@@ -95,8 +97,8 @@ export class GatedConnection implements SocketConnection {
     if (next === undefined) return;
     this.#waitingBytes -= next.bytes;
     if (next.message(this.#connection) === sendStatus.dropped) {
-      // The end still leaves.
-      this.#waiting = this.#waiting.filter(({ isEnd }) => isEnd);
+      // The end still leaves, when what it shows is durable: each keeps its place at the gate.
+      this.#waiting = this.#waiting.map((waiting) => (waiting.isEnd ? waiting : nothing));
       this.#waitingBytes = 0;
       this.#onDropped();
       return;

@@ -119,6 +119,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       case "live":
         this.#receiveNext(state.account, bytes, isBinary);
         return;
+      // The close may still wait for the gate. Frames that arrive meanwhile are ignored, so nothing shows what follows.
       case "draining":
       case "closed":
         return;

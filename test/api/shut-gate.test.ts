@@ -5,11 +5,17 @@
 import t from "tap";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
+import { limits } from "../../schemas/limits.ts";
+import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import { authenticate } from "../../src/http/authentication.ts";
 import type { RealmGate } from "../../src/journal/gate.ts";
-import { realmOf } from "../support/conversation.ts";
+import type { Client } from "../support/client.ts";
+import { personOf, realmOf } from "../support/conversation.ts";
 import { exchange, RawConnection } from "../support/http.ts";
-import { startTestServer } from "../support/server.ts";
+import { multipartType } from "../support/pictures.ts";
+import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
 const socketPath = "/api/v1/events/ws";
@@ -21,39 +27,84 @@ function requestOf({ method, path }: Endpoint, authorization: string): string {
   return `${head}Content-Length: 0\r\n\r\n`;
 }
 
+/** @returns a function that opens the gate again */
+function shutGate(server: TestServer): () => void {
+  const gate = realmOf(server).gate as RealmGate;
+  gate.appended(Number.MAX_SAFE_INTEGER, tables);
+  // Turns of these requests are flushed by the real journal; they must not open the gate again.
+  const appended = gate.appended.bind(gate);
+  gate.appended = () => undefined;
+  return () => appended(0, tables);
+}
+
+/** Whatever leaves at once has left before these answers, which show nothing of a realm. */
+async function othersAnswered({ url }: TestServer): Promise<void> {
+  for (let count = 0; count < 3; count++) {
+    const other = await exchange(url, `GET ${socketPath} HTTP/1.1\r\n${host}\r\n`);
+    if (other?.status !== 400) throw new Error("a request that shows nothing was not answered");
+  }
+}
+
+function firstLine({ rest }: RawConnection): string {
+  return rest.split("\r\n")[0] ?? "";
+}
+
+async function send(t: Teardown, { url }: TestServer, request: string): Promise<RawConnection> {
+  const connection = new RawConnection(url);
+  t.teardown(() => connection.destroy());
+  await connection.write(request);
+  return connection;
+}
+
 const upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"].join("\r\n");
 const upgradeKey = `Sec-WebSocket-Key: ${Buffer.alloc(16, 1).toString("base64")}`;
 const refusedUpgrade = `GET ${socketPath} HTTP/1.1\r\n${host}${upgrade}\r\n${upgradeKey}\r\nAuthorization: Basic eDp5\r\n\r\n`;
 
 t.test("[M9] no operation and no refused upgrade is answered before what it shows is durable", async (t) => {
   const server = await startTestServer(t);
-  const { owner, url } = server;
-  const gate = realmOf(server).gate as RealmGate;
-  const requests = new Map([
-    ["a refused upgrade", refusedUpgrade] as const,
-    ...endpoints.map((endpoint) => [endpoint.operationId, requestOf(endpoint, owner.authorization)] as const),
-  ]);
-  const answered: string[] = [];
-  gate.appended(Number.MAX_SAFE_INTEGER, tables);
-  // Turns of these requests are flushed by the real journal; they must not open the gate again.
-  const appended = gate.appended.bind(gate);
-  gate.appended = () => undefined;
-  const connections = new Map<string, RawConnection>();
-  for (const [name, request] of requests) {
-    const connection = new RawConnection(url);
-    connections.set(name, connection);
-    await connection.write(request);
-    // Whatever leaves at once has left before these answers, which show nothing of a realm.
-    for (let count = 0; count < 3; count++) {
-      const other = await exchange(url, `GET ${socketPath} HTTP/1.1\r\n${host}\r\n`);
-      if (other?.status !== 400) throw new Error("a request that shows nothing was not answered");
-    }
+  const { view } = realmOf(server);
+  // Each operation has a caller of its own, whose key no other one revokes; the last one closes the organization.
+  const isLast = ({ operationId }: Endpoint) => operationId === deactivateRealm.operationId;
+  const ordered = [...endpoints.filter((endpoint) => !isLast(endpoint)), ...endpoints.filter(isLast)];
+  const requests: { readonly name: string; readonly request: string; readonly authorization: string }[] = [];
+  for (const [index, endpoint] of ordered.entries()) {
+    const { authorization } = await personOf(server, `caller${index}x`, roles.owner);
+    requests.push({ name: endpoint.operationId, request: requestOf(endpoint, authorization), authorization });
   }
-  for (const [name, connection] of connections) {
-    if (connection.rest !== "") answered.push(`${name}: ${connection.rest.split("\r\n")[0]}`);
-    connection.destroy();
+  const openGate = shutGate(server);
+  const connections = new Map([["a refused upgrade", await send(t, server, refusedUpgrade)]]);
+  const invalid: string[] = [];
+  for (const { name, request, authorization } of requests) {
+    if (!("caller" in authenticate(view, authorization))) invalid.push(name);
+    connections.set(name, await send(t, server, request));
+    await othersAnswered(server);
   }
-  t.strictSame(answered, []);
-  appended(0, tables);
-  t.equal((await owner.anonymous().get("/server_settings")).status, 200, "the control: an open gate");
+  t.strictSame(invalid, [], "every request has a valid key");
+  const answered = [...connections].filter(([, { rest }]) => rest !== "");
+  t.strictSame(
+    answered.map(([name, connection]) => `${name}: ${firstLine(connection)}`),
+    [],
+  );
+  openGate();
+  t.equal((await server.owner.anonymous().get("/server_settings")).status, 200, "the control: an open gate");
+});
+
+t.test("[M9] a body that is rejected by its size or number shows no credentials that are not durable", async (t) => {
+  const server = await startTestServer(t, { environment: { MAX_FILE_UPLOAD_SIZE_MIB: "1" } });
+  const { owner } = server;
+  const other = await personOf(server, "other");
+  const upload = ({ authorization }: Client, length: number) =>
+    `POST /api/v1/user_uploads HTTP/1.1\r\n${host}Authorization: ${authorization}\r\n` +
+    `Content-Type: ${multipartType}\r\nContent-Length: ${length}\r\n\r\n`;
+  const slow = Array.from({ length: limits.uploads_per_user_max }, () => send(t, server, upload(owner, 100)));
+  await Promise.all(slow);
+  await othersAnswered(server);
+  const openGate = shutGate(server);
+  const bytes = 2 * 1024 * 1024;
+  const large = await send(t, server, `${upload(other, bytes)}${"x".repeat(bytes)}`);
+  const more = await send(t, server, upload(owner, 100));
+  await othersAnswered(server);
+  t.strictSame([large, more].map(firstLine), ["", ""]);
+  openGate();
+  t.equal((await owner.get("/users/me")).status, 200, "the control: an open gate");
 });

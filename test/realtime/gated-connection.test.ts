@@ -69,6 +69,20 @@ t.test("[E3] a message that the connection drops behind the gate is reported, an
   t.equal(connection.heldBytes, 0);
 });
 
+t.test("[M9] an end whose cause is not durable waits for it, although a message before it is dropped", async (t) => {
+  const { journal, connection, sent, drops, write } = opened();
+  drops.add("too much");
+  write();
+  connection.send("too much", false);
+  connection.send("would follow a gap", false);
+  write();
+  connection.end(4403, "");
+  journal.flush(1);
+  t.strictSame(sent, []);
+  journal.flush();
+  t.strictSame(sent, ["end 4403", "nothing waits"]);
+});
+
 t.test("[E3] a connection that was to end still ends when a message before it is dropped", async (t) => {
   const { journal, connection, sent, drops, write } = opened();
   drops.add("too much");

@@ -177,6 +177,42 @@ t.test("[start-up] a stopping server finishes started requests and rejects new o
 });
 
 t.test(
+  "[start-up] a body that arrives when a stopping server closes its organizations is rejected with 503",
+  async (t) => {
+    const server = await startTestServer(t);
+    const { owner, running, url } = server;
+    const slow = new RawConnection(url);
+    const body = "type=direct&to=[2]&content=late";
+    const head = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n`;
+    await slow.write(
+      `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+    );
+    t.equal((await owner.get("/users/me")).status, 200);
+    // The disk is slow: an organization is not closed before this test says so.
+    let goOn: () => void = () => undefined;
+    const disk = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const isClosing = new Promise<void>((resolve) => {
+      const { host } = running;
+      const close = host.close.bind(host);
+      host.close = async () => {
+        resolve();
+        await disk;
+        await close();
+      };
+    });
+    const stopped = server.stop();
+    await isClosing;
+    await slow.write(body.slice(10));
+    const answer = await slow.answer();
+    t.match([answer?.status, answer?.text], [503, /"SERVER_SHUTTING_DOWN"/]);
+    goOn();
+    await stopped;
+  },
+);
+
+t.test(
   "[start-up] after SIGTERM under load, acknowledged requests are stored, and the others were rejected",
   async (t) => {
     const dataDir = newFolder(t);

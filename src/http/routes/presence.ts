@@ -39,6 +39,7 @@ export function presenceRoutes(options: PresenceRouteOptions) {
       return recorded.then(() => answerPing(call, options, call.realm.view.now));
     }),
 
+    // Here and in `answerPing` presence passes no gate: it may be lost (E4), and no update id is used twice (E1).
     bind(getPresence, (call) => {
       const { view, projections } = call.realm;
       const { presences, server_timestamp } = presenceState(view, projections.presence, requireCaller(call), {
