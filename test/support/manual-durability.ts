@@ -55,9 +55,13 @@ const startInline: StartMaker = ({ noticed }) => {
 
 /** A turn is durable as soon as the program waits. */
 class PromptJournal extends ManualJournal {
+  isStalled = false;
+
   override append(realmId: number, record: Uint8Array): number {
     const position = super.append(realmId, record);
-    queueMicrotask(() => this.flush());
+    queueMicrotask(() => {
+      if (!this.isStalled) this.flush();
+    });
     return position;
   }
 }
@@ -99,6 +103,15 @@ export class PromptDurability implements Durability {
 
   archiveMark(): () => boolean {
     return this.#inner.archiveMark();
+  }
+
+  /** Nothing becomes durable. @returns a function that ends this */
+  stall(): () => void {
+    this.#journal.isStalled = true;
+    return () => {
+      this.#journal.isStalled = false;
+      this.#journal.flush();
+    };
   }
 
   /** The stores get every turn. */

@@ -124,6 +124,11 @@ export class OpenRealm {
     return this.realm.dispatcher.idle();
   }
 
+  /** The disk stands still. @returns a function that ends this */
+  stallDisk(): () => void {
+    return this.#durability.stall();
+  }
+
   /** The store gets every turn, as when the realm closes. */
   checkpoint(): void {
     this.#durability.checkpoint();
