@@ -18,15 +18,18 @@ export function turnsAfter(from: number, records: Iterable<Uint8Array>, folder: 
   for (const bytes of records) {
     const record = decodeRecord(bytes);
     if (record.turn <= last) continue;
-    if (record.turn !== last + 1) {
-      throw new JournalDamaged(
-        `${folder} has turn ${last}, and the next one in the journal is ${record.turn}. Put the missing files back, or restore a backup.`,
-      );
-    }
+    last = nextTurn(last, record.turn, folder);
     turns.push(record);
-    last = record.turn;
   }
   return turns;
+}
+
+/** @throws JournalDamaged when it does not follow the last one */
+export function nextTurn(last: number, turn: number, folder: string): number {
+  if (turn === last + 1) return turn;
+  throw new JournalDamaged(
+    `${folder} has turn ${last}, and the next one in the journal is ${turn}. Put the missing files back, or restore a backup.`,
+  );
 }
 
 /** Of rows that were written several times, the last state. */

@@ -9,8 +9,8 @@ import { nameOfKey } from "../store/key-encoding.ts";
 import { RowReader } from "../store/row-reader.ts";
 import { StoreWriter } from "../store/store-writer.ts";
 import { turnKey } from "../store/turn-number.ts";
-import { latestOf, turnsAfter } from "./checkpoint.ts";
-import { turnOf } from "./record.ts";
+import { nextTurn } from "./checkpoint.ts";
+import { decodeRecord, type RecordedWrite, turnOf } from "./record.ts";
 
 const metaTable = storedName("meta");
 
@@ -59,19 +59,27 @@ export class LaggingStore {
 
   /** @throws JournalDamaged when a turn is missing: nothing that waited is written then */
   write(): void {
-    const turns = turnsAfter(this.#turn, this.#waiting, this.#folder);
+    const records = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    const last = turns.at(-1);
-    if (last === undefined) return;
-    const bytes = encodeRow("meta", turnKey, { value: last.turn });
-    this.#writer.write([...latestOf(turns), { table: metaTable, key: nameOfKey(turnKey), bytes }], []);
-    this.#turn = last.turn;
+    let last = this.#turn;
+    for (const record of records) last = nextTurn(last, turnOf(record), this.#folder);
+    if (last === this.#turn) return;
+    const bytes = encodeRow("meta", turnKey, { value: last });
+    const turnRow = { table: metaTable, key: nameOfKey(turnKey), bytes };
+    this.#writer.write(rowsOfAll(records, turnRow), []);
+    this.#turn = last;
   }
 
   close(): Promise<void> {
     return this.#writer.close();
   }
+}
+
+/** Decoded one after the other, because a start has tens of megabytes of them. A row may be written several times. */
+function* rowsOfAll(records: readonly Uint8Array[], turnRow: RecordedWrite): Iterable<RecordedWrite> {
+  for (const record of records) yield* decodeRecord(record).writes;
+  yield turnRow;
 }
 
 function storedTurn(writer: StoreWriter): number {
