@@ -2,7 +2,7 @@
 import { command } from "../../actors/protocol/commands.ts";
 import { type Consequence, defineCases } from "./area.ts";
 import { self } from "./draws.ts";
-import { whole } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
 
 function words(userId: number | null, given: readonly string[], value: boolean): Consequence {
@@ -31,7 +31,7 @@ export const alertWordsCases = defineCases({
     actual: { alert: (replica, userId, word) => replica.has("alertWords", [userId, word]) },
   },
   lists: {
-    appliers: { alert_words: whole("alert_words") },
+    appliers: { alert_words: reduced },
     keys: { alert_words: "any order" },
     play: async (owner) => {
       await must(owner.post("/users/me/alert_words", { alert_words: ["fire", "water"] }));

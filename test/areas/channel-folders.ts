@@ -4,14 +4,8 @@ import { textOf } from "../sim/world.ts";
 import { defineCases } from "./area.ts";
 import { order, realm } from "./draws.ts";
 import { turned } from "./lessons.ts";
-import { type Json, list } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { freshName, made, must } from "./make.ts";
-
-const folders = list("channel_folders", "id", { one: "channel_folder", changes: "data", gone: "channel_folder_id" });
-
-function folderOrder(state: Json, { order }: Json): void {
-  for (const folder of state.channel_folders) folder.order = order.indexOf(folder.id);
-}
 
 export const channelFoldersCases = defineCases({
   audiences: {
@@ -50,7 +44,7 @@ export const channelFoldersCases = defineCases({
   lists: {
     appliers: {
       channel_folders: () => undefined,
-      channel_folder: (state, event) => (event.op === "reorder" ? folderOrder : folders)(state, event),
+      channel_folder: reduced,
     },
     keys: { channel_folders: "any order" },
     play: async (owner) => {

@@ -3,7 +3,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import type { World } from "../sim/world.ts";
 import { defineCases } from "./area.ts";
 import { self } from "./draws.ts";
-import { list } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { made, must } from "./make.ts";
 
 function draft(world: World) {
@@ -51,7 +51,7 @@ export const draftsCases = defineCases({
   },
   forms: { "edit-draft": () => ({ draft: { ...wireDraft, content: "x2" } }) },
   lists: {
-    appliers: { drafts: list("drafts", "id", { one: "draft", many: "drafts", gone: "draft_id" }) },
+    appliers: { drafts: reduced },
     keys: { drafts: "any order" },
     play: async (owner, other) => {
       const draft = { type: "private", to: [other.userId], topic: "", content: "a", timestamp: 1_700_000_000 };

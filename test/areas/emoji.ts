@@ -4,7 +4,7 @@ import { picture, upload } from "../support/pictures.ts";
 import { defineCases } from "./area.ts";
 import { realm } from "./draws.ts";
 import { placeIn } from "./lessons.ts";
-import { whole } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
 
 export const emojiCases = defineCases({
@@ -31,7 +31,7 @@ export const emojiCases = defineCases({
     },
   },
   lists: {
-    appliers: { realm_emoji: whole("realm_emoji") },
+    appliers: { realm_emoji: reduced },
     keys: { realm_emoji: "ordered" },
     play: async (owner) => {
       await must(upload(owner, "/realm/emoji/square", await picture("png", 64, 64)));

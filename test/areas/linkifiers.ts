@@ -4,7 +4,7 @@ import type { World } from "../sim/world.ts";
 import { defineCases } from "./area.ts";
 import { order, realm } from "./draws.ts";
 import { turned } from "./lessons.ts";
-import { whole } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { freshName, made, must } from "./make.ts";
 
 function linkifier(world: World) {
@@ -50,7 +50,7 @@ export const linkifiersCases = defineCases({
     }),
   },
   lists: {
-    appliers: { realm_linkifiers: whole("realm_linkifiers") },
+    appliers: { realm_linkifiers: reduced },
     keys: { realm_linkifiers: "ordered" },
     play: async (owner) => {
       const linkifier = { pattern: "#(?P<id>[0-9]+)", url_template: "https://example.com/{id}" };

@@ -1,11 +1,17 @@
 /** Applies events to lists as clients do (public API, /events). */
+import { applyEvent } from "../../packages/client/src/state/index.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON of any shape
 export type Json = any;
 
 export type Apply = (state: Json, event: Json) => void;
 
-/** A list whose events add, change or remove entries. */
+/** An event that the reducer of the client package knows. */
+export function reduced(state: Json, event: Json): void {
+  Object.assign(state, applyEvent(state, event, { includesSubscribers: false, unknownUser: null }));
+}
+
+/** A list of an area that it does not know, whose events add, change or remove entries. */
 export function list(
   name: string,
   id: string,
@@ -28,12 +34,5 @@ export function list(
       default:
         throw new Error(`${event.type} ${event.op}`);
     }
-  };
-}
-
-/** An event that carries the whole list. */
-export function whole(name: string): Apply {
-  return (state, event) => {
-    state[name] = event[name];
   };
 }

@@ -3,7 +3,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { defineCases } from "./area.ts";
 import { self } from "./draws.ts";
 import { placeIn } from "./lessons.ts";
-import { whole } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
 
 export const mutedUsersCases = defineCases({
@@ -30,7 +30,7 @@ export const mutedUsersCases = defineCases({
     },
   },
   lists: {
-    appliers: { muted_users: whole("muted_users") },
+    appliers: { muted_users: reduced },
     keys: { muted_users: "ordered" },
     play: async (owner, other) => {
       await must(owner.post(`/users/me/muted_users/${other.userId}`));

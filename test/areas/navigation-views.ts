@@ -3,7 +3,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import type { World } from "../sim/world.ts";
 import { defineCases } from "./area.ts";
 import { self } from "./draws.ts";
-import { list } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
 
 function fragment(world: World): string {
@@ -47,11 +47,7 @@ export const navigationViewsCases = defineCases({
   lists: {
     appliers: {
       navigation_views: () => undefined,
-      navigation_view: list("navigation_views", "fragment", {
-        one: "navigation_view",
-        changes: "data",
-        gone: "fragment",
-      }),
+      navigation_view: reduced,
     },
     keys: { navigation_views: "any order" },
     play: async (owner) => {

@@ -2,7 +2,7 @@
 import { command } from "../../actors/protocol/commands.ts";
 import { defineCases } from "./area.ts";
 import { realm } from "./draws.ts";
-import { whole } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { freshName, made, must } from "./make.ts";
 
 export const playgroundsCases = defineCases({
@@ -33,7 +33,7 @@ export const playgroundsCases = defineCases({
     },
   },
   lists: {
-    appliers: { realm_playgrounds: whole("realm_playgrounds") },
+    appliers: { realm_playgrounds: reduced },
     keys: { realm_playgrounds: "ordered" },
     play: async (owner) => {
       const playground = { name: "P", pygments_language: "Python", url_template: "https://example.com/{code}" };

@@ -2,7 +2,7 @@
 import { command } from "../../actors/protocol/commands.ts";
 import { defineCases } from "./area.ts";
 import { realm } from "./draws.ts";
-import type { Json } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
 
 export const realmDomainsCases = defineCases({
@@ -25,13 +25,7 @@ export const realmDomainsCases = defineCases({
   },
   lists: {
     appliers: {
-      realm_domains: (state, event) => {
-        const known: Json[] = state.realm_domains;
-        const { op, domain, realm_domain: changed } = event;
-        if (op === "add") known.push(changed);
-        else if (op === "remove") state.realm_domains = known.filter((one) => one.domain !== domain);
-        else state.realm_domains = known.map((one) => (one.domain === changed.domain ? changed : one));
-      },
+      realm_domains: reduced,
     },
     keys: { realm_domains: "any order" },
     play: async (owner) => {

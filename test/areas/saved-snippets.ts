@@ -2,7 +2,7 @@
 import { command } from "../../actors/protocol/commands.ts";
 import { type Consequence, defineCases, nothing } from "./area.ts";
 import { self } from "./draws.ts";
-import { list } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { made, must } from "./make.ts";
 
 function content(userId: number | null, id: number, value: string | undefined): Consequence {
@@ -56,7 +56,7 @@ export const savedSnippetsCases = defineCases({
     tables: ["savedSnippets"],
   },
   lists: {
-    appliers: { saved_snippets: list("saved_snippets", "id", { one: "saved_snippet", gone: "saved_snippet_id" }) },
+    appliers: { saved_snippets: reduced },
     keys: { saved_snippets: "any order" },
     play: async (owner) => {
       for (const [title, content] of Object.entries({ one: "1", two: "2" })) {

@@ -2,17 +2,8 @@
 import { command } from "../../actors/protocol/commands.ts";
 import { defineCases, nothing } from "./area.ts";
 import { self } from "./draws.ts";
-import type { Json } from "./lists.ts";
+import { reduced } from "./lists.ts";
 import { must } from "./make.ts";
-
-function status(state: Json, { type: _type, id: _id, user_id: userId, ...received }: Json): void {
-  const all = Object.entries({ ...state.user_status[userId], ...received });
-  // An emoji without a name means none, whatever its type.
-  const isOfEmoji = (name: string) => received.emoji_name === "" && /^emoji_|^reaction_/.test(name);
-  const kept = all.filter(([name, value]) => value !== "" && value !== false && !isOfEmoji(name));
-  if (kept.length === 0) delete state.user_status[userId];
-  else state.user_status[userId] = Object.fromEntries(kept);
-}
 
 export const statusCases = defineCases({
   audiences: {
@@ -37,7 +28,7 @@ export const statusCases = defineCases({
     actual: { status: (replica, userId) => replica.get("statuses", userId)?.statusText ?? "" },
   },
   lists: {
-    appliers: { user_status: status },
+    appliers: { user_status: reduced },
     keys: { user_status: "ordered" },
     play: async (owner, other) => {
       for (const user of [owner, other]) {

@@ -4,7 +4,7 @@ import { registerSections } from "../../src/areas.ts";
 import { registerState } from "../../src/queries/register-state.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
-import { applyLists, listKeys, listsSnapshot, listTypes } from "../support/mirror-lists.ts";
+import { listKeys, listsSnapshot, listTypes } from "../support/mirror-lists.ts";
 import { scheduledTypes } from "../support/mirror-scheduled.ts";
 import type { Replica } from "./replica.ts";
 
@@ -86,7 +86,6 @@ export class KnownState {
 
   apply(event: unknown): void {
     this.#mirror?.apply([event]);
-    if (this.#mirror !== null) applyLists(this.#mirror.state, [event as { type: string }]);
   }
 
   /** @returns the first part that differs from a fresh state, or null */

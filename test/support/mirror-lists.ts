@@ -4,7 +4,7 @@
  */
 
 import { merged } from "../areas/index.ts";
-import type { Apply, Json } from "../areas/lists.ts";
+import { type Apply, type Json, reduced } from "../areas/lists.ts";
 
 /** By event type; each is a state type, too. */
 export const listAppliers: Readonly<Record<string, Apply>> = merged(({ lists }) => lists?.appliers);
@@ -16,14 +16,10 @@ const orders = merged(({ lists }) => lists?.keys);
 /** The lists' names in the state. */
 export const listKeys = Object.keys(orders);
 
-/** When draft synchronization is switched off, the server deletes the drafts; no other event reports that. */
-function withoutDrafts(state: Json, { property, value }: Json): void {
-  if (property === "enable_drafts_synchronization" && value === false && state.drafts !== undefined) state.drafts = [];
-}
-
 export function applyLists(state: Json, events: readonly Json[]): void {
   for (const event of events) {
-    if (event.type === "user_settings") withoutDrafts(state, event);
+    // A setting empties the list of drafts.
+    if (event.type === "user_settings") reduced(state, event);
     listAppliers[event.type]?.(state, event);
   }
 }

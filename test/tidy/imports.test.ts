@@ -86,7 +86,7 @@ t.test("[architecture, Layout] every import is allowed, type imports included", 
 });
 
 t.test("[architecture, Layout] a published package imports only its own files and modules of Node", (t) => {
-  const published = sources.filter(({ path }) => /^packages\/[\w-]+\/src\//.test(path));
+  const published = sources.filter(({ path }) => /^packages\/(?!web\/)[\w-]+\/src\//.test(path));
   t.ok(published.length > 10, "the packages were found");
   for (const { path, imports } of published) {
     const own = path.split("/").slice(0, 3).join("/");
@@ -98,6 +98,20 @@ t.test("[architecture, Layout] a published package imports only its own files an
   t.strictSame([...findCircles(graph), ...findCircles(folderGraph(graph))], [], "no cycles");
   const users = ours.filter(({ imports }) => imports.some(({ target }) => target.startsWith("packages/")));
   t.strictSame(users, [], "the server does not need them");
+  t.end();
+});
+
+t.test("[architecture, Layout] the page imports its own files, those of the client package, and Preact", (t) => {
+  const page = sources.filter(({ path }) => path.startsWith("packages/web/src/"));
+  t.ok(page.length > 10, "the page was found");
+  const packages = ["preact", "@preact/signals"];
+  for (const { path, imports } of page) {
+    for (const { target, isPackage } of imports) {
+      const isOurs = target.startsWith("packages/web/src/") || target.startsWith("packages/client/src/");
+      if (isPackage ? !packages.includes(target) : !isOurs) t.fail(`${path} imports ${target}`);
+    }
+  }
+  t.strictSame(findCircles(importGraph(page)), [], "no circles of files");
   t.end();
 });
 

@@ -32,11 +32,11 @@ function* walk(folder: string): Generator<string> {
     if (entry.name === "node_modules" || entry.name === "dist" || entry.name.startsWith(".")) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(path);
-    else if (/\.(?:ts|mjs)$/.test(entry.name)) yield path;
+    else if (/\.(?:tsx?|mjs)$/.test(entry.name)) yield path;
   }
 }
 
-/** Every .ts and .mjs file of the project. */
+/** Every .ts, .tsx and .mjs file of the project. */
 export function readSources(): readonly Source[] {
   const paths = folders.flatMap((folder) => [...walk(join(projectRoot, folder))]);
   const scripts = readdirSync(projectRoot).filter((name) => name.endsWith(".mjs"));

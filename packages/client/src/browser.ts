@@ -8,3 +8,8 @@ export * from "./exports.ts";
 export async function connect(credentials: Credentials, options: ClientOptions = {}): Promise<Client> {
   return new Client(checkCredentials(credentials), { ...options, userAgent: null });
 }
+
+/** A client of a page that the server itself serves, logged in by its cookie session (`POST /session`). */
+export function connectSession(site: string, options: ClientOptions = {}): Client {
+  return new Client({ site: site.replace(/\/+$/, ""), email: null, key: null }, { ...options, userAgent: null });
+}

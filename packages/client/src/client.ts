@@ -5,7 +5,7 @@ import { ApiError, ConnectionError } from "./errors.ts";
 import { type EventOptions, EventStream, type EventType, type StreamSettings } from "./event-stream.ts";
 import { type RequestSettings, sendRequest, type UploadedFile } from "./requests.ts";
 import type { WebSocketClass, WebSocketLike } from "./socket.ts";
-import type { Credentials } from "./zuliprc.ts";
+import type { Access } from "./zuliprc.ts";
 
 export interface ClientOptions {
   /** For runtimes without a global `WebSocket`: the class of the package `ws` fits. Null: long polls only. */
@@ -45,15 +45,12 @@ const retryMsDefault = 60_000;
 const attemptMsMax = 60_000;
 
 export class Client {
-  readonly credentials: Credentials;
+  readonly credentials: Access;
   readonly #settings: RequestSettings;
   readonly #webSocket: WebSocketClass | null;
   readonly #retryMs: number;
 
-  constructor(
-    credentials: Credentials,
-    options: Omit<ClientOptions, "userAgent"> & { readonly userAgent: string | null },
-  ) {
+  constructor(credentials: Access, options: Omit<ClientOptions, "userAgent"> & { readonly userAgent: string | null }) {
     this.credentials = credentials;
     // A method of `globalThis` must not be called as one of `settings`.
     const { fetch: given = globalThis.fetch } = options;

@@ -51,6 +51,8 @@ export interface EventOptions<T extends EventType = EventType> extends RegisterP
   readonly onGap?: (gap: Gap) => void | Promise<void>;
   /** The connection was interrupted, and the stream will resume. */
   readonly onInterrupted?: (interruption: Interruption) => void;
+  /** The server has accepted this connection: events are up to date from now on. */
+  readonly onConnected?: () => void;
   /** Ends the stream. */
   readonly signal?: AbortSignal;
 }
@@ -80,6 +82,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   /** Sockets in succession that did not open. */
   #unopened = 0;
   #pollsNext = false;
+  #hurry = new AbortController();
 
   constructor(settings: StreamSettings, options: EventOptions<T>) {
     this.#settings = settings;
@@ -101,6 +104,11 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   /** Ends the loop, also while it waits for an event. */
   close(): void {
     this.#end.abort();
+  }
+
+  /** Ends the pause before the next attempt, for example because the network is back. */
+  retryNow(): void {
+    this.#hurry.abort();
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Event<T>, void> {
@@ -156,17 +164,18 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     const { webSocket } = this.#settings;
     const { signal } = this.#end;
     const from = { queueId: this.#queueId ?? "", lastEventId: this.#received };
-    if (webSocket === null) return readPolls(this.#settings, from, { signal, until: Number.POSITIVE_INFINITY });
+    const onLive = () => this.#options.onConnected?.();
+    if (webSocket === null) return readPolls(this.#settings, from, { signal, until: Number.POSITIVE_INFINITY, onLive });
     if (this.#pollsNext) {
       this.#pollsNext = false;
       const lasts = Math.min(fallbackLimits.ms_max, fallbackLimits.first_ms * 2 ** (this.#unopened - 1));
-      return readPolls(this.#settings, from, { signal, until: performance.now() + lasts });
+      return readPolls(this.#settings, from, { signal, until: performance.now() + lasts, onLive });
     }
     const onEnd = (wasOpen: boolean) => {
       this.#unopened = wasOpen ? 0 : Math.min(this.#unopened + 1, 20);
       this.#pollsNext = !wasOpen;
     };
-    return readSocket({ webSocket, credentials: this.#settings.credentials, signal, onEnd }, from);
+    return readSocket({ webSocket, credentials: this.#settings.credentials, signal, onLive, onEnd }, from);
   }
 
   async #recover({ next, error, leastMs, wasLive }: Ended): Promise<void> {
@@ -187,7 +196,8 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     }
     const delayMs = this.#backoff.next(leastMs);
     this.#options.onInterrupted?.({ error, delayMs });
-    await pause(delayMs, this.#end.signal);
+    this.#hurry = new AbortController();
+    await pause(delayMs, AbortSignal.any([this.#end.signal, this.#hurry.signal]));
   }
 
   async #bridgeGap(): Promise<void> {
@@ -199,7 +209,15 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   }
 
   async #register(): Promise<RegisteredState> {
-    const { from: _, onRegistered: _r, onGap: _g, onInterrupted: _i, signal: _s, ...params } = this.#options;
+    const {
+      from: _,
+      onRegistered: _r,
+      onGap: _g,
+      onInterrupted: _i,
+      onConnected: _c,
+      signal: _s,
+      ...params
+    } = this.#options;
     const state = await this.#settings.register({ fetch_event_types: [], ...params }, this.#end.signal);
     this.#startAt(state.queue_id, state.last_event_id);
     return state;

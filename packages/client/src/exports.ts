@@ -23,4 +23,4 @@ export {
 } from "./event-stream.ts";
 export type { UploadedFile } from "./requests.ts";
 export type { WebSocketClass, WebSocketLike } from "./socket.ts";
-export { type Credentials, parseZuliprc } from "./zuliprc.ts";
+export { type Access, type Credentials, parseZuliprc, type SessionAccess } from "./zuliprc.ts";

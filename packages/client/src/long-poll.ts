@@ -11,7 +11,7 @@ const pollTimeoutMs = 90_000;
 export async function* readPolls(
   settings: RequestSettings,
   from: Position,
-  { signal, until }: { readonly signal: AbortSignal; readonly until: number },
+  { signal, until, onLive }: { readonly signal: AbortSignal; readonly until: number; readonly onLive: () => void },
 ): EventSource {
   let { lastEventId } = from;
   let wasLive = false;
@@ -30,6 +30,7 @@ export async function* readPolls(
     } catch (error) {
       return { ...endOf(error), wasLive };
     }
+    if (!wasLive) onLive();
     wasLive = true;
     if (events.length === 0) continue;
     yield events;

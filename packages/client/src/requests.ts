@@ -1,10 +1,10 @@
 /** One request of the REST API: forms out, JSON in. Repetitions are the business of client.ts. */
 import { jsonOrText } from "./api/index.ts";
 import { ApiError, ConnectionError } from "./errors.ts";
-import type { Credentials } from "./zuliprc.ts";
+import type { Access } from "./zuliprc.ts";
 
 export interface RequestSettings {
-  readonly credentials: Credentials;
+  readonly credentials: Access;
   readonly fetch: typeof fetch;
   /** Null in browsers, which do not let pages choose it. */
   readonly userAgent: string | null;
@@ -83,14 +83,16 @@ function encodeRequest(settings: RequestSettings, parts: RequestParts) {
     init: {
       method,
       headers: {
-        Authorization: `Basic ${base64(`${credentials.email}:${credentials.key}`)}`,
+        ...(credentials.key === null
+          ? {}
+          : { Authorization: `Basic ${base64(`${credentials.email}:${credentials.key}`)}` }),
         ...(userAgent === null ? {} : { "User-Agent": userAgent }),
         ...(parts.idempotencyKey === null ? {} : { "Idempotency-Key": parts.idempotencyKey }),
       },
       ...(isInQuery ? {} : { body: form }),
-      cache: "no-store",
-      // Stored credentials of the browser do not belong here; the server rejects them.
-      credentials: "omit" as const,
+      cache: "no-store" as const,
+      // Stored credentials of the browser do not belong to an API key; the server rejects them.
+      credentials: credentials.key === null ? ("same-origin" as const) : ("omit" as const),
     },
   };
 }

@@ -1,11 +1,11 @@
 /**
  * Reads a queue over a WebSocket (docs/realtime.md). It authenticates by its first frame, because browsers cannot send
- * headers, and resumes a queue that POST /register made.
+ * headers, or by the cookie of a session, and resumes a queue that POST /register made.
  */
 import { stepAfterClose, stepAfterError } from "./close-codes.ts";
 import { ApiError, ConnectionError, SocketClosedError } from "./errors.ts";
 import type { Ended, EventSource, Position, RawEvent } from "./event-source.ts";
-import type { Credentials } from "./zuliprc.ts";
+import type { Access } from "./zuliprc.ts";
 
 /** The part of the WebSocket interface that is used: browsers, Node 22 and later, and the package `ws` have it. */
 export interface WebSocketLike {
@@ -44,7 +44,7 @@ interface Batch {
 
 class SocketSession {
   readonly #socket: WebSocketLike;
-  readonly #credentials: Credentials;
+  readonly #credentials: Access;
   readonly #position: Position;
   readonly #unread: Batch[] = [];
   #unreadCharacters = 0;
@@ -55,7 +55,10 @@ class SocketSession {
   #wake: () => void = () => undefined;
   readonly #watch: ReturnType<typeof setInterval>;
 
-  constructor(webSocket: WebSocketClass, credentials: Credentials, position: Position) {
+  readonly #onLive: () => void;
+
+  constructor({ webSocket, credentials, onLive }: SocketOptions, position: Position) {
+    this.#onLive = onLive;
     this.#credentials = credentials;
     this.#position = position;
     const socket = new webSocket(`${credentials.site.replace(/^http/i, "ws")}/api/v1/events/ws`);
@@ -73,7 +76,8 @@ class SocketSession {
     this.#heardAt = performance.now();
     const { email, key } = this.#credentials;
     const { queueId, lastEventId } = this.#position;
-    this.#send({ type: "authenticate", email, api_key: key });
+    // A session's cookie came with the upgrade.
+    if (key !== null) this.#send({ type: "authenticate", email, api_key: key });
     this.#send({ type: "resume", ref: "resume", queue_id: queueId, last_event_id: lastEventId });
   }
 
@@ -103,6 +107,7 @@ class SocketSession {
   #resumed(frame: Frame): void {
     if (frame.result === "success") {
       this.#isLive = true;
+      this.#onLive();
       return;
     }
     const error = new ApiError("resume", 0, frame as Readonly<Record<string, unknown>>, null);
@@ -169,15 +174,17 @@ function parseFrame(text: string): Frame | null {
 
 export interface SocketOptions {
   readonly webSocket: WebSocketClass;
-  readonly credentials: Credentials;
+  readonly credentials: Access;
   readonly signal: AbortSignal;
+  /** Called when the server has accepted the resume. */
+  readonly onLive: () => void;
   /** Called at the end; false: the socket never opened, perhaps because a proxy does not let it through. */
   readonly onEnd: (wasOpen: boolean) => void;
 }
 
 /** Opens a socket and reads it until it ends or the signal is aborted. */
 export async function* readSocket(options: SocketOptions, from: Position): EventSource {
-  const session = new SocketSession(options.webSocket, options.credentials, from);
+  const session = new SocketSession(options, from);
   const abandon = () => session.abandon();
   options.signal.addEventListener("abort", abandon);
   try {

@@ -8,6 +8,16 @@ export interface Credentials {
   readonly key: string;
 }
 
+/** A page of the server itself: the browser sends the session's cookie, which scripts cannot read. */
+export interface SessionAccess {
+  readonly site: string;
+  readonly email: null;
+  readonly key: null;
+}
+
+/** How a client proves who it is. */
+export type Access = Credentials | SessionAccess;
+
 /**
  * @param name of the file, for the error message
  * @throws Error if a field is missing

@@ -1,0 +1,17 @@
+/** The page's client: one for the life of the page, with the cookie of the session. */
+import { ApiError, ConnectionError, connectSession } from "../../client/src/browser.ts";
+
+export { ApiError, ConnectionError };
+
+export const client = connectSession(location.origin);
+
+/** What went wrong, in words for a person. */
+export function explain(error: unknown): string {
+  if (error instanceof ApiError) return String(error.answer["msg"] ?? error.code);
+  if (error instanceof ConnectionError) return "The server did not answer. Check your network, then try again.";
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isLoggedOut(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}

@@ -1,0 +1,168 @@
+/** The text area, with the list of candidates for what is being typed. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { settings } from "../store.ts";
+import { Avatar } from "../views/parts.tsx";
+import { candidatesFor } from "./candidates.ts";
+import { type Candidate, completed, type Started, startedAt } from "./completion.ts";
+import { composing, focusCompose, setText } from "./compose-state.ts";
+import { isTyping } from "./typing-notice.ts";
+import { addFiles } from "./uploads.ts";
+
+interface Props {
+  readonly label: string;
+  readonly onSend: () => void;
+  readonly onClose: () => void;
+}
+
+const lineHeights = { least: 44, most: 360 } as const;
+
+function grow(area: HTMLTextAreaElement | null): void {
+  if (area === null) return;
+  area.style.height = "auto";
+  area.style.height = `${Math.min(lineHeights.most, innerHeight * 0.45, Math.max(lineHeights.least, area.scrollHeight))}px`;
+}
+
+/** Wraps the selection, such as with `**` for bold text. */
+function wrapped(area: HTMLTextAreaElement, before: string, after = before): void {
+  const { selectionStart: start, selectionEnd: end, value } = area;
+  setText(`${value.slice(0, start)}${before}${value.slice(start, end)}${after}${value.slice(end)}`);
+  requestAnimationFrame(() => area.setSelectionRange(start + before.length, end + before.length));
+}
+
+const formats: Readonly<Record<string, (area: HTMLTextAreaElement) => void>> = {
+  b: (area) => wrapped(area, "**"),
+  i: (area) => wrapped(area, "*"),
+  l: (area) => wrapped(area, "[", "](url)"),
+};
+
+interface ListProps {
+  readonly candidates: readonly Candidate[];
+  readonly chosen: number;
+  readonly onChoose: (candidate: Candidate) => void;
+}
+
+function CompletionList({ candidates, chosen, onChoose }: ListProps) {
+  if (candidates.length === 0) return null;
+  return (
+    <div class="completion" id="completion" aria-label="Completions" role="listbox">
+      {candidates.map((candidate, index) => (
+        <div
+          key={candidate.key}
+          id={`completion-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          class={index === chosen ? "chosen" : ""}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onChoose(candidate);
+          }}
+        >
+          {candidate.userId === undefined ? (
+            <span class="completion-sign">{candidate.sign}</span>
+          ) : (
+            <Avatar userId={candidate.userId} size="small" />
+          )}
+          <span>{candidate.label}</span>
+          <span class="quiet">{candidate.note}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export function CompletionArea({ label, onSend, onClose }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [started, setStarted] = useState<Started | null>(null);
+  const [chosen, setChosen] = useState(0);
+  const { text } = composing.value;
+  const candidates = started === null ? [] : candidatesFor(started);
+  const focus = focusCompose.value;
+  useEffect(() => grow(area.current), [text]);
+  useEffect(() => {
+    if (focus === 0 || area.current === null) return;
+    area.current.focus();
+    area.current.setSelectionRange(area.current.value.length, area.current.value.length);
+  }, [focus]);
+
+  const look = () => {
+    const { current } = area;
+    const next = current === null ? null : startedAt(current.value, current.selectionStart);
+    setStarted(next);
+    if (next?.start !== started?.start || next?.query !== started?.query) setChosen(0);
+  };
+  const choose = (candidate: Candidate) => {
+    const { current } = area;
+    if (current === null || started === null) return;
+    const next = completed(text, started, candidate.text);
+    setText(next.text);
+    setStarted(null);
+    requestAnimationFrame(() => {
+      current.focus();
+      current.setSelectionRange(next.caret, next.caret);
+      // A channel is followed by its topics.
+      setStarted(startedAt(next.text, next.caret));
+    });
+  };
+  const pressInList = (event: KeyboardEvent): boolean => {
+    if (candidates.length === 0) return false;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setChosen((chosen + step + candidates.length) % candidates.length);
+    else if ((event.key === "Enter" && !event.ctrlKey) || event.key === "Tab") {
+      const candidate = candidates[chosen] ?? candidates[0];
+      if (candidate !== undefined) choose(candidate);
+    } else if (event.key === "Escape") setStarted(null);
+    else return false;
+    return true;
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    const { current } = area;
+    const isCommand = event.ctrlKey || event.metaKey;
+    const format = isCommand && !event.altKey ? formats[event.key.toLowerCase()] : undefined;
+    const isSend =
+      event.key === "Enter" &&
+      (isCommand || (settings.value?.enter_sends === true && !event.shiftKey && !event.altKey));
+    if (pressInList(event)) {
+      // The list took it.
+    } else if (isSend) onSend();
+    else if (event.key === "Escape") onClose();
+    else if (format !== undefined && current !== null) format(current);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="completion-box">
+      <CompletionList candidates={candidates} chosen={chosen} onChoose={choose} />
+      <textarea
+        ref={area}
+        id="compose-text"
+        class="compose-text"
+        aria-label={label}
+        placeholder={label}
+        rows={1}
+        value={text}
+        aria-controls={candidates.length === 0 ? undefined : "completion"}
+        aria-activedescendant={candidates.length === 0 ? undefined : `completion-${chosen}`}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          isTyping(event.currentTarget.value === "" ? null : composing.peek().to);
+          look();
+        }}
+        onKeyDown={press}
+        onClick={look}
+        onKeyUp={(event) => {
+          if (event.key.startsWith("Arrow") && candidates.length === 0) look();
+        }}
+        onBlur={() => setStarted(null)}
+        onPaste={(event) => {
+          const files = event.clipboardData?.files;
+          if (files === undefined || files.length === 0) return;
+          event.preventDefault();
+          addFiles(files);
+        }}
+      />
+    </div>
+  );
+}

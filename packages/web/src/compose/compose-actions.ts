@@ -1,0 +1,95 @@
+/** Sends what was written, or keeps it as a draft. */
+import { client, explain } from "../api.ts";
+import { go } from "../navigation.ts";
+import { attempt, tell } from "../notices.ts";
+import { type Destination, send } from "../pending.ts";
+import { postingObstacle } from "../permissions.ts";
+import { directNarrow, isConversation, type NarrowPlace, narrowKey, topicNarrow } from "../state/narrow.ts";
+import { channelName, chat, connection, nameOf, place, settings, topicLabel } from "../store.ts";
+import {
+  clearCompose,
+  composeProblem,
+  composing,
+  focusCompose,
+  isComposeOpen,
+  lengthOf,
+  textLimit,
+} from "./compose-state.ts";
+import { stoppedTyping } from "./typing-notice.ts";
+import { uploads } from "./uploads.ts";
+
+export function labelOf(to: Destination | null): string {
+  if (to === null) return "Message";
+  if (to.kind === "direct") return `Message ${to.userIds.map(nameOf).join(", ")}`;
+  return `Message #${channelName(to.channelId) ?? ""} > ${topicLabel(to.topic)}`;
+}
+
+export function placeOfDestination(to: Destination): NarrowPlace {
+  return to.kind === "topic" ? topicNarrow(to.channelId, to.topic) : directNarrow(to.userIds);
+}
+
+/** Why the text cannot be sent now; null if it can. */
+export function obstacle(): string | null {
+  const { to, text } = composing.peek();
+  if (text.trim() === "") return "Write something first.";
+  if (to === null) return "Choose where to send it.";
+  if (to.kind === "direct" && to.userIds.length === 0) return "Choose who should get it.";
+  if (to.kind === "topic") {
+    const why = postingObstacle(to.channelId);
+    if (why !== null) return why;
+    if (to.topic.trim() === "" && chat.peek()?.realm_topics_policy === "disable_empty_topic") return "Name the topic.";
+  }
+  const over = lengthOf(text) - textLimit();
+  if (over > 0) return `The message is ${over} characters too long. Shorten it, or send it in parts.`;
+  if (uploads.peek().some(({ problem }) => problem === null)) return "A file is still being uploaded.";
+  if (connection.peek().state !== "live")
+    return "You are offline. Your text stays here; send it when you are connected.";
+  return null;
+}
+
+export async function dropDraft(draftId: number | null): Promise<void> {
+  if (draftId === null) return;
+  await attempt("The draft was not removed", () => client.call("DELETE /drafts/{draft_id}", { draft_id: draftId }));
+}
+
+export function sendNow(): void {
+  const why = obstacle();
+  composeProblem.value = why;
+  const { to, text, draftId } = composing.peek();
+  if (why !== null || to === null) return;
+  stoppedTyping();
+  send(to, text.trimEnd()).catch(() => undefined);
+  dropDraft(draftId).catch(() => undefined);
+  clearCompose();
+  focusCompose.value++;
+  const target = placeOfDestination(to);
+  const now = place.peek();
+  const isHere = now.kind === "narrow" && narrowKey(now.terms) === narrowKey(target.terms);
+  if (isHere || (now.kind === "narrow" && !isConversation(now.terms) && now.terms.length === 0)) return;
+  if (settings.peek()?.web_navigate_to_sent_message !== false) go(target);
+}
+
+/** Closes the box; text in it becomes a draft. */
+export async function closeCompose(): Promise<void> {
+  stoppedTyping();
+  const { to, text, draftId } = composing.peek();
+  if (text.trim() !== "") {
+    const draft = {
+      type: to === null ? ("" as const) : to.kind === "topic" ? ("stream" as const) : ("private" as const),
+      to: to === null ? [] : to.kind === "topic" ? [to.channelId] : to.userIds,
+      topic: to?.kind === "topic" ? to.topic : "",
+      content: text,
+    };
+    try {
+      if (draftId === null) await client.call("POST /drafts", { drafts: [draft] });
+      else await client.call("PATCH /drafts/{draft_id}", { draft_id: draftId, draft });
+      tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
+    } catch (error) {
+      composeProblem.value = `The draft was not saved, so the text stays here: ${explain(error)}`;
+      return;
+    }
+  }
+  clearCompose();
+  isComposeOpen.value = false;
+  (document.activeElement as HTMLElement | null)?.blur();
+}

@@ -1,0 +1,157 @@
+/** The box in which messages are written. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { client, explain } from "../api.ts";
+import { postingObstacle } from "../permissions.ts";
+import { narrowKey } from "../state/narrow.ts";
+import { place, settings } from "../store.ts";
+import { lazyEmojiPicker } from "../views/emoji-picker-loader.tsx";
+import { Icon } from "../views/icon.tsx";
+import { Html, IconButton, Problem } from "../views/parts.tsx";
+import { CompletionArea } from "./completion-area.tsx";
+import { closeCompose, dropDraft, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
+import {
+  composeProblem,
+  composing,
+  focusCompose,
+  isComposeOpen,
+  lengthOf,
+  setText,
+  textLimit,
+} from "./compose-state.ts";
+import { DestinationFields } from "./destination-fields.tsx";
+import { ScheduleDialog } from "./schedule-dialog.tsx";
+import { addFiles, dropUpload, retryUpload, uploads } from "./uploads.ts";
+
+function Uploads() {
+  return (
+    <ul class="uploads" aria-label="Uploads">
+      {uploads.value.map(({ id, name, progress, problem }) => (
+        <li key={id} class={problem === null ? "" : "failed"}>
+          <span class="upload-name">{name}</span>
+          {problem === null ? (
+            <progress value={progress} aria-label={`Upload of ${name}`} />
+          ) : (
+            <Problem text={problem} />
+          )}
+          {problem === null || problem.startsWith("The file is") ? null : (
+            <button type="button" onClick={() => retryUpload(id)}>
+              Try again
+            </button>
+          )}
+          <IconButton icon="close" label={`Remove ${name}`} onClick={() => dropUpload(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Preview({ text }: { readonly text: string }) {
+  const [html, setHtml] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    client.call("POST /messages/render", { content: text }, { retryMs: 0 }).then(
+      ({ rendered }) => setHtml(rendered),
+      (error) => setProblem(explain(error)),
+    );
+  }, [text]);
+  if (problem !== null) return <Problem text={problem} />;
+  return <div class="preview">{html === null ? <p class="waiting">Rendering</p> : <Html html={html} />}</div>;
+}
+
+const EmojiPicker = lazyEmojiPicker;
+
+function Tools(props: {
+  readonly isPreview: boolean;
+  readonly onPreview: () => void;
+  readonly onSchedule: () => void;
+}) {
+  const [isPicking, setPicking] = useState(false);
+  const picker = useRef<HTMLInputElement>(null);
+  const over = lengthOf(composing.value.text) - textLimit();
+  return (
+    <div class="compose-tools">
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to upload"
+        onChange={(event) => {
+          addFiles(event.currentTarget.files ?? []);
+          event.currentTarget.value = "";
+        }}
+      />
+      <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
+      <IconButton icon="smile" label="Insert an emoji" onClick={() => setPicking(true)} />
+      <IconButton icon="eye" label="Preview" isPressed={props.isPreview} onClick={props.onPreview} />
+      <IconButton icon="clock" label="Send later" onClick={props.onSchedule} />
+      <span class="compose-hint quiet">
+        {settings.value?.enter_sends === true ? "Enter sends" : "Ctrl Enter sends"}
+      </span>
+      {over > -500 ? <span class={over > 0 ? "problem" : "quiet"}>{-over} characters left</span> : null}
+      <button type="button" class="primary send" aria-label="Send" title="Send (Ctrl Enter)" onClick={sendNow}>
+        <Icon name="send" size={16} />
+        <span>Send</span>
+      </button>
+      {isPicking ? (
+        <EmojiPicker
+          onClose={() => setPicking(false)}
+          onPick={(emoji) => {
+            setText(`${composing.peek().text}:${emoji.emoji_name}: `);
+            focusCompose.value++;
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+export function ComposeBox() {
+  const [isPreview, setPreview] = useState(false);
+  const [isScheduling, setScheduling] = useState(false);
+  const [isOver, setOver] = useState(false);
+  const { to, text } = composing.value;
+  const now = place.value;
+  const isHere =
+    to !== null && now.kind === "narrow" && narrowKey(now.terms) === narrowKey(placeOfDestination(to).terms);
+  const why = to?.kind === "topic" ? postingObstacle(to.channelId) : null;
+  useEffect(() => {
+    if (text === "") setPreview(false);
+  }, [text === ""]);
+  if (why !== null && text === "") return <p class="compose-closed">{why}</p>;
+  return (
+    <section
+      class={`compose ${isOver ? "dropping" : ""}`}
+      aria-label="Write a message"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        addFiles(event.dataTransfer?.files ?? []);
+      }}
+    >
+      {isHere && !isComposeOpen.value ? null : <DestinationFields isHere={isHere} />}
+      {isPreview ? (
+        <Preview text={text} />
+      ) : (
+        <CompletionArea label={labelOf(to)} onSend={sendNow} onClose={closeCompose} />
+      )}
+      <Uploads />
+      <Problem text={composeProblem.value} />
+      <Tools
+        isPreview={isPreview}
+        onPreview={() => setPreview(!isPreview && text !== "")}
+        onSchedule={() => {
+          const reason = obstacle();
+          composeProblem.value = reason;
+          if (reason === null) setScheduling(true);
+        }}
+      />
+      {isScheduling ? <ScheduleDialog onClose={() => setScheduling(false)} onDone={dropDraft} /> : null}
+    </section>
+  );
+}

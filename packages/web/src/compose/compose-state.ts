@@ -1,0 +1,103 @@
+/** What is being written, and to whom. It survives changes of place, lost connections, logins and reloads. */
+import { effect, signal } from "@preact/signals";
+import type { Destination } from "../pending.ts";
+import { channelOf, directOf, type Place, topicOf } from "../state/narrow.ts";
+import { chat, place } from "../store.ts";
+
+export interface Composing {
+  /** Null: not chosen yet. */
+  readonly to: Destination | null;
+  readonly text: string;
+  /** The draft that this text comes from. */
+  readonly draftId: number | null;
+}
+
+const nothing: Composing = { to: null, text: "", draftId: null };
+const storageKey = "composing";
+
+export const composing = signal<Composing>(read());
+/** Opened by the person; in a conversation it is always shown. */
+export const isComposeOpen = signal(composing.peek().text !== "");
+/** Rises when the text area should take the focus. */
+export const focusCompose = signal(0);
+export const composeProblem = signal<string | null>(null);
+
+function read(): Composing {
+  try {
+    const value = JSON.parse(sessionStorage.getItem(storageKey) ?? "null") as Composing | null;
+    return typeof value?.text === "string" ? value : nothing;
+  } catch {
+    return nothing;
+  }
+}
+
+/** A tab keeps its text over a reload. */
+export function watchCompose(): void {
+  effect(() => {
+    const { value } = composing;
+    try {
+      sessionStorage.setItem(storageKey, JSON.stringify(value));
+    } catch {
+      // A browser that stores nothing costs only this.
+    }
+  });
+  effect(() => {
+    const target = destinationOf(place.value);
+    if (composing.peek().text === "" && target !== null) composing.value = { ...nothing, to: target };
+  });
+}
+
+/** Where a message that is written at a place would go; null if the place is no conversation. */
+export function destinationOf(target: Place): Destination | null {
+  if (target.kind !== "narrow") return null;
+  const channelId = channelOf(target.terms);
+  if (channelId !== null) return { kind: "topic", channelId, topic: topicOf(target.terms) ?? "" };
+  const userIds = directOf(target.terms);
+  return userIds === null ? null : { kind: "direct", userIds };
+}
+
+export interface ComposeRequest {
+  readonly to?: Place | Destination;
+  /** Text that is added at the end. */
+  readonly insert?: string;
+  readonly draftId?: number;
+}
+
+export function openCompose({ to, insert, draftId }: ComposeRequest = {}): void {
+  const before = composing.peek();
+  const wanted = to === undefined || to.kind === "topic" || to.kind === "direct" ? to : destinationOf(to);
+  const target = wanted ?? before.to ?? destinationOf(place.peek());
+  const gap = before.text === "" || before.text.endsWith("\n") || insert === undefined ? "" : "\n";
+  composing.value = {
+    to: target,
+    text: `${before.text}${gap}${insert ?? ""}`,
+    draftId: draftId ?? before.draftId,
+  };
+  isComposeOpen.value = true;
+  focusCompose.value++;
+}
+
+export function setText(text: string): void {
+  composing.value = { ...composing.peek(), text };
+  composeProblem.value = null;
+}
+
+export function setDestination(to: Destination | null): void {
+  composing.value = { ...composing.peek(), to };
+  composeProblem.value = null;
+}
+
+export function clearCompose(): void {
+  const here = destinationOf(place.peek());
+  composing.value = { ...nothing, to: here ?? composing.peek().to };
+  composeProblem.value = null;
+}
+
+export function textLimit(): number {
+  return chat.value?.max_message_length ?? 10_000;
+}
+
+/** Characters as the server counts them: code points. */
+export function lengthOf(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,93 @@
+/** Chooses when a message is sent. */
+import { useState } from "preact/hooks";
+import { client, explain } from "../api.ts";
+import { go } from "../navigation.ts";
+import { tell } from "../notices.ts";
+import { Dialog, Problem } from "../views/parts.tsx";
+import { clearCompose, composing } from "./compose-state.ts";
+
+const timeFormat = new Intl.DateTimeFormat(undefined, {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  hour: "numeric",
+  minute: "2-digit",
+});
+
+function at(days: number, hour: number): Date {
+  const date = new Date();
+  date.setDate(date.getDate() + days);
+  date.setHours(hour, 0, 0, 0);
+  return date;
+}
+
+function choices(): readonly { readonly label: string; readonly date: Date }[] {
+  const now = new Date();
+  const untilMonday = (8 - now.getDay()) % 7 || 7;
+  return [
+    { label: "In one hour", date: new Date(now.getTime() + 3_600_000) },
+    ...(now.getHours() < 15 ? [{ label: "This afternoon", date: at(0, 16) }] : []),
+    { label: "Tomorrow morning", date: at(1, 9) },
+    { label: "Next Monday", date: at(untilMonday, 9) },
+  ];
+}
+
+interface Props {
+  readonly onClose: () => void;
+  readonly onDone: (draftId: number | null) => Promise<void>;
+}
+
+export function ScheduleDialog({ onClose, onDone }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [own, setOwn] = useState("");
+  const schedule = async (date: Date) => {
+    const { to, text, draftId } = composing.peek();
+    if (to === null) return;
+    const where =
+      to.kind === "topic"
+        ? ({ type: "channel", to: to.channelId, topic: to.topic } as const)
+        : ({ type: "direct", to: to.userIds } as const);
+    try {
+      const timestamp = Math.floor(date.getTime() / 1000);
+      await client.call("POST /scheduled_messages", {
+        ...where,
+        content: text,
+        scheduled_delivery_timestamp: timestamp,
+      });
+      clearCompose();
+      onClose();
+      tell(`It will be sent on ${timeFormat.format(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
+      await onDone(draftId);
+    } catch (error) {
+      setProblem(`The message was not scheduled: ${explain(error)}`);
+    }
+  };
+  return (
+    <Dialog title="Send later" onClose={onClose}>
+      <div class="choices">
+        {choices().map(({ label, date }) => (
+          <button type="button" key={label} onClick={() => schedule(date)}>
+            <span>{label}</span>
+            <span class="quiet">{timeFormat.format(date)}</span>
+          </button>
+        ))}
+      </div>
+      <form
+        class="line-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          schedule(new Date(own)).catch(() => undefined);
+        }}
+      >
+        <label>
+          Another time
+          <input type="datetime-local" required value={own} onInput={(event) => setOwn(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="primary">
+          Schedule
+        </button>
+      </form>
+      <Problem text={problem} />
+    </Dialog>
+  );
+}

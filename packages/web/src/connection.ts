@@ -1,0 +1,114 @@
+/**
+ * Keeps the state up to date: registers a queue, applies its events, resumes after interruptions, and after a gap
+ * fetches the state and the visible lists again while the page stays where it is.
+ */
+import { batch } from "@preact/signals";
+import { type EventStream, type Events, SocketClosedError } from "../../client/src/exports.ts";
+import { chatStateOf } from "../../client/src/state/index.ts";
+import { ApiError, client, explain, isLoggedOut } from "./api.ts";
+import { noteTyping } from "./live.ts";
+import { notify } from "./notifications.ts";
+import { settlePending } from "./pending.ts";
+import { endSession } from "./session.ts";
+import { markedStale, noMessages } from "./state/message-lists.ts";
+import { applyToStore, chat, connection, messages } from "./store.ts";
+
+const capabilities = {
+  archived_channels: true,
+  bulk_message_deletion: true,
+  empty_topic_name: true,
+  include_deactivated_groups: true,
+  linkifier_url_template: true,
+  notification_settings_null: true,
+  simplified_presence_events: true,
+  stream_typing_notifications: true,
+  user_avatar_url_field_optional: false,
+  user_list_incomplete: true,
+  user_settings_object: true,
+};
+
+let stream: EventStream | null = null;
+
+/** The queue whose events arrive here, for sent messages that come back as events. */
+export function queueId(): string | undefined {
+  return stream?.position?.queueId;
+}
+
+/** Tries again at once, for example because a person asks for it. */
+export function reconnect(): void {
+  stream?.retryNow();
+}
+
+export function disconnect(): void {
+  stream?.close();
+  stream = null;
+}
+
+function isOffline(): void {
+  if (connection.peek().state !== "offline") connection.value = { state: "offline", since: Date.now() };
+}
+
+function receive(event: Events[keyof Events]): void {
+  batch(() => {
+    applyToStore(event);
+    if (event.type === "message") settlePending(event);
+    if (event.type === "typing") noteTyping(event);
+  });
+  if (event.type === "message") notify(event);
+  if (event.type === "realm" && event.op === "deactivated") endSession("This organization has been deactivated.");
+}
+
+/** Runs until the session ends. */
+export async function connect(): Promise<void> {
+  disconnect();
+  const current = client.events({
+    fetch_event_types: null,
+    client_gravatar: false,
+    slim_presence: true,
+    client_capabilities: capabilities,
+    onRegistered: (state) => {
+      batch(() => {
+        if (chat.peek()?.user_id !== state.user_id) messages.value = noMessages;
+        messages.value = markedStale(messages.peek());
+        chat.value = chatStateOf(state);
+      });
+    },
+    onGap: ({ state }) => {
+      batch(() => {
+        chat.value = chatStateOf(state);
+        messages.value = markedStale(messages.peek());
+      });
+    },
+    onConnected: () => {
+      connection.value = { state: "live" };
+    },
+    onInterrupted: isOffline,
+  });
+  stream = current;
+  try {
+    for await (const event of current) receive(event);
+  } catch (error) {
+    if (stream !== current) return;
+    endSession(reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (isLoggedOut(error)) return "Your session has ended. Log in again; what you typed is still here.";
+  if (error instanceof SocketClosedError) {
+    if (error.code === 4401) return "Your session has ended. Log in again; what you typed is still here.";
+    if (error.code === 4403) return "This account or its organization has been deactivated. Ask an administrator.";
+    if (error.code === 4400) return "The server has another version than this page. Reload the page.";
+  }
+  if (error instanceof ApiError) return `The server ended the connection: ${explain(error)}`;
+  return `The connection ended: ${explain(error)}`;
+}
+
+export function watchNetwork(): void {
+  addEventListener("online", reconnect);
+  addEventListener("offline", isOffline);
+  // A machine that wakes up should not wait for its pause to end.
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) reconnect();
+  });
+}

@@ -1,0 +1,274 @@
+/** The keys of the page, as one table (those of Zulip). Text fields keep their own keys, except Escape. */
+
+import type { Message } from "../../client/src/api/index.ts";
+import {
+  conversationOf,
+  copyText,
+  editing,
+  linkTo,
+  messageDialog,
+  thumbsUp,
+  toggleReaction,
+  toggleStar,
+} from "./actions.ts";
+import { closeCompose } from "./compose/compose-actions.ts";
+import { composing, isComposeOpen, openCompose } from "./compose/compose-state.ts";
+import { go } from "./navigation.ts";
+import { attempt } from "./notices.ts";
+import { canDelete, canEdit, canMove } from "./permissions.ts";
+import { markUnreadFrom } from "./reading.ts";
+import {
+  channelNarrow,
+  channelOf,
+  directNarrow,
+  directOf,
+  feed,
+  inbox,
+  type Place,
+  stateNarrow,
+} from "./state/narrow.ts";
+import { messages, place } from "./store.ts";
+import { nextUnread } from "./unread-order.ts";
+import { cursor } from "./views/feed.tsx";
+import { isHelpOpen, type Shortcut } from "./views/keyboard-help.tsx";
+import { isLeftOpen } from "./views/left-bar.tsx";
+import { quote } from "./views/message-row.tsx";
+import { isRightOpen } from "./views/right-bar.tsx";
+import { searchFocus } from "./views/top-bar.tsx";
+
+function selected(): Message | null {
+  const id = cursor.peek();
+  return id === null || place.peek().kind !== "narrow" ? null : (messages.peek().byId.get(id) ?? null);
+}
+
+const withMessage = (run: (message: Message) => unknown) => () => {
+  const message = selected();
+  return message === null ? false : run(message);
+};
+
+function moveFocus(rows: readonly HTMLElement[], to: number): void {
+  const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
+  if (row === undefined) return;
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+
+/** Moves between messages, or between the lines of a list. */
+function step(by: number): unknown {
+  const rows = [...document.querySelectorAll<HTMLElement>(".feed .message[data-id]")];
+  if (rows.length === 0) {
+    const lines = [...document.querySelectorAll<HTMLElement>("main .inbox-link, main .card button.primary")];
+    if (lines.length === 0) return false;
+    const at = lines.indexOf(document.activeElement as HTMLElement);
+    return moveFocus(lines, at < 0 ? 0 : at + by);
+  }
+  const at = rows.findIndex((row) => Number(row.dataset["id"]) === cursor.peek());
+  const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? rows.length - 1 : at + by))];
+  cursor.value = Number(next?.dataset["id"]);
+  // The row takes the focus when it has become the one that may have it.
+  requestAnimationFrame(() => moveFocus(rows, rows.indexOf(next as HTMLElement)));
+  return undefined;
+}
+
+function scrollBy(share: number): unknown {
+  const box = document.querySelector<HTMLElement>(".feed, .page-scroll");
+  if (box === null) return false;
+  box.scrollBy({ top: box.clientHeight * share });
+  return undefined;
+}
+
+function reply(message: Message): void {
+  const target = conversationOf(message, null);
+  openCompose({ to: target });
+}
+
+function narrowTo(make: (message: Message) => Place) {
+  return withMessage((message) => go(make(message)));
+}
+
+function isTyped(element: Element | null): boolean {
+  return (
+    element instanceof HTMLElement && (element.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(element.tagName))
+  );
+}
+
+/** Escape closes what is open, from the inside out. */
+function closeInnermost(): unknown {
+  if (isLeftOpen.peek()) {
+    isLeftOpen.value = false;
+    return undefined;
+  }
+  if (editing.peek() !== null) {
+    editing.value = null;
+    return undefined;
+  }
+  if (isTyped(document.activeElement)) {
+    (document.activeElement as HTMLElement).blur();
+    return undefined;
+  }
+  if (isComposeOpen.peek()) return closeCompose();
+  return go(inbox);
+}
+
+function goToNext(isDirect: boolean): unknown {
+  const next = nextUnread(isDirect);
+  if (next === null) return false;
+  return go(next);
+}
+
+export const shortcuts: readonly Shortcut[] = [
+  { keys: ["/", "Ctrl+k"], label: "Search", group: "Places", run: () => searchFocus.value++ },
+  { keys: ["I"], label: "Inbox", group: "Places", run: () => go(inbox) },
+  { keys: ["t"], label: "Recent conversations", group: "Places", run: () => go({ kind: "recent" }) },
+  { keys: ["a"], label: "Combined feed", group: "Places", run: () => go(feed) },
+  { keys: ["*"], label: "Starred messages", group: "Places", run: () => go(stateNarrow("starred")) },
+  { keys: ["@"], label: "Mentions", group: "Places", run: () => go(stateNarrow("mentioned")) },
+  { keys: ["P"], label: "Direct messages", group: "Places", run: () => go(stateNarrow("dm")) },
+  { keys: ["d"], label: "Drafts", group: "Places", run: () => go({ kind: "drafts" }) },
+  { keys: ["n"], label: "Next unread topic", group: "Places", run: () => goToNext(false) },
+  { keys: ["p"], label: "Next unread direct conversation", group: "Places", run: () => goToNext(true) },
+  { keys: ["s"], label: "Conversation of the message", group: "Places", run: narrowTo((one) => conversationOf(one)) },
+  {
+    keys: ["S"],
+    label: "Channel of the message",
+    group: "Places",
+    run: narrowTo((one) => (one.stream_id === undefined ? conversationOf(one) : channelNarrow(one.stream_id))),
+  },
+  { keys: ["j", "ArrowDown"], label: "Next message", group: "Messages", run: () => step(1) },
+  { keys: ["k", "ArrowUp"], label: "Previous message", group: "Messages", run: () => step(-1) },
+  { keys: ["J", "PageDown", " "], label: "Scroll down", group: "Messages", run: () => scrollBy(0.85) },
+  { keys: ["K", "PageUp"], label: "Scroll up", group: "Messages", run: () => scrollBy(-0.85) },
+  {
+    keys: ["End", "G"],
+    label: "Newest message",
+    group: "Messages",
+    run: () => document.querySelector<HTMLElement>(".to-end")?.click(),
+  },
+  { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: withMessage(reply) },
+  { keys: [">"], label: "Quote in reply", group: "Messages", run: withMessage(quote) },
+  {
+    keys: ["R"],
+    label: "Write to the sender",
+    group: "Messages",
+    run: withMessage((one) => openCompose({ to: directNarrow([one.sender_id]) })),
+  },
+  {
+    keys: ["+"],
+    label: "React with thumbs up",
+    group: "Messages",
+    run: withMessage((one) => toggleReaction(one, thumbsUp)),
+  },
+  { keys: [":"], label: "React with an emoji", group: "Messages", run: withMessage((one) => dialog("react", one)) },
+  { keys: ["Ctrl+s"], label: "Star", group: "Messages", run: withMessage(toggleStar) },
+  {
+    keys: ["e"],
+    label: "Edit",
+    group: "Messages",
+    run: withMessage((one) => {
+      if (!canEdit(one)) return false;
+      editing.value = one.id;
+      return undefined;
+    }),
+  },
+  { keys: ["m"], label: "Move", group: "Messages", run: withMessage((one) => canMove(one) && dialog("move", one)) },
+  { keys: ["H"], label: "Edit history", group: "Messages", run: withMessage((one) => dialog("history", one)) },
+  { keys: ["V"], label: "Read receipts", group: "Messages", run: withMessage((one) => dialog("receipts", one)) },
+  {
+    keys: ["U"],
+    label: "Mark as unread from here",
+    group: "Messages",
+    run: withMessage((one) => {
+      const now = place.peek();
+      if (now.kind !== "narrow") return false;
+      return attempt("The messages were not marked", () => markUnreadFrom(one.id, now.terms));
+    }),
+  },
+  {
+    keys: ["L"],
+    label: "Copy the link",
+    group: "Messages",
+    run: withMessage((one) => copyText(linkTo(one), "The link is copied.")),
+  },
+  {
+    keys: ["Delete"],
+    label: "Delete",
+    group: "Messages",
+    run: withMessage((one) => canDelete(one) && dialog("delete", one)),
+  },
+  { keys: ["i"], label: "Menu of the message", group: "Messages", run: withMessage(openMenu) },
+  { keys: ["c"], label: "Write to a channel", group: "Writing", run: writeToChannel },
+  { keys: ["x"], label: "Write a direct message", group: "Writing", run: writeDirect },
+  { keys: ["w"], label: "Find people", group: "Page", run: findPeople },
+  { keys: ["q"], label: "Find in the left side", group: "Page", run: focusLeft },
+  {
+    keys: ["?"],
+    label: "These keys",
+    group: "Page",
+    run: () => {
+      isHelpOpen.value = true;
+    },
+  },
+  { keys: ["Escape"], label: "Close, then the inbox", group: "Page", run: closeInnermost },
+];
+
+function dialog(kind: "react" | "move" | "history" | "receipts" | "delete", message: Message): void {
+  messageDialog.value = { kind, message };
+}
+
+function openMenu(message: Message): void {
+  document
+    .querySelector<HTMLElement>(`[data-id="${message.id}"] .message-actions .icon-more`)
+    ?.closest("button")
+    ?.click();
+}
+
+function writeToChannel(): void {
+  const now = place.peek();
+  const isChannel = now.kind === "narrow" && channelOf(now.terms) !== null;
+  const { to } = composing.peek();
+  if (!isChannel && to?.kind === "direct" && composing.peek().text === "")
+    composing.value = { ...composing.peek(), to: null };
+  openCompose(isChannel ? { to: now } : {});
+}
+
+function writeDirect(): void {
+  const now = place.peek();
+  const userIds = now.kind === "narrow" ? directOf(now.terms) : null;
+  openCompose({ to: { kind: "direct", userIds: userIds ?? [] } });
+  if (userIds === null || userIds.length === 0) {
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(".destination .person-picker input")?.focus());
+  }
+}
+
+function findPeople(): void {
+  isRightOpen.value = true;
+  requestAnimationFrame(() => document.getElementById("people-filter")?.focus());
+}
+
+function focusLeft(): void {
+  isLeftOpen.value = true;
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".left-bar .row")?.focus());
+}
+
+const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) => [key, shortcut] as const)));
+
+export function watchKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    const isCommand = event.ctrlKey || event.metaKey;
+    const name = `${isCommand ? "Ctrl+" : ""}${event.key}`;
+    const target = event.target instanceof Element ? event.target : null;
+    if (document.querySelector("dialog[open]") !== null) return;
+    if (isTyped(target) && event.key !== "Escape") return;
+    const isControl = target?.closest("button, a, summary, [role=menu]") != null;
+    if (isControl && (event.key === "Enter" || event.key === " ")) return;
+    const shortcut = byKey.get(name);
+    if (shortcut === undefined || shortcut.run() === false) return;
+    event.preventDefault();
+  });
+  // The focus and the cursor are one: a message that is focused by Tab or by a click is the selected one.
+  document.addEventListener("focusin", (event) => {
+    const row = event.target instanceof Element ? event.target.closest<HTMLElement>(".feed [data-id]") : null;
+    if (row !== null) cursor.value = Number(row.dataset["id"]);
+  });
+}

@@ -1,0 +1,71 @@
+/** The page begins here. */
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { watchCompose } from "./compose/compose-state.ts";
+import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
+import { watchKeys } from "./keyboard.ts";
+import { watchTime } from "./live.ts";
+import { watchAddress } from "./navigation.ts";
+import { watchTitle } from "./notifications.ts";
+import { settleBy } from "./pending.ts";
+import { forgetKeptUnread } from "./reading.ts";
+import { readSession, session } from "./session.ts";
+import { noMessages } from "./state/message-lists.ts";
+import { chat, messages, place } from "./store.ts";
+import { watchTheme } from "./theme.ts";
+import { App } from "./views/app.tsx";
+import { noteTopic } from "./views/left-bar.tsx";
+
+const page = document.getElementById("page");
+const retryMs = 2_000;
+
+async function start(): Promise<void> {
+  try {
+    await readSession();
+  } catch {
+    // The server is starting, or the network is away.
+    if (page !== null && page.firstElementChild?.className !== "starting") {
+      render(<main class="starting">The server does not answer. Trying again.</main>, page);
+    }
+    setTimeout(start, retryMs);
+    return;
+  }
+  if (page === null) return;
+  page.replaceChildren();
+  render(<App />, page);
+}
+
+watchAddress();
+watchKeys();
+watchNetwork();
+watchTheme();
+watchTime();
+watchTitle();
+watchCompose();
+settleBy(queueId);
+
+let connectedAs: number | null = null;
+effect(() => {
+  const { value } = session;
+  const userId = value.state === "in" ? value.user.user_id : null;
+  if (userId === connectedAs) return;
+  connectedAs = userId;
+  if (userId === null) {
+    disconnect();
+    return;
+  }
+  if (chat.peek()?.user_id !== userId) {
+    // Another person sees nothing of the one before.
+    chat.value = null;
+    messages.value = noMessages;
+  }
+  connect().catch(() => undefined);
+});
+effect(() => {
+  const last = messages.value.recent.at(-1);
+  if (last?.stream_id !== undefined) noteTopic(last.stream_id, last.subject);
+});
+effect(() => {
+  if (place.value !== null) forgetKeptUnread();
+});
+start().catch(() => undefined);

@@ -1,0 +1,62 @@
+/** Desktop notifications, and the number of unread messages in the title and on the icon of the page. */
+import { effect } from "@preact/signals";
+import type { Events } from "../../client/src/exports.ts";
+import { conversationKey } from "../../client/src/state/index.ts";
+import { go } from "./navigation.ts";
+import { directNarrow, topicNarrow } from "./state/narrow.ts";
+import { channelName, chat, isTopicMuted, myId, settings, subscriptions, topicLabel, unreadTotal } from "./store.ts";
+
+function wantsNotification({ message, flags }: Events["message"]): boolean {
+  const wanted = settings.peek();
+  if (message.sender_id === myId.peek() || flags.includes("read") || wanted === undefined) return false;
+  const isMention = flags.includes("mentioned") || flags.includes("has_alert_word");
+  if (message.stream_id === undefined || isMention) return wanted.enable_desktop_notifications;
+  if (isTopicMuted(message.stream_id, message.subject)) return false;
+  const own = subscriptions.peek().find(({ stream_id: id }) => id === message.stream_id)?.desktop_notifications;
+  return own ?? wanted.enable_stream_desktop_notifications;
+}
+
+function textOf(html: string): string {
+  return new DOMParser().parseFromString(html, "text/html").body.textContent?.trim().slice(0, 200) ?? "";
+}
+
+export function notify(event: Events["message"]): void {
+  if (!("Notification" in window) || Notification.permission !== "granted") return;
+  if (!document.hidden || !wantsNotification(event)) return;
+  const { message } = event;
+  const where =
+    message.stream_id === undefined
+      ? ""
+      : ` (#${channelName(message.stream_id) ?? ""} > ${topicLabel(message.subject)})`;
+  const isShown = message.stream_id !== undefined || settings.peek()?.pm_content_in_desktop_notifications !== false;
+  const shown = new Notification(`${message.sender_full_name}${where}`, {
+    body: isShown ? textOf(message.content) : "New message",
+    tag: conversationKey(myId.peek(), message),
+  });
+  shown.addEventListener("click", () => {
+    window.focus();
+    const people = typeof message.display_recipient === "string" ? [] : message.display_recipient;
+    const others = people.map(({ id }) => id).filter((id) => id !== myId.peek());
+    go(
+      message.stream_id === undefined
+        ? directNarrow(others.length === 0 ? [myId.peek()] : others, message.id)
+        : topicNarrow(message.stream_id, message.subject, message.id),
+    );
+    shown.close();
+  });
+}
+
+/** Must be called by a click: browsers ask the person only then. */
+export async function allowNotifications(): Promise<boolean> {
+  return "Notification" in window && (await Notification.requestPermission()) === "granted";
+}
+
+export function watchTitle(): void {
+  effect(() => {
+    const count = unreadTotal.value;
+    const name = chat.value?.realm_name ?? "Colloquy";
+    document.title = count === 0 ? name : `(${count}) ${name}`;
+    const badge = navigator as Navigator & { setAppBadge?(count: number): Promise<void> };
+    badge.setAppBadge?.(count).catch(() => undefined);
+  });
+}

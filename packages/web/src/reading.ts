@@ -1,0 +1,74 @@
+/** Marks messages as read: at once on the page, and in batches at the server. */
+import { client } from "./api.ts";
+import { complain } from "./notices.ts";
+import type { Term } from "./state/narrow.ts";
+import { applyToStore, unread } from "./store.ts";
+
+const batchMs = 400;
+/** A request of this many ids is far below the limit of a body. */
+const batchIdsMax = 1_000;
+
+const waiting = new Set<number>();
+/** Marked as unread by the person: not read again by looking at them. */
+const keptUnread = new Set<number>();
+let isTimed = false;
+
+function isUnread(id: number): boolean {
+  for (const ids of unread.peek().values()) if (ids.includes(id)) return true;
+  return false;
+}
+
+/** The person has seen these messages. */
+export function markSeen(ids: readonly number[]): void {
+  const fresh = ids.filter((id) => !keptUnread.has(id) && !waiting.has(id) && isUnread(id));
+  if (fresh.length === 0) return;
+  for (const id of fresh) waiting.add(id);
+  applyToStore({
+    type: "update_message_flags",
+    id: 0,
+    op: "add",
+    operation: "add",
+    flag: "read",
+    messages: fresh,
+    all: false,
+  });
+  if (!isTimed) setTimeout(flush, batchMs);
+  isTimed = true;
+}
+
+async function flush(): Promise<void> {
+  isTimed = false;
+  const ids = [...waiting].slice(0, batchIdsMax);
+  for (const id of ids) waiting.delete(id);
+  if (waiting.size > 0) {
+    isTimed = true;
+    setTimeout(flush, batchMs);
+  }
+  try {
+    await client.call("POST /messages/flags", { flag: "read", op: "add", messages: ids });
+  } catch (error) {
+    complain("The messages were not marked as read", error);
+  }
+}
+
+/** Everything from a message on is unread again, in its narrow. */
+export async function markUnreadFrom(id: number, terms: readonly Term[]): Promise<void> {
+  const answer = await client.call("POST /messages/flags/narrow", {
+    flag: "read",
+    op: "remove",
+    anchor: String(id),
+    include_anchor: true,
+    num_before: 0,
+    num_after: 5_000,
+    narrow: terms,
+  });
+  for (const ids of unread.peek().values()) for (const one of ids) if (one >= id) keptUnread.add(one);
+  keptUnread.add(id);
+  if (keptUnread.size > 20_000) keptUnread.clear();
+  if (answer.updated_count === 0) return;
+}
+
+/** Looking at a place again reads it. */
+export function forgetKeptUnread(): void {
+  keptUnread.clear();
+}

@@ -1,0 +1,56 @@
+/** Who is logged in. The session is a cookie that scripts cannot read: the page only knows whether it is accepted. */
+import { signal } from "@preact/signals";
+import { ApiError } from "./api.ts";
+
+export interface SessionUser {
+  readonly user_id: number;
+  readonly email: string;
+  readonly full_name: string;
+}
+
+export type Session =
+  | { readonly state: "unknown" }
+  | { readonly state: "in"; readonly user: SessionUser }
+  /** `notice`: why it ended, if the person did not log out. */
+  | { readonly state: "out"; readonly notice: string | null };
+
+export const session = signal<Session>({ state: "unknown" });
+
+async function call(method: string, form: URLSearchParams | null): Promise<Record<string, unknown>> {
+  const response = await fetch("/api/v1/session", {
+    method,
+    credentials: "same-origin",
+    cache: "no-store",
+    ...(form === null ? {} : { body: form }),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  if (!response.ok)
+    throw new ApiError(`${method} /session`, response.status, body, response.headers.get("Retry-After"));
+  return body;
+}
+
+/** @throws Error if the server does not answer */
+export async function readSession(): Promise<void> {
+  try {
+    session.value = { state: "in", user: (await call("GET", null)) as unknown as SessionUser };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    session.value = { state: "out", notice: null };
+  }
+}
+
+/** @throws ApiError if the server rejects the password */
+export async function logIn(address: string, password: string): Promise<void> {
+  const user = await call("POST", new URLSearchParams({ username: address, password }));
+  session.value = { state: "in", user: user as unknown as SessionUser };
+}
+
+export async function logOut(): Promise<void> {
+  await call("DELETE", null);
+  session.value = { state: "out", notice: null };
+}
+
+/** The server does not accept the session any more. */
+export function endSession(notice: string): void {
+  if (session.value.state === "in") session.value = { state: "out", notice };
+}

@@ -1,0 +1,135 @@
+/** Rows of settings: each saves when it is changed, and says what happened where it happened. */
+import { useState } from "preact/hooks";
+import { explain } from "../api.ts";
+import { groups } from "../store.ts";
+import { Problem } from "../views/parts.tsx";
+
+export type Value = boolean | number | string;
+
+export interface SettingRow {
+  readonly name: string;
+  readonly label: string;
+  readonly note?: string;
+  /** Choices with their labels; without: a check box for booleans, a field for the rest. */
+  readonly choices?: readonly (readonly [Value, string])[];
+  readonly type?: "number" | "text" | "color";
+}
+
+interface Props {
+  readonly row: SettingRow;
+  readonly value: Value | null | undefined;
+  readonly save: (value: Value) => Promise<unknown>;
+}
+
+function fieldOf({
+  row,
+  value,
+  change,
+}: {
+  row: SettingRow;
+  value: Value | null | undefined;
+  change: (next: Value) => void;
+}) {
+  const id = `setting-${row.name}`;
+  if (row.choices !== undefined) {
+    const { choices } = row;
+    return (
+      <select
+        id={id}
+        value={String(value)}
+        onChange={(event) => {
+          const chosen = choices.find(([one]) => String(one) === event.currentTarget.value);
+          if (chosen !== undefined) change(chosen[0]);
+        }}
+      >
+        {choices.some(([one]) => one === value) ? null : <option value={String(value)}>Custom</option>}
+        {choices.map(([one, label]) => (
+          <option key={String(one)} value={String(one)}>
+            {label}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (typeof value === "boolean") {
+    return <input id={id} type="checkbox" checked={value} onChange={() => change(!value)} />;
+  }
+  return (
+    <input
+      id={id}
+      type={(row.type ?? (typeof value === "number" ? "number" : "text")) as "text"}
+      value={value ?? ""}
+      onChange={(event) =>
+        change(row.type === "number" ? Number(event.currentTarget.value) : event.currentTarget.value)
+      }
+    />
+  );
+}
+
+export function Setting({ row, value, save }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isSaved, setSaved] = useState(false);
+  const change = (next: Value) => {
+    setProblem(null);
+    setSaved(false);
+    save(next).then(
+      () => setSaved(true),
+      (error) => setProblem(`It was not saved: ${explain(error)}`),
+    );
+  };
+  return (
+    <div>
+      <div class="setting">
+        <label for={`setting-${row.name}`}>
+          {row.label}
+          {row.note === undefined ? null : <span class="quiet">{row.note}</span>}
+        </label>
+        <span class="setting-field">
+          {isSaved ? (
+            <span class="saved" role="status">
+              Saved
+            </span>
+          ) : null}
+          {fieldOf({ row, value, change })}
+        </span>
+      </div>
+      <Problem text={problem} />
+    </div>
+  );
+}
+
+const groupLabels: Readonly<Record<string, string>> = {
+  "role:nobody": "Nobody",
+  "role:owners": "Owners",
+  "role:administrators": "Administrators",
+  "role:moderators": "Moderators",
+  "role:fullmembers": "Full members",
+  "role:members": "Members",
+  "role:everyone": "Everyone, guests too",
+  "role:internet": "Everyone on the internet",
+};
+
+export function groupLabel(name: string): string {
+  return groupLabels[name] ?? name;
+}
+
+/** The groups that may hold a permission, as choices. */
+export function groupChoices(allowed?: readonly string[]): readonly (readonly [number, string])[] {
+  return groups.value
+    .filter(({ deactivated }) => !deactivated)
+    .filter(
+      ({ is_system_group: isSystem, name }) =>
+        !isSystem || allowed === undefined || allowed.length === 0 || allowed.includes(name),
+    )
+    .filter(({ name }) => name !== "role:internet" || allowed?.includes(name) === true)
+    .map(({ id, name }) => [id, groupLabel(name)] as const);
+}
+
+/** The words of a setting's name. */
+export function wordsOf(name: string): string {
+  const words = name
+    .replace(/^can_/, "")
+    .replace(/_group$/, "")
+    .replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,147 @@
+/** Invites people by email or by a link, and shows the invitations that are open. */
+import { useEffect, useState } from "preact/hooks";
+import { copyText } from "../actions.ts";
+import { client, explain } from "../api.ts";
+import { attempt, tell } from "../notices.ts";
+import { isHolder } from "../permissions.ts";
+import { chat } from "../store.ts";
+import { fullTime } from "../time.ts";
+import { Problem } from "../views/parts.tsx";
+import { roleNames } from "../views/person-card.tsx";
+
+type Invite = Awaited<ReturnType<typeof client.call<"GET /invites">>>["invites"][number];
+
+const dayMinutes = 1_440;
+const expiries: readonly (readonly [number, string])[] = [
+  [dayMinutes, "One day"],
+  [10 * dayMinutes, "Ten days"],
+  [30 * dayMinutes, "Thirty days"],
+];
+
+function NewInvitation({ onDone }: { readonly onDone: () => void }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [link, setLink] = useState<string | null>(null);
+  const mayMail = isHolder(chat.value?.realm_can_invite_users_group);
+  const mayLink = isHolder(chat.value?.realm_create_multiuse_invite_group);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const isLink = event.submitter?.getAttribute("value") === "link";
+    const what = {
+      invite_expires_in_minutes: Number(data.get("expiry")),
+      invite_as: Number(data.get("role")) as 400,
+      include_realm_default_subscriptions: true,
+      stream_ids: [],
+    };
+    setProblem(null);
+    try {
+      if (isLink) setLink((await client.call("POST /invites/multiuse", what)).invite_link);
+      else {
+        await client.call("POST /invites", { ...what, invitee_emails: String(data.get("emails")) });
+        tell("The invitations are on their way.");
+      }
+      onDone();
+    } catch (error) {
+      setProblem(`Nobody was invited: ${explain(error)}`);
+    }
+  };
+  if (!mayMail && !mayLink) return <p>You may not invite people. Ask an administrator.</p>;
+  return (
+    <form class="fields" onSubmit={submit}>
+      {mayMail ? (
+        <label>
+          Email addresses, separated by commas
+          <textarea name="emails" rows={2} />
+        </label>
+      ) : null}
+      <label>
+        They join as
+        <select name="role" defaultValue="400">
+          {Object.entries(roleNames)
+            .filter(([role]) => Number(role) >= 300 || chat.value?.is_owner === true)
+            .map(([role, label]) => (
+              <option key={role} value={role}>
+                {label}
+              </option>
+            ))}
+        </select>
+      </label>
+      <label>
+        The invitation is valid for
+        <select name="expiry" defaultValue={String(10 * dayMinutes)}>
+          {expiries.map(([minutes, label]) => (
+            <option key={minutes} value={minutes}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Problem text={problem} />
+      <div class="buttons">
+        {mayMail ? (
+          <button type="submit" class="primary" value="mail">
+            Send invitations
+          </button>
+        ) : null}
+        {mayLink ? (
+          <button type="submit" value="link">
+            Make a link
+          </button>
+        ) : null}
+      </div>
+      {link === null ? null : (
+        <div class="copy-line">
+          <input readOnly aria-label="Invitation link" value={link} onFocus={(event) => event.currentTarget.select()} />
+          <button type="button" onClick={() => copyText(link, "The link is copied.")}>
+            Copy
+          </button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+export function InvitationPanel() {
+  const [list, setList] = useState<readonly Invite[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const load = () => {
+    client.call("GET /invites").then(
+      ({ invites }) => setList(invites),
+      (error) => setProblem(`The invitations were not loaded: ${explain(error)}`),
+    );
+  };
+  useEffect(load, []);
+  const revoke = async ({ id, is_multiuse: isLink }: Invite) => {
+    await attempt("The invitation was not revoked", () =>
+      isLink
+        ? client.call("DELETE /invites/multiuse/{invite_id}", { invite_id: id })
+        : client.call("DELETE /invites/{invite_id}", { invite_id: id }),
+    );
+    load();
+  };
+  return (
+    <>
+      <h2>Invite people</h2>
+      <NewInvitation onDone={load} />
+      <h3>Open invitations</h3>
+      <Problem text={problem} />
+      {list.length === 0 && problem === null ? <p class="quiet">There are none.</p> : null}
+      <ul>
+        {list.map((invite) => (
+          <li class="setting" key={`${invite.is_multiuse} ${invite.id}`}>
+            <span>
+              {invite.is_multiuse ? "Link" : invite.email}
+              <span class="quiet">
+                {roleNames[invite.invited_as]}
+                {invite.expiry_date === null ? "" : `, valid until ${fullTime(invite.expiry_date)}`}
+              </span>
+            </span>
+            <button type="button" onClick={() => revoke(invite)}>
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+/** Preferences and notifications of the person. */
+import { client } from "../api.ts";
+import { tell } from "../notices.ts";
+import { allowNotifications } from "../notifications.ts";
+import { settings } from "../store.ts";
+import { Setting, type SettingRow, type Value } from "./fields.tsx";
+
+type Change = Parameters<typeof client.call<"PATCH /settings">>[1];
+
+const preferences: readonly SettingRow[] = [
+  {
+    name: "color_scheme",
+    label: "Theme",
+    choices: [
+      [1, "As the system"],
+      [3, "Light"],
+      [2, "Dark"],
+    ],
+  },
+  { name: "web_font_size_px", label: "Size of text in pixels", type: "number" },
+  { name: "twenty_four_hour_time", label: "Times with 24 hours" },
+  { name: "enter_sends", label: "Enter sends a message", note: "Shift Enter begins a line" },
+  { name: "web_navigate_to_sent_message", label: "Show the conversation after sending" },
+  {
+    name: "web_mark_read_on_scroll_policy",
+    label: "Mark messages as read while scrolling",
+    choices: [
+      [1, "Always"],
+      [2, "Only in conversations"],
+      [3, "Never"],
+    ],
+  },
+  { name: "presence_enabled", label: "Show others when I am here" },
+  { name: "send_private_typing_notifications", label: "Tell people that I am typing to them" },
+  { name: "send_stream_typing_notifications", label: "Tell channels that I am typing" },
+  { name: "receives_typing_notifications", label: "Show who is typing" },
+  { name: "send_read_receipts", label: "Show others what I have read" },
+];
+
+const notifications: readonly SettingRow[] = [
+  {
+    name: "enable_desktop_notifications",
+    label: "Direct messages, mentions and alert words",
+    note: "On this computer",
+  },
+  {
+    name: "enable_stream_desktop_notifications",
+    label: "All messages in channels",
+    note: "A channel can have its own choice",
+  },
+  { name: "pm_content_in_desktop_notifications", label: "Show the text of direct messages" },
+  { name: "wildcard_mentions_notify", label: "Mentions of everybody notify me" },
+  { name: "enable_offline_email_notifications", label: "Email about missed direct messages and mentions" },
+  { name: "enable_stream_email_notifications", label: "Email about all messages in channels" },
+  { name: "message_content_in_email_notifications", label: "Emails contain the text" },
+  { name: "enable_login_emails", label: "Email about new logins" },
+  {
+    name: "automatically_follow_topics_policy",
+    label: "Follow topics",
+    choices: [
+      [1, "That I take part in"],
+      [2, "That I write in"],
+      [3, "That I start"],
+      [4, "Never by themselves"],
+    ],
+  },
+];
+
+function Rows({ rows }: { readonly rows: readonly SettingRow[] }) {
+  const values = settings.value as Readonly<Record<string, Value | null>> | undefined;
+  return (
+    <>
+      {rows.map((row) => (
+        <Setting
+          key={row.name}
+          row={row}
+          value={values?.[row.name]}
+          save={(value) => client.call("PATCH /settings", { [row.name]: value } as NonNullable<Change>)}
+        />
+      ))}
+    </>
+  );
+}
+
+export function PreferencePanel() {
+  return (
+    <>
+      <h2>Preferences</h2>
+      <Rows rows={preferences} />
+    </>
+  );
+}
+
+export function NotificationPanel() {
+  const isPossible = "Notification" in window;
+  const allow = async () => {
+    tell((await allowNotifications()) ? "Notifications are on." : "The browser does not allow notifications.");
+  };
+  return (
+    <>
+      <h2>Notifications</h2>
+      {isPossible && Notification.permission !== "granted" ? (
+        <p>
+          <button type="button" class="primary" onClick={allow}>
+            Allow notifications in this browser
+          </button>
+        </p>
+      ) : null}
+      <Rows rows={notifications} />
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** The password, and the browsers in which the person is logged in. */
+import { useEffect, useState } from "preact/hooks";
+import { client, explain } from "../api.ts";
+import { tell } from "../notices.ts";
+import { agoOf, fullTime } from "../time.ts";
+import { Problem } from "../views/parts.tsx";
+
+interface OpenSession {
+  readonly id: number;
+  /** The program, in words. */
+  readonly client: string;
+  readonly created_at: number;
+  readonly last_used_at: number;
+  readonly current: boolean;
+}
+
+async function request(method: "GET" | "DELETE", path: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(`/api/v1${path}`, { method, credentials: "same-origin", cache: "no-store" });
+  const body = (await response.json()) as Readonly<Record<string, unknown>>;
+  if (!response.ok) throw new Error(String(body["msg"] ?? response.status));
+  return body;
+}
+
+function Sessions() {
+  const [list, setList] = useState<readonly OpenSession[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const load = () =>
+    request("GET", "/sessions").then(
+      (body) => setList(body["sessions"] as readonly OpenSession[]),
+      (error) => setProblem(`The sessions were not loaded: ${explain(error)}`),
+    );
+  useEffect(() => {
+    load().catch(() => undefined);
+  }, []);
+  const end = async (id: OpenSession["id"]) => {
+    try {
+      await request("DELETE", `/sessions/${id}`);
+      await load();
+      tell("The session is ended.");
+    } catch (error) {
+      setProblem(`The session was not ended: ${explain(error)}`);
+    }
+  };
+  return (
+    <>
+      <h3>Where you are logged in</h3>
+      <Problem text={problem} />
+      {list === null && problem === null ? <p class="waiting">Loading</p> : null}
+      <ul>
+        {list?.map((one) => (
+          <li class="setting" key={one.id}>
+            <span>
+              {one.client}
+              <span class="quiet">
+                {one.current ? "This browser. " : ""}
+                Since {fullTime(one.created_at)}. Last used {agoOf(one.last_used_at)}.
+              </span>
+            </span>
+            {one.current ? null : (
+              <button type="button" onClick={() => end(one.id)}>
+                Log out there
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Password() {
+  const [problem, setProblem] = useState<string | null>(null);
+  const change = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
+    setProblem(null);
+    try {
+      await client.call("PATCH /settings", {
+        old_password: String(data.get("old")),
+        new_password: String(data.get("new")),
+      });
+      form.reset();
+      tell("The password is changed.");
+    } catch (error) {
+      setProblem(`The password was not changed: ${explain(error)}`);
+    }
+  };
+  return (
+    <form class="fields" onSubmit={change}>
+      <label>
+        Present password
+        <input name="old" type="password" autocomplete="current-password" required />
+      </label>
+      <label>
+        New password
+        <input name="new" type="password" autocomplete="new-password" required />
+      </label>
+      <Problem text={problem} />
+      <div class="buttons">
+        <button type="submit" class="primary">
+          Change the password
+        </button>
+      </div>
+    </form>
+  );
+}
+
+export function SessionPanel() {
+  return (
+    <>
+      <h2>Password and sessions</h2>
+      <Password />
+      <Sessions />
+    </>
+  );
+}

@@ -1,0 +1,262 @@
+/**
+ * The messages that the page has, and the lists that it shows of them: a pure reducer over fetched pages and events. A
+ * list is a window without holes; what lies beyond its ends is fetched when somebody scrolls there.
+ */
+import type { Events, Message } from "../../../client/src/api/index.ts";
+import { type Matcher, matcherFor, type Term } from "./narrow.ts";
+
+export const messageLimits = {
+  /** Lists that are kept besides the visible one. */
+  lists_max: 30,
+  /** Messages of a list; more are dropped at the end that is farther away. */
+  list_messages_max: 1_000,
+  /** Messages of events that are kept for pages that were on their way meanwhile. */
+  recent_messages_max: 200,
+} as const;
+
+export interface MessageList {
+  readonly key: string;
+  readonly terms: readonly Term[];
+  readonly ids: readonly number[];
+  readonly foundOldest: boolean;
+  readonly foundNewest: boolean;
+  /** Where the list was opened. */
+  readonly anchor: number | null;
+  /** Events were missed, or a move brought messages that are not here: it must be fetched again. */
+  readonly isStale: boolean;
+}
+
+export interface MessageStore {
+  readonly byId: ReadonlyMap<number, Message>;
+  readonly lists: ReadonlyMap<string, MessageList>;
+  /** The last messages that arrived as events, ascending. */
+  readonly recent: readonly Message[];
+}
+
+export const noMessages: MessageStore = { byId: new Map(), lists: new Map(), recent: [] };
+
+export interface FetchedPage {
+  readonly messages: readonly Message[];
+  readonly anchor?: number;
+  readonly found_oldest: boolean;
+  readonly found_newest: boolean;
+}
+
+/** `around`: the page replaces the list. `older`, `newer`: it continues the list. */
+export type Side = "around" | "older" | "newer";
+
+export function withPage(
+  store: MessageStore,
+  { key, terms }: Pick<MessageList, "key" | "terms">,
+  page: FetchedPage,
+  side: Side,
+  userId: number,
+): MessageStore {
+  const byId = new Map(store.byId);
+  for (const message of page.messages) byId.set(message.id, message);
+  const fetched = page.messages.map(({ id }) => id);
+  const known = store.lists.get(key);
+  let list: MessageList;
+  if (side === "around" || known === undefined) {
+    const ends = { foundOldest: page.found_oldest, foundNewest: page.found_newest };
+    list = { key, terms, ids: fetched, ...ends, anchor: page.anchor ?? null, isStale: false };
+  } else {
+    const merged = [...new Set([...known.ids, ...fetched])].sort((a, b) => a - b);
+    const isOlder = side === "older";
+    const cut = merged.length > messageLimits.list_messages_max;
+    const ids = cut
+      ? isOlder
+        ? merged.slice(0, messageLimits.list_messages_max)
+        : merged.slice(-messageLimits.list_messages_max)
+      : merged;
+    list = {
+      ...known,
+      ids,
+      foundOldest: isOlder ? page.found_oldest : known.foundOldest && !cut,
+      foundNewest: isOlder ? known.foundNewest && !cut : page.found_newest,
+    };
+  }
+  if (list.foundNewest) {
+    // Events may overtake the page that was fetched before them.
+    const matches = matcherFor(terms, userId);
+    const last = list.ids.at(-1) ?? 0;
+    const overtaken = store.recent.filter((message) => message.id > last && matches?.(message) === true);
+    for (const message of overtaken) if (!byId.has(message.id)) byId.set(message.id, message);
+    list = { ...list, ids: [...list.ids, ...overtaken.map(({ id }) => id)] };
+  }
+  // The newest list is the last one.
+  const lists = new Map(store.lists);
+  lists.delete(key);
+  lists.set(key, list);
+  return bounded({ ...store, byId, lists });
+}
+
+/** Drops the oldest lists, and the messages that no list shows. */
+function bounded(store: MessageStore): MessageStore {
+  if (store.lists.size <= messageLimits.lists_max) return store;
+  const lists = new Map([...store.lists].slice(-messageLimits.lists_max));
+  const used = new Set([...lists.values()].flatMap(({ ids }) => ids));
+  return { ...store, lists, byId: new Map([...store.byId].filter(([id]) => used.has(id))) };
+}
+
+/** All lists must be fetched again, for example because events were lost. What they have stays visible. */
+export function markedStale(store: MessageStore): MessageStore {
+  return { ...store, lists: new Map([...store.lists].map(([key, list]) => [key, { ...list, isStale: true }])) };
+}
+
+function changedLists(store: MessageStore, change: (list: MessageList) => MessageList): MessageStore["lists"] {
+  let lists: Map<string, MessageList> | null = null;
+  for (const [key, list] of store.lists) {
+    const next = change(list);
+    if (next === list) continue;
+    lists ??= new Map(store.lists);
+    lists.set(key, next);
+  }
+  return lists ?? store.lists;
+}
+
+function changedMessages(
+  store: MessageStore,
+  ids: readonly number[],
+  change: (message: Message) => Message,
+): MessageStore["byId"] {
+  let byId: Map<number, Message> | null = null;
+  for (const id of ids) {
+    const message = store.byId.get(id);
+    if (message === undefined) continue;
+    byId ??= new Map(store.byId);
+    byId.set(id, change(message));
+  }
+  return byId ?? store.byId;
+}
+
+function withNew(store: MessageStore, event: Events["message"], userId: number): MessageStore {
+  const message = { ...event.message, flags: event.flags } as Message;
+  const belongs = (list: MessageList) =>
+    list.foundNewest && (list.ids.at(-1) ?? 0) < message.id && matcherFor(list.terms, userId)?.(message) === true;
+  const lists = changedLists(store, (list) => (belongs(list) ? { ...list, ids: [...list.ids, message.id] } : list));
+  const recent = [...store.recent, message].slice(-messageLimits.recent_messages_max);
+  // A message that no list shows is fetched when it is needed.
+  const byId = lists === store.lists ? store.byId : new Map(store.byId).set(message.id, message);
+  return { lists, byId, recent };
+}
+
+function withUpdate(store: MessageStore, event: Events["update_message"], userId: number): MessageStore {
+  let next = store;
+  const { rendered_content: content, orig_subject: before, new_stream_id: newChannelId, subject } = event;
+  if (content !== undefined) {
+    const edited = event.rendering_only ? {} : { last_edit_timestamp: event.edit_timestamp };
+    const byId = changedMessages(next, [event.message_id], (message) => ({ ...message, content, ...edited }));
+    next = { ...next, byId };
+  }
+  if (before === undefined) return next;
+  const place = {
+    ...(subject === undefined ? {} : { subject }),
+    ...(newChannelId === undefined ? {} : { stream_id: newChannelId }),
+    ...(event.topic_links === undefined ? {} : { topic_links: event.topic_links }),
+    last_moved_timestamp: event.edit_timestamp,
+  };
+  const byId = changedMessages(next, event.message_ids, (message) => ({ ...message, ...place }));
+  const lists = changedLists(next, (list) => moved(list, event, byId, userId));
+  return { byId, lists, recent: next.recent.filter(({ id }) => !event.message_ids.includes(id)) };
+}
+
+/** Moved messages leave the lists of their former place. Lists of the new one are fetched again. */
+function moved(
+  list: MessageList,
+  event: Events["update_message"],
+  byId: MessageStore["byId"],
+  userId: number,
+): MessageList {
+  const matches = matcherFor(list.terms, userId);
+  if (matches === null) return list;
+  const isMoved = new Set(event.message_ids);
+  const stays = (id: number) => {
+    const message = byId.get(id);
+    return !isMoved.has(id) || message === undefined || matches(message);
+  };
+  const ids = list.ids.filter(stays);
+  const channelId = event.new_stream_id ?? event.stream_id ?? 0;
+  const arrives = {
+    stream_id: channelId,
+    subject: event.subject ?? event.orig_subject ?? "",
+    flags: [],
+    type: "stream",
+  };
+  const mayArrive = matches(arrives as unknown as Message) && event.message_ids.some((id) => !list.ids.includes(id));
+  if (ids.length === list.ids.length && !mayArrive) return list;
+  return { ...list, ids, isStale: list.isStale || mayArrive };
+}
+
+function withoutMessages(store: MessageStore, ids: readonly number[]): MessageStore {
+  const gone = new Set(ids);
+  const byId = new Map(store.byId);
+  for (const id of ids) byId.delete(id);
+  const lists = changedLists(store, (list) => {
+    const rest = list.ids.filter((id) => !gone.has(id));
+    return rest.length === list.ids.length ? list : { ...list, ids: rest };
+  });
+  return { byId, lists, recent: store.recent.filter(({ id }) => !gone.has(id)) };
+}
+
+function withFlags(store: MessageStore, event: Events["update_message_flags"]): MessageStore {
+  const { flag, op } = event;
+  const ids = event.op === "add" && event.all ? [...store.byId.keys()] : event.messages;
+  const byId = changedMessages(store, ids, (message) => {
+    if (message.flags.includes(flag) === (op === "add")) return message;
+    const others = message.flags.filter((one) => one !== flag);
+    return { ...message, flags: op === "add" ? [...others, flag] : others };
+  });
+  return { ...store, byId };
+}
+
+function withReaction(store: MessageStore, event: Events["reaction"]): MessageStore {
+  const { emoji_code, emoji_name, reaction_type, user_id } = event;
+  const isSame = (one: Message["reactions"][number]) =>
+    one.emoji_code === emoji_code && one.reaction_type === reaction_type && one.user_id === user_id;
+  const byId = changedMessages(store, [event.message_id], (message) => {
+    const others = message.reactions.filter((one) => !isSame(one));
+    if (event.op === "remove") return { ...message, reactions: others };
+    // Adding twice keeps the first place.
+    if (others.length < message.reactions.length) return message;
+    return { ...message, reactions: [...others, { emoji_code, emoji_name, reaction_type, user_id }] };
+  });
+  return { ...store, byId };
+}
+
+function withSubmessage(store: MessageStore, event: Events["submessage"]): MessageStore {
+  const { submessage_id: id, message_id, sender_id, msg_type, content } = event;
+  const byId = changedMessages(store, [message_id], (message) => {
+    if (message.submessages.some((one) => one.id === id)) return message;
+    return { ...message, submessages: [...message.submessages, { id, message_id, sender_id, msg_type, content }] };
+  });
+  return { ...store, byId };
+}
+
+/** @param userId whose page this is */
+export function applyToMessages(store: MessageStore, event: Events[keyof Events], userId: number): MessageStore {
+  switch (event.type) {
+    case "message":
+      return withNew(store, event, userId);
+    case "update_message":
+      return withUpdate(store, event, userId);
+    case "delete_message":
+      return withoutMessages(store, "message_ids" in event ? event.message_ids : [event.message_id]);
+    case "update_message_flags":
+      return withFlags(store, event);
+    case "reaction":
+      return withReaction(store, event);
+    case "submessage":
+      return withSubmessage(store, event);
+    default:
+      return store;
+  }
+}
+
+/** The messages of a list. */
+export function messagesOf(store: MessageStore, key: string): readonly Message[] {
+  const list = store.lists.get(key);
+  return list?.ids.flatMap((id) => store.byId.get(id) ?? []) ?? [];
+}
+
+export type { Matcher };

@@ -1,0 +1,223 @@
+/**
+ * Places of the page and their addresses: a place is a fragment such as `#narrow/channel/5-kitchen/topic/lunch`, in the
+ * form that rendered messages link to. Also: which messages belong to a narrow, as far as a client can tell.
+ */
+import type { Message } from "../../../client/src/api/index.ts";
+
+export interface Term {
+  readonly operator: string;
+  readonly operand: string | number | readonly number[];
+  readonly negated?: boolean;
+}
+
+export interface NarrowPlace {
+  readonly kind: "narrow";
+  readonly terms: readonly Term[];
+  /** The message at which it opens. */
+  readonly near: number | null;
+}
+
+export type Place =
+  | { readonly kind: "inbox" | "recent" | "drafts" | "scheduled" }
+  | NarrowPlace
+  | { readonly kind: "settings" | "channels" | "groups" | "organization"; readonly section: string };
+
+const pageNames = ["inbox", "recent", "drafts", "scheduled"] as const;
+const panelNames = ["settings", "channels", "groups", "organization"] as const;
+
+export const inbox: Place = { kind: "inbox" };
+
+export function narrow(terms: readonly Term[], near: number | null = null): NarrowPlace {
+  return { kind: "narrow", terms, near };
+}
+
+export const feed = narrow([]);
+
+export function channelNarrow(channelId: number): NarrowPlace {
+  return narrow([{ operator: "channel", operand: channelId }]);
+}
+
+export function topicNarrow(channelId: number, topic: string, near: number | null = null): NarrowPlace {
+  return narrow(
+    [
+      { operator: "channel", operand: channelId },
+      { operator: "topic", operand: topic },
+    ],
+    near,
+  );
+}
+
+/** @param userIds the other participants; one's own id alone for notes to oneself */
+export function directNarrow(userIds: readonly number[], near: number | null = null): NarrowPlace {
+  return narrow([{ operator: "dm", operand: [...userIds].sort((a, b) => a - b) }], near);
+}
+
+export function stateNarrow(operand: string): NarrowPlace {
+  return narrow([{ operator: "is", operand }]);
+}
+
+/** A percent sign in a fragment is shown badly by some programs, so a dot stands for it. */
+function encode(text: string): string {
+  return encodeURIComponent(text)
+    .replaceAll(".", "%2E")
+    .replace(/[()]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%", ".");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll(".", "%"));
+  } catch {
+    return text;
+  }
+}
+
+const listOperators: ReadonlySet<string> = new Set(["dm", "dm-including", "pm-with", "group-pm-with"]);
+
+function encodeOperand({ operator, operand }: Term, nameOf: (channelId: number) => string | undefined): string {
+  if (typeof operand === "string") return encode(operand);
+  if (typeof operand !== "number") return `${operand.join(",")}-${operand.length > 1 ? "group" : "dm"}`;
+  if (operator !== "channel") return String(operand);
+  const name =
+    nameOf(operand)
+      ?.replace(/\s+/g, "-")
+      .replace(/[^\w-]/g, "") ?? "";
+  return `${operand}${name === "" ? "" : `-${encode(name)}`}`;
+}
+
+/** @param nameOf names of channels, only for readable addresses */
+export function addressOf(place: Place, nameOf: (channelId: number) => string | undefined = () => undefined): string {
+  if (place.kind !== "narrow") return "section" in place ? `#${place.kind}/${place.section}` : `#${place.kind}`;
+  if (place.terms.length === 0 && place.near === null) return "#feed";
+  const parts = place.terms.flatMap((term) => [
+    `${term.negated === true ? "-" : ""}${term.operator}`,
+    encodeOperand(term, nameOf),
+  ]);
+  const near = place.near === null ? [] : ["near", String(place.near)];
+  return `#narrow/${[...parts, ...near].join("/")}`;
+}
+
+function decodeTerm(name: string, text: string): Term {
+  const isNegated = name.startsWith("-");
+  const given = isNegated ? name.slice(1) : name;
+  const operator = given === "stream" ? "channel" : given === "pm-with" ? "dm" : given;
+  const value = decode(text);
+  const negated = isNegated ? { negated: true } : {};
+  if (operator === "channel" && /^\d+(-|$)/.test(value))
+    return { operator, operand: Number.parseInt(value, 10), ...negated };
+  if (operator === "id") return { operator, operand: Number(value), ...negated };
+  if (listOperators.has(operator) && /^[\d,]+(-|$)/.test(value)) {
+    const ids = (value.split("-")[0] ?? "").split(",").filter(Boolean).map(Number);
+    return { operator, operand: ids, ...negated };
+  }
+  return { operator, operand: value, ...negated };
+}
+
+/** @returns null if the page has no such place */
+export function placeOf(fragment: string): Place | null {
+  const [kind = "", ...parts] = fragment.replace(/^#/, "").split("/");
+  const pageName = pageNames.find((name) => name === kind);
+  if (pageName !== undefined) return { kind: pageName };
+  const panel = panelNames.find((name) => name === kind);
+  if (panel !== undefined) return { kind: panel, section: parts.map(decode).join("/") };
+  if (kind === "feed" || kind === "all_messages") return feed;
+  if (kind !== "narrow") return null;
+  const terms: Term[] = [];
+  let near: number | null = null;
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const [name = "", value = ""] = parts.slice(index, index + 2);
+    if (name === "near" || name === "with") {
+      const id = Number.parseInt(value, 10);
+      if (name === "near" && Number.isSafeInteger(id)) near = id;
+      if (name === "with" && Number.isSafeInteger(id)) near ??= id;
+    } else terms.push(decodeTerm(name, value));
+  }
+  return { kind: "narrow", terms, near };
+}
+
+/** Names a narrow: equal texts have equal messages. */
+export function narrowKey(terms: readonly Term[]): string {
+  const asText = ({ operator, operand, negated }: Term) => {
+    const value = typeof operand === "string" ? operand.toLowerCase() : operand;
+    return JSON.stringify([operator, value, negated === true]);
+  };
+  return terms.map(asText).sort().join();
+}
+
+function operandOf(terms: readonly Term[], operator: string): Term["operand"] | undefined {
+  return terms.find((term) => term.operator === operator && term.negated !== true)?.operand;
+}
+
+export function channelOf(terms: readonly Term[]): number | null {
+  const operand = operandOf(terms, "channel");
+  return typeof operand === "number" ? operand : null;
+}
+
+export function topicOf(terms: readonly Term[]): string | null {
+  const operand = operandOf(terms, "topic");
+  return typeof operand === "string" ? operand : null;
+}
+
+export function directOf(terms: readonly Term[]): readonly number[] | null {
+  const operand = operandOf(terms, "dm");
+  if (typeof operand === "number") return [operand];
+  return operand === undefined || typeof operand === "string" ? null : operand;
+}
+
+/** Whether the narrow is one conversation: a topic or a direct conversation and nothing else. */
+export function isConversation(terms: readonly Term[]): boolean {
+  if (terms.some(({ negated }) => negated === true)) return false;
+  if (terms.length === 1) return directOf(terms) !== null;
+  return terms.length === 2 && channelOf(terms) !== null && topicOf(terms) !== null;
+}
+
+export type Matcher = (message: Message) => boolean;
+
+function matcherOf({ operator, operand }: Term, userId: number): Matcher | null {
+  switch (operator) {
+    case "channel":
+      return typeof operand === "number" ? (message) => message.stream_id === operand : null;
+    case "topic": {
+      const topic = String(operand).toLowerCase();
+      return (message) => message.stream_id !== undefined && message.subject.toLowerCase() === topic;
+    }
+    case "dm": {
+      if (typeof operand === "string") return null;
+      const ids = typeof operand === "number" ? [operand] : operand;
+      const wanted = [...new Set([...ids, userId])].sort((a, b) => a - b).join();
+      return ({ display_recipient: people }) => {
+        if (typeof people === "string") return false;
+        return (
+          people
+            .map(({ id }) => id)
+            .sort((a, b) => a - b)
+            .join() === wanted
+        );
+      };
+    }
+    case "sender":
+      return typeof operand === "number" ? (message) => message.sender_id === operand : null;
+    case "id":
+      return (message) => message.id === Number(operand);
+    case "is":
+      if (operand === "dm" || operand === "private") return (message) => message.type === "private";
+      if (operand === "starred") return ({ flags }) => flags.includes("starred");
+      if (operand === "mentioned") {
+        return ({ flags }) => flags.some((flag) => flag === "mentioned" || flag.endsWith("wildcard_mentioned"));
+      }
+      return null;
+    default:
+      return null;
+  }
+}
+
+/** @returns null if only the server can tell */
+export function matcherFor(terms: readonly Term[], userId: number): Matcher | null {
+  const matchers: Matcher[] = [];
+  for (const term of terms) {
+    const matcher = matcherOf(term, userId);
+    if (matcher === null) return null;
+    matchers.push(term.negated === true ? (message) => !matcher(message) : matcher);
+  }
+  return (message) => matchers.every((matches) => matches(message));
+}

@@ -1,0 +1,133 @@
+/** Signals over the page's state: what the views read. Only connection.ts and actions.ts change them. */
+import { computed, signal } from "@preact/signals";
+import type { Events } from "../../client/src/exports.ts";
+import { applyEvent, type ChatState, type ReducerOptions } from "../../client/src/state/index.ts";
+import { applyToMessages, type MessageStore, noMessages } from "./state/message-lists.ts";
+import { inbox, type Place, placeOf } from "./state/narrow.ts";
+
+export type AnyEvent = Events[keyof Events];
+export type Person = NonNullable<ChatState["realm_users"]>[number];
+
+export const reducerOptions: ReducerOptions = { includesSubscribers: false, unknownUser: null };
+
+/** Null until the first registration. */
+export const chat = signal<ChatState | null>(null);
+export const messages = signal<MessageStore>(noMessages);
+
+export type Connection =
+  | { readonly state: "connecting" | "live" }
+  | { readonly state: "offline"; readonly since: number };
+export const connection = signal<Connection>({ state: "connecting" });
+
+export const place = signal<Place>(placeOf(location.hash) ?? inbox);
+
+/** Who types where: by conversation, the times at which they are taken to have stopped. */
+export const typists = signal<ReadonlyMap<string, ReadonlyMap<number, number>>>(new Map());
+
+/** Rises every half minute, for what depends on the time. */
+export const minute = signal(Date.now());
+
+export function applyToStore(event: AnyEvent): void {
+  const state = chat.peek();
+  if (state === null) return;
+  chat.value = applyEvent(state, event, reducerOptions);
+  messages.value = applyToMessages(messages.peek(), event, state.user_id ?? 0);
+}
+
+export const myId = computed(() => chat.value?.user_id ?? 0);
+
+/** Sections of the state, so that views depend on these alone. */
+const users = computed(() => chat.value?.realm_users ?? []);
+const formerUsers = computed(() => chat.value?.realm_non_active_users ?? []);
+export const subscriptions = computed(() => chat.value?.subscriptions ?? []);
+const otherChannels = computed(() => chat.value?.never_subscribed ?? []);
+const leftChannels = computed(() => chat.value?.unsubscribed ?? []);
+export const unread = computed(() => chat.value?.unread ?? new Map<string, readonly number[]>());
+export const starred = computed(() => chat.value?.starred ?? new Set<number>());
+export const mentions = computed(() => chat.value?.mentions ?? new Set<number>());
+export const userTopics = computed(() => chat.value?.user_topics ?? []);
+export const folders = computed(() => chat.value?.channel_folders ?? []);
+export const settings = computed(() => chat.value?.user_settings);
+export const presences = computed(() => chat.value?.presences ?? {});
+export const statuses = computed(() => chat.value?.user_status ?? {});
+export const groups = computed(() => chat.value?.realm_user_groups ?? []);
+export const directs = computed(() => chat.value?.recent_private_conversations ?? []);
+export const drafts = computed(() => chat.value?.drafts ?? []);
+export const scheduled = computed(() => chat.value?.scheduled_messages ?? []);
+export const customEmoji = computed(() => chat.value?.realm_emoji ?? {});
+export const activeUsers = users;
+
+export const people = computed(
+  () => new Map([...formerUsers.value, ...users.value].map((user) => [user.user_id, user])),
+);
+export const channels = computed(
+  () =>
+    new Map([...leftChannels.value, ...otherChannels.value, ...subscriptions.value].map((one) => [one.stream_id, one])),
+);
+export const subscribedIds = computed(() => new Set(subscriptions.value.map(({ stream_id: id }) => id)));
+export const me = computed(() => people.value.get(myId.value));
+export const isAdministrator = computed(() => (me.value?.role ?? 600) <= 200);
+
+export function nameOf(userId: number): string {
+  return people.value.get(userId)?.full_name ?? "Unknown user";
+}
+
+export function channelName(channelId: number): string | undefined {
+  return channels.value.get(channelId)?.name;
+}
+
+/** The name of a topic as people see it: the empty one has a name of its own. */
+export function topicLabel(topic: string): string {
+  return topic === "" ? (chat.value?.realm_empty_topic_display_name ?? "general chat") : topic;
+}
+
+/** Policies of topics: 1 muted, 2 unmuted, 3 followed. */
+export const topicPolicies = computed(
+  () =>
+    new Map(userTopics.value.map((one) => [`${one.stream_id}:${one.topic_name.toLowerCase()}`, one.visibility_policy])),
+);
+
+export function topicPolicy(channelId: number, topic: string): number {
+  return topicPolicies.value.get(`${channelId}:${topic.toLowerCase()}`) ?? 0;
+}
+
+export const mutedChannels = computed(
+  () => new Set(subscriptions.value.filter(({ is_muted: isMuted }) => isMuted).map(({ stream_id: id }) => id)),
+);
+
+export function isTopicMuted(channelId: number, topic: string): boolean {
+  const policy = topicPolicy(channelId, topic);
+  return policy === 1 || (policy === 0 && mutedChannels.value.has(channelId));
+}
+
+export interface UnreadTopic {
+  readonly channelId: number;
+  readonly topic: string;
+  readonly ids: readonly number[];
+}
+
+/** The unread conversations, split into topics by channel and direct ones. */
+export const unreadPlaces = computed(() => {
+  const byChannel = new Map<number, UnreadTopic[]>();
+  const direct: { readonly userIds: readonly number[]; readonly ids: readonly number[] }[] = [];
+  for (const [key, ids] of unread.value) {
+    const colon = key.indexOf(":");
+    if (colon < 0) direct.push({ userIds: key === "" ? [myId.value] : key.split(",").map(Number), ids });
+    else {
+      const channelId = Number(key.slice(0, colon));
+      const topics = byChannel.get(channelId) ?? [];
+      topics.push({ channelId, topic: key.slice(colon + 1), ids });
+      byChannel.set(channelId, topics);
+    }
+  }
+  return { byChannel, direct };
+});
+
+/** Unread messages outside muted topics: what the badges count. */
+export const unreadTotal = computed(() => {
+  let total = unreadPlaces.value.direct.reduce((sum, { ids }) => sum + ids.length, 0);
+  for (const topics of unreadPlaces.value.byChannel.values()) {
+    for (const { channelId, topic, ids } of topics) if (!isTopicMuted(channelId, topic)) total += ids.length;
+  }
+  return total;
+});

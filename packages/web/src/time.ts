@@ -1,0 +1,42 @@
+/** Times and days in the words of the person's language. */
+import { settings } from "./store.ts";
+
+const dayMs = 86_400_000;
+const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const yearFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const shortFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const clocks = [true, false].map(
+  (hour12) => new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", hour12 }),
+);
+
+export function startOfDay(timestamp: number): number {
+  return new Date(timestamp * 1000).setHours(0, 0, 0, 0);
+}
+
+export function clockOf(timestamp: number): string {
+  const format = clocks[settings.value?.twenty_four_hour_time === true ? 1 : 0];
+  return format?.format(timestamp * 1000) ?? "";
+}
+
+export function fullTime(timestamp: number): string {
+  return fullFormat.format(timestamp * 1000);
+}
+
+export function dayOf(timestamp: number): string {
+  const day = startOfDay(timestamp);
+  const today = new Date().setHours(0, 0, 0, 0);
+  const days = Math.round((today - day) / dayMs);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return days < 300 ? dayFormat.format(day) : yearFormat.format(day);
+}
+
+/** Minutes or hours for today, a day otherwise. */
+export function agoOf(timestamp: number): string {
+  const seconds = Date.now() / 1000 - timestamp;
+  if (seconds < 60) return "now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (startOfDay(timestamp) === new Date().setHours(0, 0, 0, 0)) return clockOf(timestamp);
+  return shortFormat.format(timestamp * 1000);
+}

@@ -1,0 +1,155 @@
+/** The whole page: log in, or the three columns with what is open over them. */
+import type { ComponentType } from "preact";
+import { channelKey, directKey } from "../../../client/src/state/index.ts";
+import { ComposeBox } from "../compose/compose-box.tsx";
+import { destinationOf, isComposeOpen } from "../compose/compose-state.ts";
+import { reconnect } from "../connection.ts";
+import { shortcuts } from "../keyboard.ts";
+import { dropNotice, notices } from "../notices.ts";
+import { session } from "../session.ts";
+import { isConversation, narrowKey, type Place } from "../state/narrow.ts";
+import { chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
+import { FeedHead } from "./conversation-head.tsx";
+import { Drafts, ScheduledMessages } from "./drafts.tsx";
+import { Feed } from "./feed.tsx";
+import { ImageViewer } from "./image-viewer.tsx";
+import { Inbox, RecentConversations } from "./inbox.tsx";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { isLeftOpen, LeftBar } from "./left-bar.tsx";
+import { LiveRegion } from "./live-region.tsx";
+import { Login } from "./login.tsx";
+import { MessageDialogs } from "./message-dialogs.tsx";
+import { IconButton, lazy } from "./parts.tsx";
+import { PersonCard } from "./person-card.tsx";
+import { RightBar } from "./right-bar.tsx";
+import { TopBar } from "./top-bar.tsx";
+
+const Panels = lazy<{ readonly kind: "settings" | "channels" | "groups" | "organization"; readonly section: string }>(
+  async () => (await import("../settings/panels.tsx")).Panels,
+);
+
+function Typing() {
+  const now = place.value;
+  const to = destinationOf(now);
+  if (to === null || now.kind !== "narrow" || !isConversation(now.terms)) return null;
+  const key =
+    to.kind === "topic" ? channelKey(to.channelId, to.topic) : directKey(to.userIds.filter((id) => id !== myId.value));
+  const time = Math.max(minute.value, Date.now());
+  const names = [...(typists.value.get(key) ?? [])].filter(([, until]) => until > time).map(([id]) => nameOf(id));
+  const text =
+    names.length === 0
+      ? ""
+      : names.length > 3
+        ? "Several people are typing"
+        : `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} typing`;
+  return (
+    <p class="typing" aria-live="off">
+      {text}
+    </p>
+  );
+}
+
+const pages: Readonly<Record<"inbox" | "recent" | "drafts" | "scheduled", ComponentType>> = {
+  inbox: Inbox,
+  recent: RecentConversations,
+  drafts: Drafts,
+  scheduled: ScheduledMessages,
+};
+
+function Middle({ now }: { readonly now: Place }) {
+  if (now.kind === "narrow") {
+    const isWritable = isConversation(now.terms) || (now.terms.length === 1 && destinationOf(now) !== null);
+    return (
+      <>
+        <FeedHead target={now} />
+        <Feed key={narrowKey(now.terms)} target={now} />
+        <Typing />
+        {isWritable || isComposeOpen.value ? <ComposeBox /> : null}
+      </>
+    );
+  }
+  if ("section" in now) return <Panels key={now.kind} kind={now.kind} section={now.section} />;
+  const Page = pages[now.kind];
+  return (
+    <>
+      <Page />
+      {isComposeOpen.value ? <ComposeBox /> : null}
+    </>
+  );
+}
+
+function ConnectionBar() {
+  const { value } = connection;
+  if (value.state !== "offline") return null;
+  return (
+    <div class="connection" role="status">
+      <span>No connection. You can read what is here; nothing is sent until the server is back.</span>
+      <button type="button" onClick={reconnect}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
+function Notices() {
+  return (
+    <div class="notices" role="status">
+      {notices.value.map(({ id, text, isProblem, action }) => (
+        <p key={id} class={`notice ${isProblem ? "problem" : ""}`}>
+          {text}
+          {action === null ? null : (
+            <button
+              type="button"
+              onClick={() => {
+                dropNotice(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </button>
+          )}
+          <IconButton icon="close" label="Dismiss" onClick={() => dropNotice(id)} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+export function App() {
+  const { value } = session;
+  if (value.state === "unknown") return null;
+  if (value.state === "out") return <Login notice={value.notice} />;
+  if (chat.value === null) return <main class="starting">Connecting</main>;
+  return (
+    <div class="app">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the messages
+      </button>
+      <TopBar />
+      <ConnectionBar />
+      <div class="columns">
+        <LeftBar />
+        {isLeftOpen.value ? (
+          <button
+            type="button"
+            class="veil"
+            aria-label="Close the conversations"
+            onClick={() => {
+              isLeftOpen.value = false;
+            }}
+          />
+        ) : null}
+        <main class="middle" id="main" tabIndex={-1}>
+          <Middle now={place.value} />
+        </main>
+        <RightBar />
+      </div>
+      <Notices />
+      <LiveRegion />
+      <MessageDialogs />
+      <PersonCard />
+      <ImageViewer />
+      <KeyboardHelp shortcuts={shortcuts} />
+    </div>
+  );
+}

@@ -1,0 +1,287 @@
+/** The list of messages: opens at the first unread one, grows at both ends, and keeps its place when it changes. */
+import { signal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Message } from "../../../client/src/api/index.ts";
+import { conversationKey } from "../../../client/src/state/index.ts";
+import { editing } from "../actions.ts";
+import { explain } from "../api.ts";
+import { extendList, openList } from "../fetching.ts";
+import { pending } from "../pending.ts";
+import { messagesOf } from "../state/message-lists.ts";
+import { directOf, isConversation, type NarrowPlace, narrowKey, type Term, topicOf } from "../state/narrow.ts";
+import { messages, myId, unread } from "../store.ts";
+import { dayOf, startOfDay } from "../time.ts";
+import { ConversationHead } from "./conversation-head.tsx";
+import { Icon } from "./icon.tsx";
+import { MessageRow, PendingRow } from "./message-row.tsx";
+import { Scroller } from "./scroller.ts";
+
+/** The message that keys act on. */
+export const cursor = signal<number | null>(null);
+
+/** Pixels to an end at which the next page is fetched. */
+const reach = 1_500;
+/** Seconds within which messages of one person follow without a head. */
+const groupSeconds = 600;
+
+interface RowInfo {
+  readonly message: Message;
+  readonly day: string | null;
+  readonly startsConversation: boolean;
+  readonly isCompact: boolean;
+}
+
+function layOut(list: readonly Message[], isOne: boolean): readonly RowInfo[] {
+  return list.map((message, index) => {
+    const before = list[index - 1];
+    const isNewDay = before === undefined || startOfDay(before.timestamp) !== startOfDay(message.timestamp);
+    const isSamePlace =
+      before !== undefined && conversationKey(myId.value, before) === conversationKey(myId.value, message);
+    const follows =
+      isSamePlace &&
+      !isNewDay &&
+      before.sender_id === message.sender_id &&
+      message.timestamp - before.timestamp < groupSeconds;
+    return {
+      message,
+      day: isNewDay ? dayOf(message.timestamp) : null,
+      startsConversation: !isOne && !isSamePlace,
+      isCompact: follows,
+    };
+  });
+}
+
+function unreadIds(): ReadonlySet<number> {
+  return new Set([...unread.value.values()].flat());
+}
+
+function Status({ problem, onRetry }: { readonly problem: string | null; readonly onRetry: () => void }) {
+  if (problem === null) return <p class="waiting">Loading messages</p>;
+  return (
+    <div class="empty" role="alert">
+      <p>The messages were not loaded. {problem}</p>
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+interface RowState {
+  readonly terms: readonly Term[];
+  /** The first message that was unread when the list was opened. */
+  readonly isMarked: boolean;
+  readonly isCursor: boolean;
+  readonly isUnread: boolean;
+  readonly isEditing: boolean;
+}
+
+/** The message with the lines above it. */
+function rowOf({ message, day, startsConversation, isCompact }: RowInfo, { isMarked, ...state }: RowState) {
+  return [
+    day === null ? null : (
+      <div class="day" key={`day-${message.id}`}>
+        <span>{day}</span>
+      </div>
+    ),
+    isMarked ? (
+      <div class="new-mark" key={`new-${message.id}`}>
+        <span>New</span>
+      </div>
+    ) : null,
+    startsConversation ? <ConversationHead key={`head-${message.id}`} message={message} /> : null,
+    <MessageRow
+      key={message.id}
+      message={message}
+      isCompact={isCompact && !isMarked && !startsConversation}
+      {...state}
+    />,
+  ];
+}
+
+function emptyText(terms: readonly Term[]): string {
+  if (directOf(terms) !== null) return "No messages yet. Write the first one below.";
+  if (topicOf(terms) !== null) return "This topic has no messages. Write the first one below.";
+  if (terms.some(({ operator }) => operator === "search")) return "No message matches. Try fewer or other words.";
+  if (terms.some(({ operand }) => operand === "starred")) return "Star messages to find them here.";
+  if (terms.some(({ operand }) => operand === "mentioned")) return "Messages that mention you will be here.";
+  return "No messages yet.";
+}
+
+function PendingRows({ terms }: { readonly terms: readonly Term[] }) {
+  const key = narrowKey(terms);
+  const here = pending.value.filter(({ to }) => {
+    if (terms.length === 0) return true;
+    if (to.kind === "direct") {
+      const operand = [...to.userIds].sort((a, b) => a - b);
+      return narrowKey([{ operator: "dm", operand }]) === key;
+    }
+    const channel = { operator: "channel", operand: to.channelId };
+    return [narrowKey([channel]), narrowKey([channel, { operator: "topic", operand: to.topic }])].includes(key);
+  });
+  return (
+    <>
+      {here.map((message) => (
+        <PendingRow key={message.localId} message={message} />
+      ))}
+    </>
+  );
+}
+
+/** The list of a place, and what scrolls and fetches it. */
+function useFeed({ terms, near }: NarrowPlace) {
+  const key = narrowKey(terms);
+  const box = useRef<HTMLElement>(null);
+  const scroller = useRef<Scroller | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const opened = useRef<{ key: string; near: number | null } | null>(null);
+  const firstNew = useRef<{ key: string; id: number | null }>({ key: "", id: null });
+  const list = messages.value.lists.get(key);
+  const shown = messagesOf(messages.value, key);
+  const pendingCount = pending.value.length;
+  const isUnread = unreadIds();
+
+  const open = (anchor: number | "first_unread") => {
+    setProblem(null);
+    openList(terms, anchor).catch((error) => setProblem(explain(error)));
+  };
+  // Opening, and fetching again what has become stale.
+  useEffect(() => {
+    const isKnown = list !== undefined && !list.isStale && (near === null || list.ids.includes(near));
+    if (isKnown) return;
+    const isHere = opened.current?.key === key && opened.current.near === near;
+    const stay = isHere && scroller.current?.isAtEnd !== true ? scroller.current?.nearest : null;
+    open(stay ?? near ?? "first_unread");
+  }, [key, near, list?.isStale, list === undefined]);
+
+  const extend = (side: "older" | "newer") => {
+    extendList(terms, side).catch((error) => setProblem(explain(error)));
+  };
+  const onScroll = () => {
+    const { current } = box;
+    if (current === null || scroller.current === null) return;
+    scroller.current.note();
+    if (list === undefined || problem !== null) return;
+    if (!list.foundOldest && current.scrollTop < reach) extend("older");
+    if (!list.foundNewest && current.scrollHeight - current.scrollTop - current.clientHeight < reach) extend("newer");
+  };
+
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null || list === undefined) return;
+    const isReady = near === null || list.ids.includes(near);
+    if (opened.current?.key === key && opened.current.near === near) scroller.current?.restore();
+    else if (isReady && !list.isStale) {
+      opened.current = { key, near };
+      scroller.current = new Scroller(current, terms);
+      const first = shown.find(({ id }) => isUnread.has(id))?.id ?? null;
+      firstNew.current = { key, id: first };
+      cursor.value = near ?? first ?? shown.at(-1)?.id ?? null;
+      current.scrollTop = current.scrollHeight;
+      if (near !== null) scroller.current.show(near, 0.3);
+      else if (first !== null && first !== shown[0]?.id) scroller.current.show(first, 0.2);
+      else if (first !== null) scroller.current.show(first, 0.05);
+    }
+    onScroll();
+  }, [key, near, list, pendingCount]);
+
+  useEffect(() => {
+    const look = () => scroller.current?.note();
+    const resized = () => scroller.current?.restore();
+    addEventListener("focus", look);
+    document.addEventListener("visibilitychange", look);
+    const observer = new ResizeObserver(resized);
+    if (box.current !== null) observer.observe(box.current);
+    return () => {
+      removeEventListener("focus", look);
+      document.removeEventListener("visibilitychange", look);
+      observer.disconnect();
+    };
+  }, []);
+  const mark = firstNew.current.key === key ? firstNew.current.id : null;
+  return { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark };
+}
+
+export function Feed({ target }: { readonly target: NarrowPlace }) {
+  const { terms, near } = target;
+  const { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark } = useFeed(target);
+  const { value: at } = cursor;
+  const { value: edited } = editing;
+  const isOne = isConversation(terms);
+  return (
+    <div class="feed-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <section class="feed" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
+        {list === undefined ? <Status problem={problem} onRetry={() => open(near ?? "first_unread")} /> : null}
+        {list?.foundOldest === false ? <p class="waiting">Loading older messages</p> : null}
+        {list !== undefined && shown.length === 0 && pendingCount === 0 && list.foundNewest ? (
+          <p class="empty">{emptyText(terms)}</p>
+        ) : null}
+        {layOut(shown, isOne).flatMap((row) =>
+          rowOf(row, {
+            terms,
+            isMarked: row.message.id === mark,
+            isCursor: row.message.id === at,
+            isUnread: isUnread.has(row.message.id),
+            isEditing: row.message.id === edited,
+          }),
+        )}
+        {list === undefined || list.foundNewest ? (
+          <PendingRows terms={terms} />
+        ) : (
+          <p class="waiting">Loading newer messages</p>
+        )}
+        {list !== undefined && problem !== null ? (
+          <Status problem={problem} onRetry={() => open(scroller.current?.nearest ?? "first_unread")} />
+        ) : null}
+      </section>
+      <ToEnd
+        box={box}
+        isAtEnd={() => scroller.current?.isAtEnd !== false}
+        isEnd={list?.foundNewest !== false}
+        onEnd={() => jumpToEnd(terms, scroller.current)}
+      />
+    </div>
+  );
+}
+
+async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Promise<void> {
+  const list = messages.peek().lists.get(narrowKey(terms));
+  if (scroller === null) return;
+  scroller.isAtEnd = true;
+  if (list?.foundNewest === false) await openList(terms, "newest").catch(() => undefined);
+  scroller.restore();
+  scroller.note();
+}
+
+interface ToEndProps {
+  readonly box: { readonly current: HTMLElement | null };
+  readonly isAtEnd: () => boolean;
+  readonly isEnd: boolean;
+  readonly onEnd: () => void;
+}
+
+function ToEnd({ box, isAtEnd, isEnd, onEnd }: ToEndProps) {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    const { current } = box;
+    const look = () => show(!isAtEnd());
+    current?.addEventListener("scroll", look, { passive: true });
+    return () => current?.removeEventListener("scroll", look);
+  }, []);
+  if (!isShown && isEnd) return null;
+  return (
+    <button
+      type="button"
+      class="to-end"
+      aria-label="Go to the newest message"
+      title="Go to the newest message (End)"
+      onClick={() => {
+        onEnd();
+        show(false);
+      }}
+    >
+      <Icon name="bottom" size={16} />
+    </button>
+  );
+}

@@ -1,0 +1,38 @@
+/** Shows a picture or a video of a message over the page. */
+import { signal } from "@preact/signals";
+import { Dialog } from "./parts.tsx";
+
+interface Shown {
+  readonly href: string;
+  readonly isVideo: boolean;
+}
+
+const shown = signal<Shown | null>(null);
+
+export function openImage(next: Shown): void {
+  shown.value = next;
+}
+
+export function ImageViewer() {
+  const { value } = shown;
+  if (value === null) return null;
+  const name = decodeURIComponent(value.href.split("/").at(-1) ?? "Picture");
+  const close = () => {
+    shown.value = null;
+  };
+  return (
+    <Dialog title={name} onClose={close} class="viewer">
+      {value.isVideo ? (
+        // biome-ignore lint/a11y/useMediaCaption: uploaded videos have no captions
+        <video controls src={value.href} aria-label={name} />
+      ) : (
+        <img src={value.href} alt={name} />
+      )}
+      <p>
+        <a href={value.href} target="_blank" rel="noopener noreferrer">
+          Open in a new tab
+        </a>
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,66 @@
+/** Log in with address and password. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, explain } from "../api.ts";
+import { logIn } from "../session.ts";
+import { Icon } from "./icon.tsx";
+import { Problem } from "./parts.tsx";
+
+interface Shown {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What anybody may know of the organization. */
+async function readOrganization(): Promise<Shown> {
+  const response = await fetch("/api/v1/server_settings", { credentials: "omit" });
+  const body = (await response.json()) as Record<string, unknown>;
+  return { name: String(body["realm_name"] ?? "Colloquy"), description: String(body["realm_description"] ?? "") };
+}
+
+export function Login({ notice }: { readonly notice: string | null }) {
+  const [organization, setOrganization] = useState<Shown>({ name: "Colloquy", description: "" });
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const address = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    address.current?.focus();
+    // The page works without the name.
+    readOrganization().then(setOrganization, () => undefined);
+  }, []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    setBusy(true);
+    setProblem(null);
+    try {
+      await logIn(String(form.get("username")), String(form.get("password")));
+    } catch (error) {
+      setProblem(error instanceof ApiError ? explain(error) : "The server did not answer. Try again in a moment.");
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="login">
+      <form class="login-box" onSubmit={submit}>
+        <span class="login-mark">
+          <Icon name="direct" size={28} />
+        </span>
+        <h1>{organization.name}</h1>
+        {notice === null ? <p class="quiet">Log in to continue.</p> : <p class="login-notice">{notice}</p>}
+        <label>
+          Email address
+          <input name="username" type="text" inputMode="email" autocomplete="username" required ref={address} />
+        </label>
+        <label>
+          Password
+          <input name="password" type="password" autocomplete="current-password" required />
+        </label>
+        <Problem text={problem} />
+        <button type="submit" class="primary" disabled={isBusy}>
+          {isBusy ? "Logging in" : "Log in"}
+        </button>
+        <p class="quiet">New here? Open the invitation that you were sent.</p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,230 @@
+/** One message: who, when, what, and what can be done with it. */
+import { useState } from "preact/hooks";
+import type { Message } from "../../../client/src/api/index.ts";
+import {
+  conversationOf,
+  copyText,
+  editing,
+  linkTo,
+  messageDialog,
+  quoteOf,
+  thumbsUp,
+  toggleReaction,
+  toggleStar,
+} from "../actions.ts";
+import { openCompose } from "../compose/compose-state.ts";
+import { hrefOf } from "../navigation.ts";
+import { attempt } from "../notices.ts";
+import { dropPending, type PendingMessage, sendAgain } from "../pending.ts";
+import { canDelete, canEdit, canMove } from "../permissions.ts";
+import { markUnreadFrom } from "../reading.ts";
+import type { Term } from "../state/narrow.ts";
+import { chat, myId, nameOf, people } from "../store.ts";
+import { clockOf, fullTime } from "../time.ts";
+import { EditBox } from "./edit-box.tsx";
+import { openImage } from "./image-viewer.tsx";
+import { Avatar, Html, IconButton, Menu, type MenuItem, memo } from "./parts.tsx";
+import { openPerson } from "./person-card.tsx";
+import { MessageWidget } from "./poll.tsx";
+import { Reactions } from "./reactions.tsx";
+
+interface Props {
+  readonly message: Message;
+  readonly terms: readonly Term[];
+  /** Follows a message of the same sender. */
+  readonly isCompact: boolean;
+  readonly isCursor: boolean;
+  readonly isUnread: boolean;
+  readonly isEditing: boolean;
+}
+
+export function quote(message: Message): Promise<boolean> {
+  return attempt("The message cannot be quoted", async () => {
+    openCompose({ to: conversationOf(message, null), insert: await quoteOf(message) });
+  });
+}
+
+export function menuItems(message: Message, terms: readonly Term[]): readonly (MenuItem | null)[] {
+  const isStarred = message.flags.includes("starred");
+  const open = (kind: "delete" | "move" | "history" | "receipts") => () => {
+    messageDialog.value = { kind, message };
+  };
+  const when = (condition: boolean | undefined, item: MenuItem) => (condition === true ? item : null);
+  const hasHistory = message.last_edit_timestamp !== undefined || message.last_moved_timestamp !== undefined;
+  return [
+    when(canEdit(message) && message.submessages.length === 0, {
+      label: "Edit",
+      keys: "e",
+      run: () => {
+        editing.value = message.id;
+      },
+    }),
+    { label: "Quote in reply", keys: ">", run: () => quote(message) },
+    { label: isStarred ? "Remove star" : "Star", keys: "Ctrl S", run: () => toggleStar(message) },
+    { label: "Copy link", keys: "L", run: () => copyText(linkTo(message), "The link is copied.") },
+    {
+      label: "Mark as unread from here",
+      keys: "U",
+      run: () => attempt("The messages were not marked", () => markUnreadFrom(message.id, terms)),
+    },
+    when(canMove(message), { label: "Move", keys: "m", run: open("move") }),
+    when(hasHistory && chat.value?.realm_allow_edit_history, {
+      label: "View edit history",
+      keys: "H",
+      run: open("history"),
+    }),
+    when(chat.value?.realm_enable_read_receipts, { label: "View read receipts", keys: "V", run: open("receipts") }),
+    when(canDelete(message), { label: "Delete", isDangerous: true, run: open("delete") }),
+  ];
+}
+
+function Actions({ message, terms }: Pick<Props, "message" | "terms">) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div class={`message-actions ${isOpen ? "open" : ""}`}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="React with thumbs up"
+        title="React with thumbs up (+)"
+        onClick={() => toggleReaction(message, thumbsUp)}
+      >
+        👍
+      </button>
+      <IconButton
+        icon="smile"
+        label="Add a reaction (:)"
+        onClick={() => {
+          messageDialog.value = { kind: "react", message };
+        }}
+      />
+      <IconButton icon="quote" label="Quote in reply (>)" onClick={() => quote(message)} />
+      <IconButton icon="more" label="More actions (i)" onClick={() => setOpen(!isOpen)} />
+      {isOpen ? <Menu label="Message" items={menuItems(message, terms)} onClose={() => setOpen(false)} /> : null}
+    </div>
+  );
+}
+
+/** Pictures open in the viewer of the page; other links are the browser's business. */
+function openPicture(event: MouseEvent): void {
+  if (!(event.target instanceof Element) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target.closest(".message_inline_image a");
+  const href = link?.getAttribute("href") ?? "";
+  if (link === null || !href.startsWith("/")) return;
+  event.preventDefault();
+  openImage({ href, isVideo: link.parentElement?.classList.contains("message_inline_video") === true });
+}
+
+function Content({ message, isEditing }: Pick<Props, "message" | "isEditing">) {
+  if (isEditing) return <EditBox message={message} />;
+  if (message.submessages.length > 0) return <MessageWidget message={message} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: catches clicks on links, which are reachable by keyboard
+    <div class="message-content" onClick={openPicture}>
+      <Html html={message.match_content ?? message.content} />
+    </div>
+  );
+}
+
+const Time = ({ message }: { readonly message: Message }) => (
+  <a class="message-time" href={hrefOf(conversationOf(message))} title={fullTime(message.timestamp)}>
+    {clockOf(message.timestamp)}
+  </a>
+);
+
+export const MessageRow = memo((props: Props) => {
+  const { message, isCompact, isCursor, isUnread, isEditing, terms } = props;
+  const isMine = message.sender_id === myId.value;
+  const isMention = message.flags.includes("mentioned");
+  const sender = people.value.get(message.sender_id);
+  const classes = [
+    "message",
+    isCompact ? "compact" : "",
+    isCursor ? "cursor" : "",
+    isUnread ? "unread" : "",
+    isMine ? "mine" : "",
+    isMention ? "mention" : "",
+  ];
+  return (
+    <article
+      class={classes.join(" ")}
+      data-id={message.id}
+      tabIndex={isCursor ? 0 : -1}
+      aria-label={`${sender?.full_name ?? message.sender_full_name}, ${clockOf(message.timestamp)}`}
+    >
+      <div class="message-side">{isCompact ? <Time message={message} /> : <Avatar userId={message.sender_id} />}</div>
+      <div class="message-main">
+        {isCompact ? null : (
+          <div class="message-head">
+            <button type="button" class="sender" onClick={() => openPerson(message.sender_id)}>
+              {sender?.full_name ?? message.sender_full_name}
+            </button>
+            {sender?.is_bot === true ? <span class="tag">Bot</span> : null}
+            <Time message={message} />
+          </div>
+        )}
+        <Content message={message} isEditing={isEditing} />
+        <Reactions message={message} />
+      </div>
+      <div class="message-marks">
+        {message.last_edit_timestamp === undefined ? null : (
+          <button
+            type="button"
+            class="mark"
+            onClick={() => {
+              messageDialog.value = { kind: "history", message };
+            }}
+          >
+            edited
+          </button>
+        )}
+        <button
+          type="button"
+          class={`star ${message.flags.includes("starred") ? "on" : ""}`}
+          aria-label="Star"
+          aria-pressed={message.flags.includes("starred")}
+          title="Star (Ctrl S)"
+          onClick={() => toggleStar(message)}
+        >
+          {message.flags.includes("starred") ? "★" : "☆"}
+        </button>
+      </div>
+      <Actions message={message} terms={terms} />
+    </article>
+  );
+});
+
+/** A message on its way, or one that was not sent. */
+export function PendingRow({ message }: { readonly message: PendingMessage }) {
+  return (
+    <article class={`message mine pending ${message.problem === null ? "" : "failed"}`} aria-label="Your message">
+      <div class="message-side">
+        <Avatar userId={myId.value} />
+      </div>
+      <div class="message-main">
+        <div class="message-head">
+          <span class="sender">{nameOf(myId.value)}</span>
+          <span class="message-time">{message.problem === null ? "sending" : "not sent"}</span>
+        </div>
+        <div class="message-content plain">{message.content}</div>
+        {message.problem === null ? null : (
+          <p class="problem" role="alert">
+            {message.problem}{" "}
+            <button type="button" onClick={() => sendAgain(message)}>
+              Send again
+            </button>{" "}
+            <button
+              type="button"
+              onClick={() => {
+                dropPending(message.localId);
+                openCompose({ to: message.to, insert: message.content });
+              }}
+            >
+              Edit
+            </button>
+          </p>
+        )}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,248 @@
+/** Small parts that many views use: avatars, dialogs, menus, buttons with icons, parts that load when needed. */
+import { Component, type ComponentChildren, type ComponentType, type VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fragmentOf } from "../content.ts";
+import { onLeave } from "../navigation.ts";
+import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+/** Renders again only if a property has changed. */
+export function memo<P extends object>(render: (props: P) => VNode | null): ComponentType<P> {
+  return class Memo extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>) {
+      const before = this.props as Readonly<Record<string, unknown>>;
+      return Object.entries(next).some(([name, value]) => before[name] !== value);
+    }
+    override render(props: P) {
+      return render(props);
+    }
+  };
+}
+
+/** A view whose code is loaded when it is first shown. */
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let loaded: ComponentType<P> | null = null;
+  return function Lazy(props: P) {
+    const [, show] = useState(0);
+    const [isBroken, setBroken] = useState(false);
+    useEffect(() => {
+      if (loaded !== null) return;
+      load().then(
+        (view) => {
+          loaded = view;
+          show(1);
+        },
+        () => setBroken(true),
+      );
+    }, []);
+    if (isBroken)
+      return <p class="problem">This part could not be loaded. Check your network, then reload the page.</p>;
+    const View = loaded;
+    return View === null ? <p class="waiting">Loading</p> : <View {...props} />;
+  };
+}
+
+/** HTML of the server (content.ts). */
+export const Html = memo(
+  ({ html, class: className = "rendered" }: { readonly html: string; readonly class?: string }) => {
+    const fill = (element: HTMLElement | null) => element?.replaceChildren(fragmentOf(html, myId.peek()));
+    return <div class={className} key={html} ref={fill} />;
+  },
+);
+
+const hues = 12;
+
+function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? "")][0] ?? "");
+  return letters.join("").toUpperCase() || "?";
+}
+
+/** The uploaded picture of a person; initials on a color of their own otherwise. */
+export function Avatar({
+  userId,
+  size = "medium",
+}: {
+  readonly userId: number;
+  readonly size?: "small" | "medium" | "large";
+}) {
+  const person = people.value.get(userId);
+  const url = person?.avatar_url;
+  if (typeof url === "string" && url.startsWith("/") && !url.startsWith("//")) {
+    return <img class={`avatar ${size}`} src={url} alt="" loading="lazy" />;
+  }
+  return (
+    <span class={`avatar ${size} hue-${(userId * 5) % hues}`} aria-hidden="true">
+      {initialsOf(person?.full_name ?? "?")}
+    </span>
+  );
+}
+
+const activeMs = 140_000;
+
+export function presenceOf(userId: number): "active" | "idle" | "offline" {
+  const presence = presences.value[String(userId)];
+  if (presence === undefined || !("active_timestamp" in presence)) return "offline";
+  const now = minute.value;
+  if (now - presence.active_timestamp * 1000 < activeMs) return "active";
+  return now - presence.idle_timestamp * 1000 < activeMs ? "idle" : "offline";
+}
+
+export function PresenceDot({ person }: { readonly person: Person }) {
+  if (person.is_bot) return <span class="dot bot" title="Bot" />;
+  const state = presenceOf(person.user_id);
+  const label = { active: "Active", idle: "Idle", offline: "Offline" }[state];
+  return <span class={`dot ${state}`} role="img" aria-label={label} title={label} />;
+}
+
+export function PersonName({ userId }: { readonly userId: number }) {
+  return <span class="person-name">{nameOf(userId)}</span>;
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: (event: MouseEvent) => void;
+  readonly class?: string;
+  readonly isPressed?: boolean;
+}
+
+export function IconButton({ icon, label, onClick, class: className = "", isPressed }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${className}`}
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+      {...(isPressed === undefined ? {} : { "aria-pressed": isPressed })}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+}
+
+/** A dialog of the browser: it keeps the focus inside, Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    const forget = onLeave(onClose);
+    return () => {
+      forget();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${className}`}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+    >
+      <div class="dialog-box">
+        <header class="dialog-head">
+          <h2>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+        <div class="dialog-body">{children}</div>
+      </div>
+    </dialog>
+  );
+}
+
+export interface MenuItem {
+  readonly label: string;
+  readonly keys?: string;
+  readonly isDangerous?: boolean;
+  run(): void;
+}
+
+interface MenuProps {
+  readonly label: string;
+  readonly items: readonly (MenuItem | null)[];
+  readonly onClose: () => void;
+}
+
+/** A menu below the button that opened it; arrow keys move, Escape closes. */
+export function Menu({ label, items, onClose }: MenuProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.querySelector("button")?.focus();
+    keepInView(box.current);
+    const outside = (event: Event) => {
+      if (event.target instanceof Node && box.current?.contains(event.target) === false) onClose();
+    };
+    document.addEventListener("pointerdown", outside, true);
+    const forget = onLeave(onClose);
+    return () => {
+      document.removeEventListener("pointerdown", outside, true);
+      forget();
+      if (before instanceof HTMLElement && before.isConnected && document.activeElement === document.body)
+        before.focus();
+    };
+  }, []);
+  const move = (event: KeyboardEvent) => {
+    const buttons = [...(box.current?.querySelectorAll("button") ?? [])];
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape" || event.key === "Tab") onClose();
+    else if (step === undefined) return;
+    else buttons[(at + step + buttons.length) % buttons.length]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="menu" role="menu" tabIndex={-1} aria-label={label} ref={box} onKeyDown={move}>
+      {items.map((item) =>
+        item === null ? null : (
+          <button
+            type="button"
+            role="menuitem"
+            key={item.label}
+            class={item.isDangerous === true ? "danger" : ""}
+            onClick={() => {
+              onClose();
+              item.run();
+            }}
+          >
+            <span>{item.label}</span>
+            {item.keys === undefined ? null : <kbd>{item.keys}</kbd>}
+          </button>
+        ),
+      )}
+    </div>
+  );
+}
+
+/** A menu near an edge opens to the other side. */
+function keepInView(box: HTMLElement | null): void {
+  if (box === null) return;
+  const { bottom, left, right } = box.getBoundingClientRect();
+  if (bottom > innerHeight - 8) box.classList.add("upwards");
+  if (left < 8) box.classList.add("to-right");
+  if (right > innerWidth - 8) box.classList.add("to-left");
+}
+
+export function Problem({ text }: { readonly text: string | null }) {
+  return text === null ? null : (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}

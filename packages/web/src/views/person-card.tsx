@@ -1,0 +1,107 @@
+/** What the page knows of a person, and how to reach them. */
+import { signal } from "@preact/signals";
+import { client } from "../api.ts";
+import { openCompose } from "../compose/compose-state.ts";
+import { go } from "../navigation.ts";
+import { attempt, tell } from "../notices.ts";
+import { directNarrow, narrow } from "../state/narrow.ts";
+import { chat, myId, people, statuses } from "../store.ts";
+import { Avatar, Dialog, PresenceDot } from "./parts.tsx";
+
+const opened = signal<number | null>(null);
+
+export function openPerson(userId: number): void {
+  opened.value = userId;
+}
+
+export const roleNames: Readonly<Record<number, string>> = {
+  100: "Owner",
+  200: "Administrator",
+  300: "Moderator",
+  400: "Member",
+  600: "Guest",
+};
+
+function localTime(timezone: string): string | null {
+  if (timezone === "") return null;
+  try {
+    return new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone: timezone }).format();
+  } catch {
+    return null;
+  }
+}
+
+export function PersonCard() {
+  const userId = opened.value;
+  const person = userId === null ? undefined : people.value.get(userId);
+  if (userId === null || person === undefined) return null;
+  const close = () => {
+    opened.value = null;
+  };
+  const status = statuses.value[String(userId)];
+  const time = localTime(person.timezone);
+  const isMuted = chat.value?.muted_users?.some(({ id }) => id === userId) === true;
+  const fields = (chat.value?.custom_profile_fields ?? []).flatMap(({ id, name }) => {
+    const value = person.profile_data?.[String(id)]?.value;
+    return value === undefined ? [] : [{ name, value }];
+  });
+  const mute = async () => {
+    const operation = isMuted
+      ? "DELETE /users/me/muted_users/{muted_user_id}"
+      : "POST /users/me/muted_users/{muted_user_id}";
+    const isDone = await attempt("The person was not changed", () => client.call(operation, { muted_user_id: userId }));
+    if (isDone) tell(isMuted ? `${person.full_name} is no longer muted.` : `${person.full_name} is muted.`);
+  };
+  return (
+    <Dialog title={person.full_name} onClose={close} class="person-card">
+      <div class="person-top">
+        <Avatar userId={userId} size="large" />
+        <div>
+          <p>
+            <PresenceDot person={person} /> {person.is_bot ? "Bot" : roleNames[person.role]}
+          </p>
+          {status?.status_text === undefined ? null : <p class="quiet">{status.status_text}</p>}
+          <p class="quiet">{person.delivery_email ?? person.email}</p>
+          {time === null ? null : <p class="quiet">Local time {time}</p>}
+        </div>
+      </div>
+      {fields.length === 0 ? null : (
+        <dl class="facts">
+          {fields.map(({ name, value }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <div class="buttons">
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            close();
+            go(directNarrow([userId]));
+            openCompose({ to: directNarrow([userId]) });
+          }}
+        >
+          {userId === myId.value ? "Write a note to yourself" : "Write a direct message"}
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            go(narrow([{ operator: "sender", operand: userId }]));
+          }}
+        >
+          Messages sent
+        </button>
+        {userId === myId.value ? null : (
+          <button type="button" onClick={mute}>
+            {isMuted ? "Unmute" : "Mute"}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

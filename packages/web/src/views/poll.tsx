@@ -1,0 +1,123 @@
+/** Polls and to-do lists: what the submessages of a message say, in their order. */
+import { useState } from "preact/hooks";
+import type { Message } from "../../../client/src/api/index.ts";
+import { client } from "../api.ts";
+import { attempt } from "../notices.ts";
+import { type Option, type Task, type Widget, widgetOf } from "../state/widget.ts";
+import { myId, nameOf } from "../store.ts";
+
+const save = (message: Message, content: unknown) =>
+  attempt("The server did not accept it", () =>
+    client.call("POST /submessage", {
+      message_id: message.id,
+      msg_type: "widget",
+      content: JSON.stringify(content),
+    }),
+  );
+
+function Adder({ label, onAdd }: { readonly label: string; readonly onAdd: (text: string) => void }) {
+  const [text, setText] = useState("");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (text.trim() === "") return;
+    onAdd(text.trim());
+    setText("");
+  };
+  return (
+    <form class="widget-add" onSubmit={submit}>
+      <input
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit">Add</button>
+    </form>
+  );
+}
+
+function PollOption({ message, option, most }: { message: Message; option: Option; most: number }) {
+  const isMine = option.voters.includes(myId.value);
+  return (
+    <li class="poll-option">
+      <button
+        type="button"
+        class={`poll-vote ${isMine ? "mine" : ""}`}
+        aria-pressed={isMine}
+        aria-label={`Vote for ${option.text}: ${option.voters.length} votes`}
+        onClick={() => save(message, { type: "vote", key: option.key, vote: isMine ? -1 : 1 })}
+      >
+        {option.voters.length}
+      </button>
+      <span class="poll-text">
+        {option.text}
+        <span class="quiet"> {option.voters.map(nameOf).join(", ")}</span>
+        <progress value={option.voters.length} max={Math.max(1, most)} aria-hidden="true" />
+      </span>
+    </li>
+  );
+}
+
+function Poll({ message, widget }: { message: Message; widget: Extract<Widget, { kind: "poll" }> }) {
+  const most = Math.max(...widget.options.map(({ voters }) => voters.length), 0);
+  const add = (text: string) => {
+    const idx = widget.options.filter(({ key }) => key.startsWith(`${myId.value},`)).length + 1;
+    return save(message, { type: "new_option", idx, option: text });
+  };
+  return (
+    <section class="widget" aria-label="Poll">
+      <h3>{widget.question === "" ? "Poll" : widget.question}</h3>
+      <ul>
+        {widget.options.map((option) => (
+          <PollOption key={option.key} message={message} option={option} most={most} />
+        ))}
+      </ul>
+      <Adder label="New option" onAdd={add} />
+    </section>
+  );
+}
+
+function TaskRow({ message, task }: { message: Message; task: Task }) {
+  return (
+    <li>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={task.isDone}
+          onChange={() => save(message, { type: "strike", key: task.key })}
+        />
+        <span class={task.isDone ? "done" : ""}>
+          {task.text} <span class="quiet">{task.note}</span>
+        </span>
+      </label>
+    </li>
+  );
+}
+
+function TodoList({ message, widget }: { message: Message; widget: Extract<Widget, { kind: "todo" }> }) {
+  const add = (task: string) => {
+    const key = widget.tasks.length + 1 + Math.floor(Math.random() * 100);
+    return save(message, { type: "new_task", key, task, desc: "", completed: false });
+  };
+  return (
+    <section class="widget" aria-label="To-do list">
+      <h3>{widget.title === "" ? "Task list" : widget.title}</h3>
+      <ul>
+        {widget.tasks.map((task) => (
+          <TaskRow key={task.key} message={message} task={task} />
+        ))}
+      </ul>
+      <Adder label="New task" onAdd={add} />
+    </section>
+  );
+}
+
+export function MessageWidget({ message }: { readonly message: Message }) {
+  const widget = widgetOf(message);
+  if (widget === null) return null;
+  return widget.kind === "poll" ? (
+    <Poll message={message} widget={widget} />
+  ) : (
+    <TodoList message={message} widget={widget} />
+  );
+}

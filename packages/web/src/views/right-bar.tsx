@@ -1,0 +1,77 @@
+/** The right side: people, those who are here first. */
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { best } from "../compose/completion.ts";
+import { hrefOf } from "../navigation.ts";
+import { directNarrow } from "../state/narrow.ts";
+import { activeUsers, myId, type Person, statuses, unread } from "../store.ts";
+import { Icon } from "./icon.tsx";
+import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
+import { openPerson } from "./person-card.tsx";
+
+export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
+
+const shownMax = 200;
+const ranks = { active: 0, idle: 1, offline: 2 } as const;
+
+function PersonRow({ person }: { readonly person: Person }) {
+  const { user_id: userId, full_name: name } = person;
+  const count = unread.value.get(userId === myId.value ? "" : String(userId))?.length ?? 0;
+  const status = statuses.value[String(userId)]?.status_text;
+  return (
+    <li class={`person ${presenceOf(userId)}`}>
+      <a class="row" href={hrefOf(directNarrow([userId]))} title={`Direct messages with ${name}`}>
+        <span class="avatar-box">
+          <Avatar userId={userId} size="small" />
+          <PresenceDot person={person} />
+        </span>
+        <span class="row-label">
+          {name}
+          {userId === myId.value ? <span class="quiet"> (you)</span> : null}
+          {status === undefined ? null : <span class="status">{status}</span>}
+        </span>
+        {count === 0 ? null : <span class="count">{count}</span>}
+      </a>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={`About ${name}`}
+        title={`About ${name}`}
+        onClick={() => openPerson(userId)}
+      >
+        <Icon name="more" size={16} />
+      </button>
+    </li>
+  );
+}
+
+export function RightBar() {
+  const [query, setQuery] = useState("");
+  if (!isRightOpen.value) return null;
+  const rank = (person: Person) => (person.is_bot ? 3 : ranks[presenceOf(person.user_id)]);
+  const sorted = [...activeUsers.value].sort((a, b) => rank(a) - rank(b) || a.full_name.localeCompare(b.full_name));
+  const shown = query === "" ? sorted.slice(0, shownMax) : best(sorted, ({ full_name: name }) => name, query, shownMax);
+  return (
+    <aside class="right-bar" aria-label="People">
+      <div class="right-head">
+        <h2>People</h2>
+        <span class="quiet">{activeUsers.value.length}</span>
+      </div>
+      <input
+        type="search"
+        class="filter"
+        id="people-filter"
+        aria-label="Find people"
+        placeholder="Find people (w)"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      <ul class="people">
+        {shown.map((person) => (
+          <PersonRow key={person.user_id} person={person} />
+        ))}
+      </ul>
+      {shown.length === 0 ? <p class="hint">Nobody has this name.</p> : null}
+    </aside>
+  );
+}
