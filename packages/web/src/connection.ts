@@ -62,6 +62,7 @@ function receive(event: Events[keyof Events]): void {
 export async function connect(): Promise<void> {
   disconnect();
   const current = client.events({
+    apply_markdown: true,
     fetch_event_types: null,
     client_gravatar: false,
     slim_presence: true,

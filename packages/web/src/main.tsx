@@ -14,7 +14,7 @@ import { noMessages } from "./state/message-lists.ts";
 import { chat, messages, place } from "./store.ts";
 import { watchTheme } from "./theme.ts";
 import { App } from "./views/app.tsx";
-import { noteTopic } from "./views/left-bar.tsx";
+import { isLeftOpen, noteTopic } from "./views/left-bar.tsx";
 
 const page = document.getElementById("page");
 const retryMs = 2_000;
@@ -66,6 +66,8 @@ effect(() => {
   if (last?.stream_id !== undefined) noteTopic(last.stream_id, last.subject);
 });
 effect(() => {
-  if (place.value !== null) forgetKeptUnread();
+  if (place.value === null) return;
+  forgetKeptUnread();
+  isLeftOpen.value = false;
 });
 start().catch(() => undefined);

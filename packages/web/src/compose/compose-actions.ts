@@ -13,6 +13,7 @@ import {
   focusCompose,
   isComposeOpen,
   lengthOf,
+  sentCount,
   textLimit,
 } from "./compose-state.ts";
 import { stoppedTyping } from "./typing-notice.ts";
@@ -62,6 +63,7 @@ export function sendNow(): void {
   dropDraft(draftId).catch(() => undefined);
   clearCompose();
   focusCompose.value++;
+  sentCount.value++;
   const target = placeOfDestination(to);
   const now = place.peek();
   const isHere = now.kind === "narrow" && narrowKey(now.terms) === narrowKey(target.terms);

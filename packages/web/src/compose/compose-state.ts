@@ -20,6 +20,8 @@ export const composing = signal<Composing>(read());
 export const isComposeOpen = signal(composing.peek().text !== "");
 /** Rises when the text area should take the focus. */
 export const focusCompose = signal(0);
+/** Rises when a message was sent from here: the list goes to its end. */
+export const sentCount = signal(0);
 export const composeProblem = signal<string | null>(null);
 
 function read(): Composing {

@@ -56,11 +56,11 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       ) : null}
       <label>
         They join as
-        <select name="role" defaultValue="400">
+        <select name="role">
           {Object.entries(roleNames)
             .filter(([role]) => Number(role) >= 300 || chat.value?.is_owner === true)
             .map(([role, label]) => (
-              <option key={role} value={role}>
+              <option key={role} value={role} selected={role === "400"}>
                 {label}
               </option>
             ))}
@@ -68,9 +68,9 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       </label>
       <label>
         The invitation is valid for
-        <select name="expiry" defaultValue={String(10 * dayMinutes)}>
+        <select name="expiry">
           {expiries.map(([minutes, label]) => (
-            <option key={minutes} value={minutes}>
+            <option key={minutes} value={minutes} selected={minutes === 10 * dayMinutes}>
               {label}
             </option>
           ))}

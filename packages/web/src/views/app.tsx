@@ -142,7 +142,7 @@ export function App() {
         <main class="middle" id="main" tabIndex={-1}>
           <Middle now={place.value} />
         </main>
-        <RightBar />
+        {"section" in place.value ? null : <RightBar />}
       </div>
       <Notices />
       <LiveRegion />

@@ -5,6 +5,7 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { conversationKey } from "../../../client/src/state/index.ts";
 import { editing } from "../actions.ts";
 import { explain } from "../api.ts";
+import { sentCount } from "../compose/compose-state.ts";
 import { extendList, openList } from "../fetching.ts";
 import { pending } from "../pending.ts";
 import { messagesOf } from "../state/message-lists.ts";
@@ -208,6 +209,13 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
   const { value: at } = cursor;
   const { value: edited } = editing;
   const isOne = isConversation(terms);
+  const sent = sentCount.value;
+  const sentBefore = useRef(sent);
+  useEffect(() => {
+    if (sent === sentBefore.current) return;
+    sentBefore.current = sent;
+    jumpToEnd(terms, scroller.current).catch(() => undefined);
+  }, [sent]);
   return (
     <div class="feed-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}

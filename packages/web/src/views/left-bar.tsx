@@ -217,7 +217,11 @@ function Directs() {
               label={ids.length === 0 ? `${nameOf(myId.value)} (you)` : ids.map(nameOf).join(", ")}
               count={count}
               isCurrent={isAt(directPlace(ids))}
-              before={<DirectMark ids={ids} />}
+              before={
+                <span class="direct-mark">
+                  <DirectMark ids={ids} />
+                </span>
+              }
             />
           ))}
           {rows.length === 0 ? <p class="hint">Pick a person on the right to write to them.</p> : null}

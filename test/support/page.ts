@@ -1,0 +1,68 @@
+/** The page in the system's Chromium: contexts that are logged in, and what the browser complains about. */
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { ensureWebBuilt } from "../../packages/web/build.mjs";
+import type { Client } from "./client.ts";
+import type { Teardown } from "./server.ts";
+
+export { browserObstacle } from "./browser.ts";
+
+/** The password of the accounts that tests create. */
+const password = "correct horse battery";
+
+export async function startChromium(t: Teardown): Promise<Browser> {
+  await ensureWebBuilt();
+  const browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ],
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+export interface OpenPage {
+  readonly page: Page;
+  /** Errors of scripts, and what the browser refused. */
+  readonly complaints: string[];
+  /** Paths of all requests of the page. */
+  readonly requests: string[];
+}
+
+/** A context of its own, as another browser would be. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+  page.on("websocket", (socket) => requests.push(new URL(socket.url()).pathname));
+  return { page, complaints, requests };
+}
+
+/** @param fragment the place, such as `#inbox` */
+export async function logIn(page: Page, url: string, person: Client, fragment = "#inbox"): Promise<void> {
+  await page.goto(`${url}/${fragment}`);
+  await page.getByLabel("Email address").fill(person.account?.email ?? "");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.locator(".app").waitFor();
+}
+
+/** What the messages of the list say, in order. */
+export function textsOf(page: Page): Promise<string[]> {
+  return page.locator(".feed .message[data-id] .rendered").allInnerTexts();
+}
+
+export async function write(page: Page, text: string): Promise<void> {
+  await page.locator("#compose-text").fill(text);
+  await page.keyboard.press("Control+Enter");
+}

@@ -1,0 +1,71 @@
+/** What the first view costs, and how soon a reader with very much to read sees the first unread message. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import t from "tap";
+import { ensureWebBuilt } from "../../packages/web/build.mjs";
+import { browserObstacle, logIn, openPage, startChromium } from "../support/page.ts";
+import { startTestServer } from "../support/server.ts";
+
+const skip = browserObstacle() ?? false;
+const budgets = { script_gzip_bytes_max: 60 * 1024, requests_max: 12 } as const;
+
+t.test("[web.md, Budgets] the script of the first view is small, and every asset is there compressed", async (t) => {
+  const folder = await ensureWebBuilt();
+  const html = readFileSync(join(folder, "index.html"), "utf8");
+  const names = [...html.matchAll(/\/assets\/([\w.-]+\.js)/g)].map((match) => match[1] ?? "");
+  t.ok(names.length > 0);
+  const bytes = names.reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(folder, "assets", name)), { level: 9 }).length,
+    0,
+  );
+  t.ok(bytes <= budgets.script_gzip_bytes_max, `${bytes} bytes`);
+  t.notMatch(html, /<script(?![^>]* src=)|<style| style=| on\w+=/i, "no inline script or style");
+  const assets = readdirSync(join(folder, "assets"));
+  for (const name of assets.filter((one) => /\.(?:js|css|svg)$/.test(one))) {
+    t.match(name, /-[A-Z0-9]{8}\.\w+$/, "the name follows the content");
+    t.ok(assets.includes(`${name}.br`) && assets.includes(`${name}.gz`), name);
+  }
+});
+
+t.test("[web.md, Budgets] the first view needs few requests", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const browser = await startChromium(t);
+  const { page, requests } = await openPage(browser);
+  await logIn(page, server.url, ann);
+  requests.length = 0;
+  await page.reload();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  const counted = requests.filter((path) => path !== "/favicon.ico");
+  t.ok(counted.length <= budgets.requests_max, counted.join(" "));
+});
+
+const topics = 10_000;
+/** Generous, because tests share their machine; the published time is in the measurements. */
+const patienceMs = 10_000;
+
+t.test(
+  "[web.md, Budgets] with 10,000 unread topics the page opens at the first unread message",
+  { skip },
+  async (t) => {
+    const server = await startTestServer(t);
+    const ann = await server.person("Ann Ames");
+    const ben = await server.person("Ben Bright");
+    const numbers = Array.from({ length: topics }, (_, index) => index);
+    for (let at = 0; at < topics; at += 100) {
+      await Promise.all(numbers.slice(at, at + 100).map((one) => ben.say("general", `topic ${one}`, `message ${one}`)));
+    }
+    const browser = await startChromium(t);
+    const { page } = await openPage(browser);
+    await logIn(page, server.url, ann);
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    const start = performance.now();
+    await page.goto(`${server.url}/#narrow/channel/1-general`);
+    await page.locator(".feed .message[data-id]").first().waitFor();
+    t.equal(await page.locator(".new-mark").count(), 1, "the first unread message is marked");
+    const ms = performance.now() - start;
+    t.comment(`${Math.round(ms)} ms until the first unread message`);
+    t.ok(ms < patienceMs);
+  },
+);

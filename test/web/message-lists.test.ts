@@ -1,0 +1,226 @@
+/** The page's lists of messages follow events as fetching them again would. */
+import fc from "fast-check";
+import t from "tap";
+import type { Events, Message } from "../../packages/client/src/api/index.ts";
+import {
+  applyToMessages,
+  type MessageStore,
+  messageLimits,
+  messagesOf,
+  noMessages,
+  withPage,
+} from "../../packages/web/src/state/message-lists.ts";
+import { matcherFor, narrowKey, type Term } from "../../packages/web/src/state/narrow.ts";
+import { widgetOf } from "../../packages/web/src/state/widget.ts";
+
+const me = 2;
+const narrows: readonly (readonly Term[])[] = [
+  [],
+  [{ operator: "channel", operand: 1 }],
+  [
+    { operator: "channel", operand: 1 },
+    { operator: "topic", operand: "a" },
+  ],
+  [
+    { operator: "channel", operand: 2 },
+    { operator: "topic", operand: "b" },
+  ],
+  [{ operator: "is", operand: "starred" }],
+];
+
+function messageOf(id: number, channelId: number, topic: string): Message {
+  return {
+    id,
+    sender_id: 3,
+    content: `<p>${id}</p>`,
+    timestamp: id,
+    reactions: [],
+    submessages: [],
+    type: "stream",
+    stream_id: channelId,
+    subject: topic,
+    display_recipient: "channel",
+    flags: [],
+  } as unknown as Message;
+}
+
+/** What the server would answer. */
+class Naive {
+  messages: Message[] = [];
+
+  page(terms: readonly Term[]) {
+    const matches = matcherFor(terms, me);
+    return this.messages.filter((message) => matches?.(message) === true);
+  }
+}
+
+type Step =
+  | { readonly kind: "send"; readonly channelId: number; readonly topic: string }
+  | { readonly kind: "move"; readonly pick: number; readonly channelId: number; readonly topic: string }
+  | { readonly kind: "delete"; readonly pick: number }
+  | { readonly kind: "star"; readonly pick: number }
+  | { readonly kind: "edit"; readonly pick: number };
+
+const channelId = fc.constantFrom(1, 2);
+const topic = fc.constantFrom("a", "b");
+const pick = fc.nat(50);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("send" as const), channelId, topic }),
+  fc.record({ kind: fc.constant("move" as const), pick, channelId, topic }),
+  fc.record({ kind: fc.constant("delete" as const), pick }),
+  fc.record({ kind: fc.constant("star" as const), pick }),
+  fc.record({ kind: fc.constant("edit" as const), pick }),
+);
+
+/** Plays a step at the server, and returns its event. */
+function play(server: Naive, one: Step, id: number): Events[keyof Events] | null {
+  if (one.kind === "send") {
+    const message = messageOf(id, one.channelId, one.topic);
+    server.messages.push(message);
+    return { type: "message", id, message, flags: [] } as unknown as Events["message"];
+  }
+  const { messages } = server;
+  const message = messages[one.pick % Math.max(1, messages.length)];
+  if (message === undefined) return null;
+  const replace = (next: Partial<Message>) => {
+    server.messages = messages.map((other) => (other === message ? { ...message, ...next } : other));
+  };
+  if (one.kind === "delete") {
+    server.messages = messages.filter((other) => other !== message);
+    return {
+      type: "delete_message",
+      id,
+      message_type: "stream",
+      message_ids: [message.id],
+    } as unknown as Events[keyof Events];
+  }
+  if (one.kind === "star") {
+    replace({ flags: ["starred"] });
+    const what = { op: "add", operation: "add", flag: "starred", messages: [message.id], all: false } as const;
+    return { type: "update_message_flags", id, ...what };
+  }
+  const base = { type: "update_message", id, message_id: message.id, message_ids: [message.id], flags: [], user_id: 3 };
+  if (one.kind === "edit") {
+    replace({ content: `<p>edited ${id}</p>`, last_edit_timestamp: id });
+    const what = { rendered_content: `<p>edited ${id}</p>`, edit_timestamp: id, rendering_only: false };
+    return { ...base, ...what } as unknown as Events["update_message"];
+  }
+  const place = { stream_id: message.stream_id, orig_subject: message.subject };
+  replace({ stream_id: one.channelId, subject: one.topic, last_moved_timestamp: id });
+  const target = { new_stream_id: one.channelId, subject: one.topic };
+  return {
+    ...base,
+    ...place,
+    ...target,
+    edit_timestamp: id,
+    rendering_only: false,
+  } as unknown as Events["update_message"];
+}
+
+const fetched = (server: Naive, terms: readonly Term[]) => ({
+  messages: server.page(terms),
+  found_oldest: true,
+  found_newest: true,
+});
+
+t.test("[web.md] lists that follow events equal lists that are fetched again", (t) => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const server = new Naive();
+      let store: MessageStore = noMessages;
+      for (const terms of narrows) {
+        store = withPage(store, { key: narrowKey(terms), terms }, fetched(server, terms), "around", me);
+      }
+      for (const [index, one] of steps.entries()) {
+        const event = play(server, one, index + 1);
+        if (event !== null) store = applyToMessages(store, event, me);
+        for (const terms of narrows) {
+          const key = narrowKey(terms);
+          // A list that says so is fetched again; one by flags changes only when it is.
+          if (store.lists.get(key)?.isStale !== false || terms[0]?.operator === "is") {
+            store = withPage(store, { key, terms }, fetched(server, terms), "around", me);
+          }
+          const shown = messagesOf(store, key);
+          const expected = server.page(terms);
+          if (JSON.stringify(shown.map(plain)) !== JSON.stringify(expected.map(plain))) {
+            throw new Error(
+              `${key}: ${JSON.stringify(shown.map(plain))} instead of ${JSON.stringify(expected.map(plain))}`,
+            );
+          }
+        }
+      }
+    }),
+  );
+  t.end();
+});
+
+function plain({ id, content, stream_id, subject, flags }: Message) {
+  return { id, content, stream_id, subject, flags };
+}
+
+t.test("[web.md] a message that arrives while a page is on its way is not lost", (t) => {
+  const terms: readonly Term[] = [{ operator: "channel", operand: 1 }];
+  const key = narrowKey(terms);
+  const message = messageOf(5, 1, "a");
+  const event = { type: "message", id: 1, message, flags: [] } as unknown as Events["message"];
+  const before = applyToMessages(noMessages, event, me);
+  const page = { messages: [messageOf(4, 1, "a")], found_oldest: true, found_newest: true };
+  const store = withPage(before, { key, terms }, page, "around", me);
+  t.strictSame(store.lists.get(key)?.ids, [4, 5]);
+  t.end();
+});
+
+t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
+  const terms: readonly Term[] = [];
+  const key = narrowKey(terms);
+  const of = (first: number) => Array.from({ length: 100 }, (_, index) => messageOf(first + index, 1, "a"));
+  let store = noMessages;
+  const ends = { found_oldest: false, found_newest: true };
+  store = withPage(store, { key, terms }, { messages: of(10_000), ...ends }, "around", me);
+  for (let page = 1; page <= 12; page++) {
+    store = withPage(store, { key, terms }, { messages: of(10_000 - page * 100), ...ends }, "older", me);
+  }
+  const list = store.lists.get(key);
+  t.equal(list?.ids.length, messageLimits.list_messages_max);
+  t.equal(list?.ids[0], 8_800, "the page that was fetched last is there");
+  t.equal(list?.foundNewest, false, "the other end is fetched again when somebody goes there");
+  for (let index = 0; index < messageLimits.lists_max + 5; index++) {
+    const other: readonly Term[] = [{ operator: "channel", operand: index }];
+    const page = { messages: [messageOf(index + 1, index, "a")], found_oldest: true, found_newest: true };
+    store = withPage(store, { key: narrowKey(other), terms: other }, page, "around", me);
+  }
+  t.equal(store.lists.size, messageLimits.lists_max);
+  t.equal(store.byId.size, messageLimits.lists_max, "messages that no list shows are dropped");
+  t.end();
+});
+
+t.test("[web.md] polls and to-do lists follow their submessages, and skip what is malformed", (t) => {
+  const sub = (sender_id: number, content: unknown, id: number) => ({
+    id,
+    message_id: 1,
+    sender_id,
+    msg_type: "widget",
+    content: typeof content === "string" ? content : JSON.stringify(content),
+  });
+  const poll = widgetOf({
+    submessages: [
+      sub(2, { widget_type: "poll", extra_data: { question: "Where?", options: ["Corner"] } }, 1),
+      sub(3, { type: "new_option", idx: 1, option: "Home" }, 2),
+      sub(2, { type: "vote", key: "3,1", vote: 1 }, 3),
+      sub(4, { type: "vote", key: "canned,0", vote: 1 }, 4),
+      sub(4, { type: "vote", key: "canned,0", vote: -1 }, 5),
+      sub(4, "no JSON", 6),
+      sub(4, { type: "no such step" }, 7),
+    ],
+  });
+  t.strictSame(poll, {
+    kind: "poll",
+    question: "Where?",
+    options: [
+      { key: "canned,0", text: "Corner", voters: [] },
+      { key: "3,1", text: "Home", voters: [2] },
+    ],
+  });
+  t.equal(widgetOf({ submessages: [sub(2, "[]", 1)] }), null);
+  t.end();
+});

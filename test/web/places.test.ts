@@ -1,0 +1,117 @@
+/** Places and their addresses, search terms, completion: pure parts of the page. */
+import fc from "fast-check";
+import t from "tap";
+import { best, completed, startedAt } from "../../packages/web/src/compose/completion.ts";
+import {
+  addressOf,
+  directNarrow,
+  isConversation,
+  matcherFor,
+  narrow,
+  narrowKey,
+  placeOf,
+  type Term,
+  topicNarrow,
+} from "../../packages/web/src/state/narrow.ts";
+import { type Names, suggestionsFor, termsOfText, textOfTerms } from "../../packages/web/src/state/search.ts";
+
+const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
+const id = fc.integer({ min: 1, max: 1_000_000 });
+const term: fc.Arbitrary<Term> = fc.oneof(
+  fc.record({ operator: fc.constant("channel"), operand: id }),
+  fc.record({ operator: fc.constant("topic"), operand: text }),
+  fc.record({ operator: fc.constant("dm"), operand: fc.uniqueArray(id, { minLength: 1, maxLength: 5 }) }),
+  fc.record({ operator: fc.constant("is"), operand: fc.constantFrom("starred", "mentioned") }),
+  fc.record({ operator: fc.constant("search"), operand: text }),
+);
+
+t.test("[web.md] the address of a place leads back to it, whatever its topic is called", (t) => {
+  fc.assert(
+    fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), fc.option(id), (terms, near) => {
+      const place = narrow(terms, near);
+      const address = addressOf(place, () => "any name (1)/2");
+      t.match(address, /^#narrow\/[^\s"<>]*$/);
+      const again = placeOf(address);
+      if (again?.kind !== "narrow") throw new Error(address);
+      if (narrowKey(again.terms) !== narrowKey(terms) || again.near !== near) throw new Error(address);
+    }),
+  );
+  t.strictSame(placeOf("#narrow/stream/5-kitchen/topic/lunch.20time/near/7"), topicNarrow(5, "lunch time", 7));
+  t.strictSame(placeOf("#narrow/pm-with/3,4-group"), directNarrow([3, 4]), "older links lead there, too");
+  t.equal(placeOf("#no-such-place"), null);
+  t.end();
+});
+
+t.test("[web.md] a topic and a direct conversation are conversations, a filter is not", (t) => {
+  t.ok(isConversation(topicNarrow(1, "a").terms));
+  t.ok(isConversation(directNarrow([2]).terms));
+  t.notOk(isConversation([{ operator: "channel", operand: 1 }]));
+  t.notOk(isConversation([{ operator: "is", operand: "starred" }]));
+  t.equal(matcherFor([{ operator: "search", operand: "x" }], 1), null, "only the server can tell");
+  t.end();
+});
+
+const users = [
+  { user_id: 2, full_name: "Mei Lin" },
+  { user_id: 3, full_name: "Jonas Falk" },
+];
+const channels = [
+  { stream_id: 7, name: "design review" },
+  { stream_id: 8, name: "kitchen" },
+];
+const names: Names = {
+  users,
+  channels,
+  nameOfUser: (userId) => users.find((one) => one.user_id === userId)?.full_name,
+  nameOfChannel: (channelId) => channels.find((one) => one.stream_id === channelId)?.name,
+  topicsOf: () => ["lunch", "soup of the day"],
+};
+
+t.test("[web.md] a search text becomes terms, and terms become the same text", (t) => {
+  const typed = 'channel:"design review" topic:lunch -sender:"Mei Lin" hot soup';
+  const terms = termsOfText(typed, names);
+  t.strictSame(terms, [
+    { operator: "channel", operand: 7 },
+    { operator: "topic", operand: "lunch" },
+    { operator: "sender", operand: 2, negated: true },
+    { operator: "search", operand: "hot soup" },
+  ]);
+  t.equal(textOfTerms(terms, names), typed);
+  t.strictSame(termsOfText('dm:"Mei Lin,Jonas Falk"', names), [{ operator: "dm", operand: [2, 3] }]);
+  t.strictSame(termsOfText("unknown:word", names), [{ operator: "search", operand: "unknown:word" }]);
+  const offered = (query: string) => suggestionsFor(query, names).map((one) => one.text);
+  t.ok(offered("sen").includes("sender:"));
+  t.ok(offered("is:st").includes("is:starred"));
+  t.ok(offered("channel:kitchen topic:so").includes('channel:kitchen topic:"soup of the day"'));
+  fc.assert(
+    fc.property(fc.string(), (any) => {
+      suggestionsFor(any, names);
+      termsOfText(any, names);
+    }),
+  );
+  t.end();
+});
+
+t.test("[web.md] completion finds what is being typed, and puts the choice in its place", (t) => {
+  const at = (typed: string) => startedAt(typed, typed.length);
+  t.match(at("Hello @me"), { kind: "person", query: "me", start: 6 });
+  t.match(at("Hello @_**Mei L"), { kind: "person", query: "Mei L", isSilent: true });
+  t.match(at("see #kit"), { kind: "channel", query: "kit" });
+  t.match(at("see #**kitchen>lu"), { kind: "topic", query: "lu", channel: "kitchen" });
+  t.match(at("so :tad"), { kind: "emoji", query: "tad" });
+  t.match(at("/po"), { kind: "command", query: "po" });
+  for (const typed of ["mail@example", "a#b", "10:30", "at 12:00", "not /po"]) t.equal(at(typed), null, typed);
+  const started = at("Hello @me");
+  if (started === null) throw new Error("not found");
+  t.strictSame(completed("Hello @me now", started, "@**Mei Lin** "), { text: "Hello @**Mei Lin**  now", caret: 19 });
+  t.strictSame(
+    best(["Anton", "banana", "Nantes"], (one) => one, "an", 3),
+    ["Anton", "banana", "Nantes"],
+  );
+  t.strictSame(
+    best(["Zoë", "Zoo"], (one) => one, "zoe", 3),
+    ["Zoë"],
+    "accents do not count",
+  );
+  t.end();
+});

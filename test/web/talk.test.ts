@@ -1,0 +1,68 @@
+/** Two people talk in two browsers, while the server is killed and started again. */
+import t from "tap";
+import { Client } from "../support/client.ts";
+import { browserObstacle, logIn, type OpenPage, openPage, startChromium, textsOf, write } from "../support/page.ts";
+import { freePort, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const skip = browserObstacle() ?? false;
+
+async function personAt(owner: Client, url: string, name: string): Promise<Client> {
+  const email = `${name.toLowerCase()}@example.com`;
+  const password = "correct horse battery";
+  const { body } = await owner.post("/users", { email, password, full_name: name });
+  return new Client(url, { email, key: "", userId: body.user_id });
+}
+
+t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lost or doubled", { skip }, async (t) => {
+  const dataDir = temporaryFolder(t);
+  const PORT = String(await freePort());
+  let server = await startProgram(t, dataDir, { PORT });
+  const people = [await personAt(server.owner, server.url, "Ann"), await personAt(server.owner, server.url, "Ben")];
+  const browser = await startChromium(t);
+  const place = "#narrow/channel/1-general/topic/kills";
+  const pages: OpenPage[] = [];
+  for (const person of people) {
+    const opened = await openPage(browser);
+    await logIn(opened.page, server.url, person, place);
+    await opened.page.locator("#compose-text").waitFor();
+    pages.push(opened);
+  }
+  const said: string[] = [];
+  const isThere = async (text: string) => {
+    for (const { page } of pages) await page.locator(".feed .message[data-id] .rendered", { hasText: text }).waitFor();
+  };
+  const say = async (who: number, text: string) => {
+    const opened = pages[who];
+    if (opened === undefined) throw new Error("nobody");
+    await write(opened.page, text);
+    said.push(text);
+  };
+  for (let round = 1; round <= 2; round++) {
+    await say(0, `question ${round}`);
+    await isThere(`question ${round}`);
+    await say(1, `answer ${round}`);
+    await isThere(`answer ${round}`);
+    await server.program.end("SIGKILL");
+    for (const { page } of pages) await page.getByText("No connection.").waitFor();
+    const ben = pages[1]?.page;
+    await ben?.locator("#compose-text").fill(`written offline ${round}`);
+    await ben?.keyboard.press("Control+Enter");
+    await ben?.getByText("You are offline.").waitFor();
+    t.equal(await ben?.locator("#compose-text").inputValue(), `written offline ${round}`, "the text stays");
+    server = await startProgram(t, dataDir, { PORT });
+    for (const { page } of pages) await page.getByText("No connection.").waitFor({ state: "detached" });
+    await ben?.locator("#compose-text").press("Control+Enter");
+    said.push(`written offline ${round}`);
+    await isThere(`written offline ${round}`);
+  }
+  for (const { page } of pages) t.strictSame(await textsOf(page), said);
+  for (const { page } of pages) {
+    await page.reload();
+    await page
+      .locator(".feed .message[data-id]")
+      .nth(said.length - 1)
+      .waitFor();
+    t.strictSame(await textsOf(page), said, "and after a reload");
+  }
+});
