@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { ensureWebBuilt } from "../../packages/web/build.mjs";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/page.ts";
+import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;

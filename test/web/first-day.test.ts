@@ -1,6 +1,6 @@
 /** A first day at the page by keyboard alone, and messages that try to do what messages must not. */
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/page.ts";
+import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/page.ts";
+import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
