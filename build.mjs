@@ -88,7 +88,7 @@ export async function ensureBuilt() {
     write: false,
     plugins: [requiredPackages],
     // The first is a module; the others are loaded on first use.
-    external: ["uWebSockets.js", "sharp", "nodemailer", "katex"],
+    external: ["uWebSockets.js", "sharp", "nodemailer", "katex", "@nats-io/transport-node", "@nats-io/jetstream"],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
   for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith(".mjs") ? asciiOnly(text) : text);

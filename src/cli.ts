@@ -10,8 +10,10 @@ import type { UserRecord } from "../schemas/users.ts";
 import { breakChain } from "./archive/chain.ts";
 import { restoreArchive } from "./archive/restore-archive.ts";
 import { parseRestoreTime } from "./archive/restore-plan.ts";
+import { addClusterCommands } from "./cli-cluster.ts";
 import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addTimeCommands } from "./cli-time.ts";
+import { isClusterMember } from "./cluster-membership.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { hashApiKey } from "./http/authentication.ts";
@@ -47,6 +49,9 @@ function fail(message: string): never {
   process.exit(1);
 }
 
+const noChanges =
+  "DATA_DIR is a node of a cluster, and this change would not reach the other nodes. Stop all nodes, the owner last, and start the owner once without CLUSTER_NATS: it leaves the cluster (docs/cluster.md).";
+
 /**
  * Opens the root of an existing data folder.
  * @param isExclusive whether the server must not be running
@@ -58,6 +63,7 @@ async function withRoot<T>(
   changes = isExclusive,
 ): Promise<T> {
   if (!existsSync(join(dataDir(), "root"))) fail(`${dataDir()} has no data: start the server first`);
+  if (changes && isClusterMember(dataDir())) fail(noChanges);
   const root = RootStore.open(dataDir());
   if (isExclusive) root.lock();
   try {
@@ -317,6 +323,7 @@ program
   });
 
 const tools = { dataDir, say, fail, withRoot, withRealm };
+addClusterCommands(program, { say, fail });
 addTimeCommands(program, tools);
 addDeadLetterCommands(program, tools);
 

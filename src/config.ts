@@ -2,8 +2,10 @@
  * The environment variables, read once, validated and frozen (start-up contract). An invalid value gives one clear line
  * and exit code 78 before anything is touched. The table below is the reference of all variables.
  */
+import { hostname } from "node:os";
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
+import { type NatsAddresses, parseMonitors, parseNatsAddresses } from "./cluster/addresses.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
@@ -56,6 +58,17 @@ export interface Config {
   readonly archiveDays: number | null;
   /** How often the archive gets copies of everything. */
   readonly archiveBaseHours: number;
+  /** NATS servers of the cluster that this server is a node of; null: it is none. See docs/cluster.md. */
+  readonly clusterNats: NatsAddresses | null;
+  /** Monitoring pages of the NATS servers. */
+  readonly clusterMonitors: readonly string[] | null;
+  readonly clusterNode: string;
+  /** How many streams a new cluster gets. */
+  readonly clusterStreams: number;
+  readonly clusterCredentialsFile: string | null;
+  readonly clusterCaFile: string | null;
+  readonly clusterCertFile: string | null;
+  readonly clusterKeyFile: string | null;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -197,6 +210,30 @@ const adminAddress: Variable<AdminAddress> = {
   },
 };
 
+const clusterNats: Variable<NatsAddresses | null> = {
+  name: "CLUSTER_NATS",
+  fallback: null,
+  wants: "addresses such as nats://a:4222,b:4222,c:4222, with user:password@ in front if they are needed",
+  isSecret: true,
+  read: (value) => parseNatsAddresses(value) ?? undefined,
+};
+
+const clusterMonitors: Variable<readonly string[] | null> = {
+  name: "CLUSTER_NATS_MONITOR",
+  fallback: null,
+  wants: "addresses such as http://a:8222,http://b:8222,http://c:8222",
+  read: (value) => parseMonitors(value) ?? undefined,
+};
+
+const clusterNode: Variable<string> = {
+  name: "CLUSTER_NODE",
+  fallback: hostname()
+    .replaceAll(/[^\w-]/g, "-")
+    .slice(0, limits.cluster_node_characters_max),
+  wants: `a name of at most ${limits.cluster_node_characters_max} letters, digits, - and _`,
+  read: (value) => (/^[\w-]+$/.test(value) && value.length <= limits.cluster_node_characters_max ? value : undefined),
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -244,6 +281,14 @@ const variables = {
   archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
   archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
   archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
+  clusterNats,
+  clusterMonitors,
+  clusterNode,
+  clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
+  clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
+  clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
+  clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),
+  clusterKeyFile: optional(text("CLUSTER_NATS_KEY_FILE", "", "a path")),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -262,6 +307,12 @@ export function readConfig(environment: Environment): Config {
   const made = Object.freeze(config) as unknown as Config;
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
+  }
+  if ((made.clusterNats === null) !== (made.clusterMonitors === null)) {
+    throw new BadConfig("CLUSTER_NATS and CLUSTER_NATS_MONITOR are needed together");
+  }
+  if (made.clusterNats !== null && made.archiveDir !== null) {
+    throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
   }
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
