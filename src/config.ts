@@ -7,7 +7,9 @@ import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
+import { type AddressDetail, addressDetails } from "./http/access-log.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
+import { type LogFormat, logFormats } from "./log.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
@@ -23,6 +25,15 @@ export interface Config {
   readonly realmName: string;
   readonly rates: RateRules;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
+  /** null: standard error. */
+  readonly logFile: string | null;
+  /** Whether each request is logged. */
+  readonly logsAccess: boolean;
+  /** How much of a client's address the access log has. */
+  readonly accessAddresses: AddressDetail;
+  /** From which duration on a turn is logged; null: never. */
+  readonly slowTurnMs: number | null;
   readonly webPublicStreamsEnabled: boolean;
   readonly presenceLimitedToAccessible: boolean;
   readonly topicDeletionTimeoutMs: number;
@@ -83,6 +94,8 @@ interface Variable<T> {
   readonly wants: string;
   /** The value is never repeated in a message (S2). */
   readonly isSecret?: boolean;
+  /** The value is not logged. */
+  readonly isPersonal?: boolean;
   /** Returns undefined if the value is invalid. */
   read(text: string): T | undefined;
 }
@@ -128,6 +141,7 @@ function optional<T>(variable: Variable<T>): Variable<T | null> {
 
 const email: Variable<string> = {
   name: "OWNER_EMAIL",
+  isPersonal: true,
   fallback: "owner@localhost",
   wants: "an e-mail address",
   read: (value) => (isEmailAddress(value, limits.email_code_points_max) ? value : undefined),
@@ -172,6 +186,7 @@ const smtpServer: Variable<SmtpServer | null> = {
 
 const mailSender: Variable<Sender> = {
   name: "MAIL_FROM",
+  isPersonal: true,
   fallback: { name: null, address: "noreply@localhost" },
   wants: "an e-mail address, or Name <address>",
   read: parseSender,
@@ -211,6 +226,11 @@ export const variables = {
   realmName,
   rates,
   logLevel: choice<(typeof logLevels)[number]>("LOG_LEVEL", "warn", logLevels),
+  logFormat: choice<LogFormat>("LOG_FORMAT", "json", logFormats),
+  logFile: optional(text("LOG_FILE", "", "a path")),
+  logsAccess: flag("ACCESS_LOG", false),
+  accessAddresses: choice<AddressDetail>("ACCESS_LOG_ADDRESSES", "full", addressDetails),
+  slowTurnMs: boundOrNone("SLOW_TURN_MS", 500, 600_000, 1),
   webPublicStreamsEnabled: flag("WEB_PUBLIC_STREAMS_ENABLED", true),
   presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
   topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
@@ -257,6 +277,18 @@ const names: ReadonlySet<string> = new Set(Object.values(variables).map(({ name 
 
 export function isVariable(name: string): boolean {
   return names.has(name);
+}
+
+/** The variables that are set, for the log. */
+export function describeConfig(environment: Environment): Record<string, string> {
+  const set = Object.values(variables as Readonly<Record<string, Variable<unknown>>>).flatMap(
+    ({ name, isSecret, isPersonal }) => {
+      const value = environment[name] ?? "";
+      if (value === "") return [];
+      return [[name, isSecret === true || isPersonal === true ? "(set)" : value]];
+    },
+  );
+  return Object.fromEntries(set);
 }
 
 /** @throws BadConfig naming the first invalid variable */

@@ -3,12 +3,14 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
-import { BadConfig, readConfig } from "./config.ts";
+import { programVersion } from "../schemas/server.ts";
+import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
 import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
+import { LogFile } from "./log-file.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
 import { commandLine } from "./store/command-line.ts";
@@ -79,8 +81,10 @@ async function main(): Promise<void> {
     process.stdout.write(serveHelp());
     return;
   }
-  const config = readConfig(withConfigFile(process.env, options.config));
-  const log = createLog(config.logLevel);
+  const environment = withConfigFile(process.env, options.config);
+  const config = readConfig(environment);
+  const logFile = openLogFile(config);
+  const log = createLog(config.logLevel, config.logFormat, logFile ?? undefined);
   // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();
   const server = await startServer(config, {
@@ -106,11 +110,40 @@ async function main(): Promise<void> {
     log.warn({ err: error }, "no pid file");
   }
   greet(server);
-  log.info({ signal: await asked }, "stopping");
+  const about = { version: programVersion, node: process.versions.node, transport: server.transport };
+  log.info({ ...about, pid: process.pid, settings: describeConfig(environment) }, "started");
+  process.on("SIGHUP", () => hangUp(server, logFile, log));
+  const signal = await asked;
+  log.info({ signal }, "stopping");
   setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
   await server.stop();
   rmSync(pidFile, { force: true });
+  log.info({ signal, version: programVersion }, "stopped");
   process.exit(0);
+}
+
+/** @throws BadConfig */
+function openLogFile({ logFile }: Config): LogFile | null {
+  if (logFile === null) return null;
+  try {
+    return new LogFile(logFile);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BadConfig(`LOG_FILE=${JSON.stringify(logFile)} cannot be used: it cannot be opened (${code})`);
+  }
+}
+
+/** SIGHUP: what programs around the server have replaced is opened again. */
+function hangUp(server: RunningServer, logFile: LogFile | null, log: Log): void {
+  try {
+    logFile?.reopen();
+  } catch (error) {
+    log.error({ err: error }, "LOG_FILE cannot be opened again: the log goes on in the former file");
+  }
+  const renewed = server.renewCertificate();
+  if (renewed === null) log.info({ file: logFile !== null }, "SIGHUP: there is no certificate to read again");
+  else if ("fault" in renewed) log.error(`SIGHUP: the certificate stays the former one: ${renewed.fault}`);
+  else log.info({ names: renewed.names }, "SIGHUP: new connections get the new certificate");
 }
 
 /** Resolves at the first signal to stop; later ones are ignored. */

@@ -39,10 +39,20 @@ export interface SocketServerOptions {
   readonly readForwarded: ReadForwarded;
   /** Seconds of silence after which a client is pinged. */
   readonly heartbeatS: number;
+  /** For the access log; null if it is off. */
+  readonly onHandshake: ((handshake: Handshake) => void) | null;
   readonly clock: Clock;
   readonly unsent: UnsentBytes;
   readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
+}
+
+export interface Handshake {
+  readonly path: string;
+  readonly status: number;
+  readonly address: string;
+  /** Which the client chose; "" usually. */
+  readonly requestId: string;
 }
 
 /** The data of an upgrade from which its session is made. */
@@ -97,7 +107,9 @@ export class SocketServer {
       upgrade: (response, request, accept) => this.#guard(() => this.#upgrade(response, request, accept)),
       plain: (response, request) =>
         this.#guard(() => {
-          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""), null);
+          const refusal = noHandshake(handshakeFault((name) => request.getHeader(name)) ?? "");
+          this.#report(response, request, errorCodes[refusal.code].status);
+          this.#answerHttp(response, refusal, null);
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
@@ -122,7 +134,9 @@ export class SocketServer {
   ): void {
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      this.#answerHttp(response, noHandshake(fault), null);
+      const refusal = noHandshake(fault);
+      this.#report(response, request, errorCodes[refusal.code].status);
+      this.#answerHttp(response, refusal, null);
       return;
     }
     const host = request.getHeader("host");
@@ -133,6 +147,7 @@ export class SocketServer {
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
+      this.#report(response, request, errorCodes[credentials.code].status);
       // A refusal shows whether the credentials were valid.
       this.#answerHttp(response, credentials, realm.gate);
       return;
@@ -147,7 +162,16 @@ export class SocketServer {
       userAgent,
       address: this.#texts.share(address),
     };
+    this.#report(response, request, 101);
     accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
+  }
+
+  #report(response: TransportResponse, request: TransportRequest, status: number): void {
+    const { onHandshake } = this.#options;
+    if (onHandshake === null) return;
+    const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
+    const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    onHandshake({ path: socketPath, status, address, requestId: request.getHeader("x-request-id") });
   }
 
   /**
