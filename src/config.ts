@@ -1,6 +1,7 @@
 /**
  * The environment variables, read once, validated and frozen (start-up contract). An invalid value gives one clear line
- * and exit code 78 before anything is touched. The table below is the reference of all variables.
+ * and exit code 78 before anything is touched. The table below is the reference of all variables;
+ * config-help.ts says what they mean.
  */
 import { hostname } from "node:os";
 import { limits } from "../schemas/limits.ts";
@@ -8,7 +9,9 @@ import type { AdminAddress } from "./admin/listener.ts";
 import { type NatsAddresses, parseMonitors, parseNatsAddresses } from "./cluster/addresses.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
+import { type AddressDetail, addressDetails } from "./http/access-log.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
+import { type LogFormat, logFormats } from "./log.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 import type { Sender } from "./outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
@@ -24,6 +27,15 @@ export interface Config {
   readonly realmName: string;
   readonly rates: RateRules;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
+  /** null: standard error. */
+  readonly logFile: string | null;
+  /** Whether each request is logged. */
+  readonly logsAccess: boolean;
+  /** How much of a client's address the access log has. */
+  readonly accessAddresses: AddressDetail;
+  /** From which duration on a turn is logged; null: never. */
+  readonly slowTurnMs: number | null;
   readonly webPublicStreamsEnabled: boolean;
   readonly presenceLimitedToAccessible: boolean;
   readonly topicDeletionTimeoutMs: number;
@@ -86,7 +98,7 @@ export class BadConfig extends Error {
   override readonly name = "BadConfig";
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Variable<T> {
   readonly name: string;
@@ -95,6 +107,8 @@ interface Variable<T> {
   readonly wants: string;
   /** The value is never repeated in a message (S2). */
   readonly isSecret?: boolean;
+  /** The value is not logged. */
+  readonly isPersonal?: boolean;
   /** Returns undefined if the value is invalid. */
   read(text: string): T | undefined;
 }
@@ -140,6 +154,7 @@ function optional<T>(variable: Variable<T>): Variable<T | null> {
 
 const email: Variable<string> = {
   name: "OWNER_EMAIL",
+  isPersonal: true,
   fallback: "owner@localhost",
   wants: "an e-mail address",
   read: (value) => (isEmailAddress(value, limits.email_code_points_max) ? value : undefined),
@@ -184,6 +199,7 @@ const smtpServer: Variable<SmtpServer | null> = {
 
 const mailSender: Variable<Sender> = {
   name: "MAIL_FROM",
+  isPersonal: true,
   fallback: { name: null, address: "noreply@localhost" },
   wants: "an e-mail address, or Name <address>",
   read: parseSender,
@@ -238,7 +254,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** Every variable that the server reads. */
-const variables = {
+export const variables = {
   host: text("HOST", "127.0.0.1", "an address or host name"),
   port: integer("PORT", 9991, 0, 65_535),
   dataDir: text("DATA_DIR", "./data", "a path"),
@@ -247,6 +263,11 @@ const variables = {
   realmName,
   rates,
   logLevel: choice<(typeof logLevels)[number]>("LOG_LEVEL", "warn", logLevels),
+  logFormat: choice<LogFormat>("LOG_FORMAT", "json", logFormats),
+  logFile: optional(text("LOG_FILE", "", "a path")),
+  logsAccess: flag("ACCESS_LOG", false),
+  accessAddresses: choice<AddressDetail>("ACCESS_LOG_ADDRESSES", "full", addressDetails),
+  slowTurnMs: boundOrNone("SLOW_TURN_MS", 500, 600_000, 1),
   webPublicStreamsEnabled: flag("WEB_PUBLIC_STREAMS_ENABLED", true),
   presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
   topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
@@ -296,6 +317,24 @@ const variables = {
   adminAddress,
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
+
+const names: ReadonlySet<string> = new Set(Object.values(variables).map(({ name }) => name));
+
+export function isVariable(name: string): boolean {
+  return names.has(name);
+}
+
+/** The variables that are set, for the log. */
+export function describeConfig(environment: Environment): Record<string, string> {
+  const set = Object.values(variables as Readonly<Record<string, Variable<unknown>>>).flatMap(
+    ({ name, isSecret, isPersonal }) => {
+      const value = environment[name] ?? "";
+      if (value === "") return [];
+      return [[name, isSecret === true || isPersonal === true ? "(set)" : value]];
+    },
+  );
+  return Object.fromEntries(set);
+}
 
 /** @throws BadConfig naming the first invalid variable */
 export function readConfig(environment: Environment): Config {

@@ -3,7 +3,7 @@
  * gone, or one that never reads. Lines that cannot be written are dropped and counted, and the count is written as soon
  * as possible.
  */
-import { fstatSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { limits } from "../schemas/limits.ts";
 
@@ -25,6 +25,13 @@ export class LineWriter {
 
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Closes the descriptor. Lines that wait for a reader are lost. */
+  close(): void {
+    if (this.#pipe instanceof Socket) this.#pipe.destroy();
+    else closeSync(this.#fd);
+    this.#pipe = "gone";
   }
 
   /** @param line ends with a line break */

@@ -1,15 +1,21 @@
 /** The process (start-up contract): configuration, server, console lines, signals, exit codes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
+import { programVersion } from "../schemas/server.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster/cluster-unusable.ts";
 import { StoppedAsStandby } from "./cluster-membership.ts";
-import { BadConfig, readConfig } from "./config.ts";
+import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
+import { withConfigFile } from "./config-file.ts";
+import { serveHelp } from "./config-help.ts";
 import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
+import { LogFile } from "./log-file.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { commandLine } from "./store/command-line.ts";
 import { DamagedData } from "./store/damage.ts";
 import { StoreTooNew } from "./store/migrations.ts";
 import { DataFolderDamaged } from "./store/open-data-folder.ts";
@@ -51,7 +57,7 @@ function greet(server: RunningServer): void {
     say(
       `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,
     );
-    say("To write new credentials, stop the server and run: npm run -s cli -- new-key <the owner's address>");
+    say(`To write new credentials, stop the server and run: ${commandLine} new-key <the owner's address>`);
     return;
   }
   say(`Credentials of the owner: ${file}`);
@@ -60,9 +66,28 @@ function greet(server: RunningServer): void {
   say(`Try: curl -u "${credentials}" ${server.url}/api/v1/users/me`);
 }
 
+/** @throws BadConfig */
+function readOptions(): { readonly help: boolean; readonly config: string | null } {
+  const options = { help: { type: "boolean", short: "h" }, config: { type: "string" } } as const;
+  try {
+    const { help = false, config = null } = parseArgs({ options }).values;
+    return { help, config };
+  } catch (error) {
+    // The first sentence says what is wrong.
+    throw new BadConfig(`${(error as Error).message.replace(/\.? .*?To specify.*$/s, "")}: see colloquy serve --help`);
+  }
+}
+
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(serveHelp());
+    return;
+  }
+  const environment = withConfigFile(process.env, options.config);
+  const config = readConfig(environment);
+  const logFile = openLogFile(config);
+  const log = createLog(config.logLevel, config.logFormat, logFile ?? undefined);
   // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();
   let hasStopped = false;
@@ -93,11 +118,40 @@ async function main(): Promise<void> {
     log.warn({ err: error }, "no pid file");
   }
   greet(server);
-  log.info({ signal: await asked }, "stopping");
+  const about = { version: programVersion, node: process.versions.node, transport: server.transport };
+  log.info({ ...about, pid: process.pid, settings: describeConfig(environment) }, "started");
+  process.on("SIGHUP", () => hangUp(server, logFile, log));
+  const signal = await asked;
+  log.info({ signal }, "stopping");
   setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
   await server.stop();
   rmSync(pidFile, { force: true });
+  log.info({ signal, version: programVersion }, "stopped");
   process.exit(0);
+}
+
+/** @throws BadConfig */
+function openLogFile({ logFile }: Config): LogFile | null {
+  if (logFile === null) return null;
+  try {
+    return new LogFile(logFile);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BadConfig(`LOG_FILE=${JSON.stringify(logFile)} cannot be used: it cannot be opened (${code})`);
+  }
+}
+
+/** SIGHUP: what programs around the server have replaced is opened again. */
+function hangUp(server: RunningServer, logFile: LogFile | null, log: Log): void {
+  try {
+    logFile?.reopen();
+  } catch (error) {
+    log.error({ err: error }, "LOG_FILE cannot be opened again: the log goes on in the former file");
+  }
+  const renewed = server.renewCertificate();
+  if (renewed === null) log.info({ file: logFile !== null }, "SIGHUP: there is no certificate to read again");
+  else if ("fault" in renewed) log.error(`SIGHUP: the certificate stays the former one: ${renewed.fault}`);
+  else log.info({ names: renewed.names }, "SIGHUP: new connections get the new certificate");
 }
 
 /** Resolves at the first signal to stop; later ones are ignored. */

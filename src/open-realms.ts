@@ -24,6 +24,7 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import { TurnWatch } from "./runtime/turn-watch.ts";
 import { durabilityOf } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { PageChecks } from "./store/page-checks.ts";
@@ -82,7 +83,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     idleMs: config.realmIdleMs,
-    turnTimes: meters.turns,
+    turnWatch: new TurnWatch(meters.turns, config.slowTurnMs),
     onOpen(realm, entry) {
       const { hub, isFirst } = hubs.open(realm, entry.id, {
         limitsPresence: config.presenceLimitedToAccessible,

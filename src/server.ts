@@ -11,6 +11,7 @@ import type { Member } from "./cluster/member.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
+import type { AccessLine } from "./http/access-log.ts";
 import { verifyKey } from "./http/authentication.ts";
 import { JournalLost } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
@@ -31,7 +32,7 @@ import { openDataFolder } from "./store/open-data-folder.ts";
 import { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
-import type { TransportKind, WebApp } from "./transport/transport.ts";
+import type { RenewedCertificate, TransportKind, WebApp } from "./transport/transport.ts";
 import { createTransports, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
@@ -56,6 +57,10 @@ export interface RunningServer {
   readonly host: RealmHost;
   /** For white-box checks of tests, through a single helper. */
   readonly hubOf: (realm: Realm) => Hub;
+  /**
+   * Reads the key and the certificate again, for connections to come; null: the server does not speak TLS.
+   */
+  renewCertificate(): RenewedCertificate | null;
   /**
    * Finishes or rejects pending requests, closes sockets so that their clients reconnect, flushes, and releases the
    * data folder.
@@ -241,6 +246,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
       meters.failedLogins.add(by);
       log.warn({ address }, `failed login: wrong ${by}`);
     },
+    ...(config.logsAccess ? { onRequest: accessWriter(log) } : {}),
   });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
@@ -265,6 +271,10 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
     transport,
     host,
     hubOf,
+    renewCertificate() {
+      const tls = tlsOf(config);
+      return tls === null ? null : context.app.renewCertificate(tls);
+    },
     async stop() {
       administration.draining();
       const quiet = http.drain();
@@ -282,6 +292,12 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
       await root.close();
     },
   };
+}
+
+/** Lines of the access log, whatever LOG_LEVEL says. */
+function accessWriter(log: Log) {
+  const access = log.child({}, { level: "info" });
+  return (line: AccessLine) => access.info(line, "request");
 }
 
 function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {

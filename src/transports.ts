@@ -4,6 +4,7 @@ import { limits } from "../schemas/limits.ts";
 import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
+import { type AccessLine, AccessLog } from "./http/access-log.ts";
 import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { createOperationExecutor } from "./http/operation-executor.ts";
@@ -31,6 +32,8 @@ export interface TransportTools {
   readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
   readonly onFailedLogin: FailedLogin;
+  /** Absent if requests are not logged. */
+  readonly onRequest?: (line: AccessLine) => void;
 }
 
 export function tlsOf(config: Config): TlsOptions | null {
@@ -41,7 +44,7 @@ export function tlsOf(config: Config): TlsOptions | null {
 /** HTTP and WebSocket on one app, calling the same operations. */
 export function createTransports(
   config: Config,
-  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin }: TransportTools,
+  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, onRequest }: TransportTools,
 ) {
   const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
@@ -64,6 +67,13 @@ export function createTransports(
     fileBytesMax,
     unsent,
   });
+  const accessLog = new AccessLog({
+    write: onRequest ?? null,
+    addresses: config.accessAddresses,
+    operationPath: operationExecutor.pathOf,
+    pages,
+    monotonic: () => clock.monotonic(),
+  });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
   const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
@@ -71,6 +81,7 @@ export function createTransports(
     app,
     operationExecutor,
     pages,
+    accessLog,
     realmOf,
     isSecure,
     readForwarded: forwarded,
@@ -104,6 +115,7 @@ export function createTransports(
     isSecure,
     readForwarded: forwarded,
     heartbeatS: config.socketHeartbeatS,
+    onHandshake: accessLog.isOn ? (handshake) => accessLog.handshake(handshake) : null,
     clock,
     unsent,
     inFlight,

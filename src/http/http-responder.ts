@@ -15,6 +15,7 @@ import type { RealmUse } from "../runtime/realm-use.ts";
 import { challenge } from "../runtime/results.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
+import type { AccessRecord } from "./access-log.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
 import { rateHeader } from "./rate-limits.ts";
@@ -22,7 +23,8 @@ import { refused } from "./refused.ts";
 import type { RequestHead } from "./request-head.ts";
 import { statusLine } from "./status-line.ts";
 
-const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+const exposed =
+  "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 const overloaded = refused(refuse.overloaded());
 
@@ -80,6 +82,8 @@ export class HttpResponder {
   #who: (() => string) | null = null;
   #onEnd: () => void = nobody;
   #use: RealmUse | null = null;
+  /** Is told how the request ends; null if nobody wants to know. */
+  record: AccessRecord | null = null;
 
   constructor(response: TransportResponse, options: HttpResponderOptions) {
     this.#response = response;
@@ -140,6 +144,7 @@ export class HttpResponder {
   }
 
   #end(): void {
+    this.record?.ended();
     this.#onEnd();
     this.#use?.end();
     this.#use = null;
@@ -156,6 +161,7 @@ export class HttpResponder {
   }
 
   #abort(): void {
+    this.record?.aborted();
     const state = this.#state;
     switch (state.kind) {
       case "open":
@@ -262,6 +268,8 @@ export class HttpResponder {
 
   #write(reply: HttpReply, head: RequestHead | null): void {
     const { file, body } = reply;
+    const size = file?.length ?? bodySize(body);
+    this.record?.answered(reply.status, head?.method === "HEAD" || hasNoBody(reply.status) ? 0 : size);
     if (file !== undefined && file.length > 0 && head?.method !== "HEAD") {
       this.#sendFile(reply, file, head);
       return;
@@ -380,6 +388,7 @@ export class HttpResponder {
     if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
     if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
     if (this.#rateLines !== "") response.writeHeader(rateHeader, this.#rateLines);
+    if (this.record !== null) response.writeHeader("X-Request-Id", this.record.id);
     for (const [name, value] of reply.headers) {
       // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
       if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);

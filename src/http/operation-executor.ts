@@ -58,6 +58,8 @@ export interface OperationExecutor {
   readonly requests: RequestCounter;
   /** How the requested operation accepts files; null if it accepts none or does not exist. */
   uploadOf(method: string, path: string): UploadKind | null;
+  /** The declared path of the requested operation; null if it does not exist. */
+  pathOf(method: string, path: string): string | null;
   /** The methods of a path, for OPTIONS; null for an unknown path. */
   methodsOf(path: string): readonly string[] | null;
 }
@@ -102,6 +104,10 @@ export function createOperationExecutor(options: OperationExecutorOptions): Oper
       const upload = match.kind === "found" ? match.target.endpoint.upload : undefined;
       if (upload === undefined) return null;
       return { bytesMax: upload.bytesMax ?? options.fileBytesMax, isStaged: upload.bytesMax === null };
+    },
+    pathOf(method, path) {
+      const match = router.match(method, path);
+      return match.kind === "found" ? match.target.endpoint.path : null;
     },
     methodsOf(path) {
       const match = router.match("OPTIONS", path);

@@ -28,6 +28,8 @@ export interface RequestHead {
   readonly range: string;
   readonly ifRange: string;
   readonly acceptEncoding: string;
+  /** Which the client chose for the request; "" usually. */
+  readonly requestId: string;
   readonly forwarded: Forwarded;
   readonly hasBody: boolean;
   /** The body uses chunked transfer encoding. */
@@ -60,6 +62,7 @@ class Head {
   range = "";
   ifRange = "";
   acceptEncoding = "";
+  requestId = "";
   fetchSite = "";
   fetchMode = "";
   isCredentialed = false;
@@ -104,6 +107,9 @@ class Head {
         break;
       case "accept-encoding":
         this.acceptEncoding ||= value;
+        break;
+      case "x-request-id":
+        this.requestId ||= value;
         break;
       case "sec-fetch-site":
         this.fetchSite ||= value;
@@ -156,6 +162,7 @@ export function readRequestHead(request: TransportRequest, readForwarded: ReadFo
     range: mayBePart ? head.range : "",
     ifRange: mayBePart ? head.ifRange : "",
     acceptEncoding: head.acceptEncoding,
+    requestId: head.requestId,
     forwarded: readForwarded((name) => request.getHeader(name)),
     hasBody,
     isChunked: transferEncoding !== null,

@@ -13,6 +13,7 @@ import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import { accepts } from "./accepted-encoding.ts";
+import type { AccessLog } from "./access-log.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
@@ -41,6 +42,7 @@ export interface HttpServerOptions {
   readonly sessionCookies: SessionCookies;
   /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
+  readonly accessLog: AccessLog;
   readonly clock: Clock;
   /** Bytes of answers that clients have not read yet, and of requests that are not answered yet. */
   readonly unsent: UnsentBytes;
@@ -101,6 +103,9 @@ export class HttpServer {
     const responder = new HttpResponder(response, this.#options);
     try {
       const head = readRequestHead(request, this.#options.readForwarded);
+      if (head.requestId !== "" || this.#options.accessLog.isOn) {
+        responder.record = this.#options.accessLog.record(head, () => head.forwarded.address ?? responder.address());
+      }
       if (this.#isDraining) {
         responder.answer(shuttingDown, head);
         return;
@@ -391,7 +396,7 @@ export class HttpServer {
       headers: [
         ["Allow", allowed],
         ["Access-Control-Allow-Methods", allowed],
-        ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key"],
+        ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, X-Request-Id"],
         ["Access-Control-Max-Age", "7200"],
       ],
     };

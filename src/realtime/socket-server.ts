@@ -46,10 +46,20 @@ export interface SocketServerOptions {
   readonly readForwarded: ReadForwarded;
   /** Seconds of silence after which a client is pinged. */
   readonly heartbeatS: number;
+  /** For the access log; null if it is off. */
+  readonly onHandshake: ((handshake: Handshake) => void) | null;
   readonly clock: Clock;
   readonly unsent: UnsentBytes;
   readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
+}
+
+export interface Handshake {
+  readonly path: string;
+  readonly status: number;
+  readonly address: string;
+  /** Which the client chose; "" usually. */
+  readonly requestId: string;
 }
 
 /** The data of an upgrade from which its session is made. */
@@ -111,7 +121,9 @@ export class SocketServer {
       upgrade: (response, request, accept) => this.#guard(() => this.#upgrade(response, request, accept)),
       plain: (response, request) =>
         this.#guard(() => {
-          this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""), null);
+          const refusal = noHandshake(handshakeFault((name) => request.getHeader(name)) ?? "");
+          this.#reporter(response, request)(errorCodes[refusal.code].status);
+          this.#answerHttp(response, refusal, null);
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
@@ -136,7 +148,9 @@ export class SocketServer {
   ): void {
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      this.#answerHttp(response, noHandshake(fault), null);
+      const refusal = noHandshake(fault);
+      this.#reporter(response, request)(errorCodes[refusal.code].status);
+      this.#answerHttp(response, refusal, null);
       return;
     }
     const host = request.getHeader("host");
@@ -154,6 +168,7 @@ export class SocketServer {
     const ofSession = cookie === "" ? null : this.#options.verifySession(realm, { cookie, host }, isSecure);
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, { authorization, ofSession, address });
     if (credentials !== null && !("caller" in credentials)) {
+      this.#reporter(response, request)(errorCodes[credentials.code].status);
       // A refusal shows whether the credentials were valid.
       this.#answerHttp(response, credentials, gate);
       return;
@@ -169,15 +184,24 @@ export class SocketServer {
       userAgent,
       address: this.#texts.share(address),
     };
-    const leave = () => accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
+    const report = this.#reporter(response, request);
+    const leave = () => {
+      report(101);
+      accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
+    };
     // An upgrade shows that the credentials are valid (M9).
-    if (gate.isOpenFor(seen)) leave();
-    else
-      this.#acceptLater(response, realm, {
-        leave,
-        seen,
-        isValid: () => "caller" in this.#options.authenticate(realm, authorization, address),
-      });
+    if (gate.isOpenFor(seen)) {
+      leave();
+      return;
+    }
+    const isValid = () => {
+      const again =
+        ofSession === null
+          ? this.#options.authenticate(realm, authorization, address)
+          : this.#options.verifySession(realm, { cookie, host }, isSecure);
+      return again !== null && "caller" in again;
+    };
+    this.#acceptLater(response, realm, { leave, seen, isValid });
   }
 
   /** Nobody is accepted whom a turn or the shutdown has excluded meanwhile: the client asks again. */
@@ -192,6 +216,16 @@ export class SocketServer {
       else later.leave();
     };
     gate.pass(() => this.#guard(leave), later.seen);
+  }
+
+  /** Reads what the log of requests needs now, because the request cannot be read later. */
+  #reporter(response: TransportResponse, request: TransportRequest): (status: number) => void {
+    const { onHandshake } = this.#options;
+    if (onHandshake === null) return () => undefined;
+    const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
+    const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    const requestId = request.getHeader("x-request-id");
+    return (status) => onHandshake({ path: socketPath, status, address, requestId });
   }
 
   /**

@@ -1,12 +1,12 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { Gate } from "../journal/gate.ts";
-import type { Histogram } from "../metrics/instruments.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
 import type { StagedEvent } from "./stage-effects.ts";
+import type { TurnWatch } from "./turn-watch.ts";
 
 /** Receives events: they are staged as each command is applied, and published at the turn's end. */
 export interface EventSink extends Follower {
@@ -35,6 +35,6 @@ export interface DispatcherOptions {
   readonly acceptsWrites: () => boolean;
   /** Removes a file that no row on disk claims. */
   readonly discard: (file: string) => void;
-  /** Durations of turns; absent where nobody reads them. */
-  readonly turnTimes?: Histogram;
+  /** Gets the durations of turns; absent where nobody reads them. */
+  readonly turnWatch?: TurnWatch;
 }

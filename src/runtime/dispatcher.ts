@@ -13,7 +13,6 @@ import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Gate } from "../journal/gate.ts";
-import type { Histogram } from "../metrics/instruments.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
@@ -36,6 +35,7 @@ import { ok, type Reply } from "./results.ts";
 import type { Staged } from "./stage-effects.ts";
 import { TurnOutputs } from "./turn-outputs.ts";
 import { timesOf } from "./turn-times.ts";
+import type { TurnWatch } from "./turn-watch.ts";
 import { VolatileTimers } from "./volatile-timers.ts";
 
 /** If fewer leased positions are left, the lease is renewed before another one is taken. */
@@ -67,7 +67,9 @@ export class Dispatcher {
   readonly #timers: DurableTimers;
   /** Each delta goes to all of them, in this order: whatever reads a projection or a cache comes after it. */
   readonly #followers: readonly Follower[];
-  readonly #turnTimes: Histogram | null;
+  readonly #turnWatch: TurnWatch | null;
+  /** The last command of the turn. */
+  #last: Command | null = null;
   #isScheduled = false;
   #isInTurn = false;
   #isClosed = false;
@@ -84,7 +86,7 @@ export class Dispatcher {
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
-    this.#turnTimes = options.turnTimes ?? null;
+    this.#turnWatch = options.turnWatch ?? null;
     this.realmCounters = RealmCounters.open(options.environment, options.acceptsWrites());
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
@@ -205,7 +207,7 @@ export class Dispatcher {
     }
     this.#isInTurn = false;
     this.#finishTurn();
-    this.#turnTimes?.observe(this.#clock.monotonic() - startedAt);
+    this.#turnWatch?.ended(this.#clock.monotonic() - startedAt, this.#last, this.#alarm.warn);
   }
 
   /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */
@@ -226,6 +228,7 @@ export class Dispatcher {
       if (queued === null) break;
       const continued = this.#first;
       bytes += this.#process(queued);
+      this.#last = queued.command;
       // Commands that may run between the slices of a long one have a budget of their own.
       if (this.#first !== continued) startedAt = this.#clock.monotonic();
       else if (this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;

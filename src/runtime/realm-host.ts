@@ -5,7 +5,6 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { Durability } from "../journal/durability.ts";
-import type { Histogram } from "../metrics/instruments.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { requireData } from "../store/open-data-folder.ts";
 import { PageChecks } from "../store/page-checks.ts";
@@ -15,6 +14,7 @@ import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
 import { Realm } from "./realm.ts";
+import type { TurnWatch } from "./turn-watch.ts";
 
 export interface RealmHostOptions {
   readonly dataDir: string;
@@ -29,8 +29,8 @@ export interface RealmHostOptions {
   readonly acceptsWrites: () => boolean;
   /** After how long an idle realm is closed; null: never. */
   readonly idleMs?: number | null;
-  /** Durations of turns; absent where nobody reads them. */
-  readonly turnTimes?: Histogram;
+  /** Gets the durations of turns; absent where nobody reads them. */
+  readonly turnWatch?: TurnWatch;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
   /** An idle realm is about to be closed. */
@@ -138,7 +138,7 @@ export class RealmHost {
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites,
       owner: this.#options.owner ?? null,
-      ...(this.#options.turnTimes === undefined ? {} : { turnTimes: this.#options.turnTimes }),
+      ...(this.#options.turnWatch === undefined ? {} : { turnWatch: this.#options.turnWatch }),
     });
     if (acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);

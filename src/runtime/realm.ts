@@ -7,7 +7,6 @@ import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 import type { Durability } from "../journal/durability.ts";
 import { type Gate, onceDurable } from "../journal/gate.ts";
-import type { Histogram } from "../metrics/instruments.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -20,6 +19,7 @@ import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { openRealmStore, type RealmStore } from "./realm-store.ts";
 import { RealmUse } from "./realm-use.ts";
 import { watchRetention } from "./retention-watch.ts";
+import type { TurnWatch } from "./turn-watch.ts";
 
 export interface RealmOptions {
   /** Its number in the data folder; records of the journal carry it. */
@@ -33,8 +33,8 @@ export interface RealmOptions {
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
-  /** Durations of turns; absent where nobody reads them. */
-  readonly turnTimes?: Histogram;
+  /** Gets the durations of turns; absent where nobody reads them. */
+  readonly turnWatch?: TurnWatch;
 }
 
 const upkeepMs = 60_000;
@@ -84,7 +84,7 @@ export class Realm {
       alarm: options.alarm,
       acceptsWrites: options.acceptsWrites,
       discard: (file) => this.files.discard(file),
-      ...(options.turnTimes === undefined ? {} : { turnTimes: options.turnTimes }),
+      ...(options.turnWatch === undefined ? {} : { turnWatch: options.turnWatch }),
     });
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);

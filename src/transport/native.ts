@@ -5,7 +5,9 @@
  */
 import type { TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
+import { readCertificate } from "./certificate.ts";
 import {
+  type RenewedCertificate,
   type RequestHandler,
   type SocketRoute,
   silenceMarginS,
@@ -56,6 +58,9 @@ class NativeApp implements WebApp {
   readonly checksChunks = false;
   readonly #library: Library;
   readonly #app: TemplatedApp;
+  /** Adds the routes to the app, or to one of its server names. */
+  readonly #routes: (() => void)[] = [];
+  #renewedNames: readonly string[] = [];
   #listenSocket: us_listen_socket | null = null;
 
   constructor(library: Library, app: TemplatedApp) {
@@ -64,10 +69,19 @@ class NativeApp implements WebApp {
   }
 
   onRequest(handler: RequestHandler): void {
-    this.#app.any("/*", handler);
+    this.#mount(() => this.#app.any("/*", handler));
+  }
+
+  #mount(route: () => void): void {
+    this.#routes.push(route);
+    route();
   }
 
   onSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
+    this.#mount(() => this.#mountSocket(path, route));
+  }
+
+  #mountSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
     // The library's typings lack the functions for fragments.
     const known = (socket: unknown) => socket as TransportSocket<Data>;
     this.#app.ws<Data>(path, {
@@ -105,6 +119,23 @@ class NativeApp implements WebApp {
         resolve(this.#library.us_socket_local_port(socket));
       });
     });
+  }
+
+  /**
+   * The library keeps the first certificate for clients that send no name, or one that is not in the certificate. The
+   * others are found by their name (SNI), and each name has routes of its own.
+   */
+  renewCertificate(tls: TlsOptions): RenewedCertificate {
+    const certificate = readCertificate(tls);
+    if (typeof certificate === "string") return { fault: certificate };
+    for (const name of this.#renewedNames) this.#app.removeServerName(name);
+    this.#renewedNames = certificate.names;
+    for (const name of certificate.names) {
+      this.#app.addServerName(name, { key_file_name: tls.keyFile, cert_file_name: tls.certFile });
+      this.#app.domain(name);
+      for (const mount of this.#routes) mount();
+    }
+    return { names: certificate.names };
   }
 
   stopListening(): void {

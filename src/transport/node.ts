@@ -7,11 +7,21 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { Server as NetServer, type Socket } from "node:net";
+import type { Server as TlsServer } from "node:tls";
 import { WebSocketServer } from "ws";
 import { limits } from "../../schemas/limits.ts";
+import { readCertificate } from "./certificate.ts";
 import { NodeConnection, NodeRequest, pathOf } from "./node-connection.ts";
 import { NodeSocket } from "./node-socket.ts";
-import type { AppOptions, RequestHandler, SocketRoute, TlsOptions, Transport, WebApp } from "./transport.ts";
+import type {
+  AppOptions,
+  RenewedCertificate,
+  RequestHandler,
+  SocketRoute,
+  TlsOptions,
+  Transport,
+  WebApp,
+} from "./transport.ts";
 
 export const nodeTransport: Transport = {
   kind: "node",
@@ -187,6 +197,14 @@ class NodeApp implements WebApp {
       for (const webSocket of this.#webSockets) webSocket.check(now);
       this.#checkLater();
     });
+  }
+
+  renewCertificate(tls: TlsOptions): RenewedCertificate {
+    const certificate = readCertificate(tls);
+    if (typeof certificate === "string") return { fault: certificate };
+    const { key, cert } = certificate;
+    (this.#server as unknown as TlsServer).setSecureContext({ key, cert });
+    return { names: ["*"] };
   }
 
   stopListening(): void {

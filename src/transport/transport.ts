@@ -17,6 +17,9 @@ export interface TlsOptions {
   readonly certFile: string;
 }
 
+/** The names for which the new certificate counts, or why the former one stays. */
+export type RenewedCertificate = { readonly names: readonly string[] } | { readonly fault: string };
+
 export interface AppOptions {
   readonly tls: TlsOptions | null;
   /**
@@ -44,6 +47,8 @@ export interface WebApp {
   onSocket<Data extends object>(path: string, route: SocketRoute<Data>): void;
   /** @returns the port, which differs from the requested one if that is 0; null if the server cannot listen there */
   listen(host: string, port: number): Promise<number | null>;
+  /** New connections get the certificate that the files have now; open ones go on. Only of an app that speaks TLS. */
+  renewCertificate(tls: TlsOptions): RenewedCertificate;
   /** Rejects new connections and keeps open ones. */
   stopListening(): void;
   /** Closes every connection. */

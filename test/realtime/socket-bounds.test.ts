@@ -182,6 +182,7 @@ t.test("[S3] sockets_max: one socket more is rejected with 503, and a closed soc
   const server = new SocketServer({
     realmOf: () => realm,
     hubOf: () => hub,
+    onHandshake: null,
     execute: nobody,
     // One socket per user: the number of sockets of one user has another bound.
     authenticate: () => {
