@@ -44,6 +44,7 @@ import { savedSnippetsArea } from "./saved-snippets.ts";
 import { scheduledMessagesArea } from "./scheduled-messages.ts";
 import { searchArea } from "./search.ts";
 import { serverArea } from "./server.ts";
+import { sessionsArea } from "./sessions.ts";
 import { settingsArea } from "./settings.ts";
 import { statusArea } from "./status.ts";
 import { submessagesArea } from "./submessages.ts";
@@ -95,6 +96,7 @@ const areasByName = {
   scheduledMessagesArea,
   searchArea,
   serverArea,
+  sessionsArea,
   settingsArea,
   statusArea,
   submessagesArea,

@@ -44,6 +44,8 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   readonly redirects?: true;
   /** Its answer may have an ETag; a client that sends it in If-None-Match gets 304. */
   readonly tagged?: true;
+  /** The answer may set a cookie, so a page of another site must not make a browser send the request. */
+  readonly setsCookies?: true;
   /** Accepts multipart bodies with files; without this, a part with a file name is an ordinary parameter. */
   readonly upload?: UploadDeclaration;
 }

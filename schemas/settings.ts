@@ -84,7 +84,12 @@ export interface SettingsChange {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly fullName: string | null;
   /** `formerHash`: the hash of the old password that was verified; null: the old password was wrong. */
-  readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
+  readonly password: {
+    readonly formerHash: string | null;
+    readonly hash: string;
+    /** The hash of the session that changes the password and goes on; all others end. */
+    readonly session?: string;
+  } | null;
 }
 
 type ShownSettings = Readonly<Record<UserSettingName, TSchema>>;

@@ -45,6 +45,7 @@ import { reminderRoutes } from "./http/routes/reminders.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { scheduledMessageRoutes } from "./http/routes/scheduled-messages.ts";
 import { serverRoutes } from "./http/routes/server.ts";
+import { sessionRoutes } from "./http/routes/sessions.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { submessageRoutes } from "./http/routes/submessages.ts";
@@ -118,7 +119,10 @@ interface AreaParts {
 /** Accounts and authentication. */
 const accountAreas: readonly AreaParts[] = [
   { routes: serverRoutes },
-  { routes: ({ passwords, rates, config }) => authenticationRoutes(passwords, rates, config.developmentLogins) },
+  {
+    routes: ({ passwords, rates, config }) => authenticationRoutes({ passwords, rates }, config.developmentLogins),
+  },
+  { routes: ({ passwords, rates }) => sessionRoutes({ passwords, rates }) },
   { routes: ({ passwords }) => userRoutes(passwords), sections: { realm_user: realmUserState } },
   {
     routes: ({ config, siteOf }) => inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes, siteOf }),

@@ -10,6 +10,7 @@ import { createOperationExecutor } from "./http/operation-executor.ts";
 import { Passwords } from "./http/passwords.ts";
 import { countFailedKey, type FailedLogin, personName, RateLimits } from "./http/rate-limits.ts";
 import { HttpServer } from "./http/server.ts";
+import { SessionCookies } from "./http/session-cookies.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { ByteBudget } from "./runtime/byte-budget.ts";
@@ -45,6 +46,7 @@ export function createTransports(
   const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
   const remembered = new RememberedCredentials();
+  const sessionCookies = new SessionCookies();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
@@ -73,6 +75,7 @@ export function createTransports(
     isSecure,
     readForwarded: forwarded,
     authenticate: (realm, header) => remembered.authenticate(realm.view, header),
+    sessionCookies,
     viewerOf(realm, header, address) {
       const credentials = countFailedKey(rates, remembered.authenticate(realm.view, header), address);
       return "caller" in credentials ? credentials.caller : null;
@@ -91,6 +94,7 @@ export function createTransports(
     hubOf,
     execute: operationExecutor.execute,
     authenticate: (realm, header, address) => admit(remembered.authenticate(realm.view, header), address),
+    verifySession: (realm, request, isSecure) => sessionCookies.verify(realm.view, request, isSecure),
     verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {
       const state = rates.take("api", personName(realm.epoch, userId));

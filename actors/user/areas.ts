@@ -17,6 +17,7 @@ import { readStateDecisions } from "./read-state.ts";
 import { remindersDecisions } from "./reminders.ts";
 import { savedSnippetsDecisions } from "./saved-snippets.ts";
 import { scheduledMessagesDecisions } from "./scheduled-messages.ts";
+import { sessionsDecisions } from "./sessions.ts";
 import { settingsDecisions } from "./settings.ts";
 import { statusDecisions } from "./status.ts";
 import { subscriptionSettingsDecisions } from "./subscription-settings.ts";
@@ -41,6 +42,7 @@ export const userAreas = [
   remindersDecisions,
   savedSnippetsDecisions,
   scheduledMessagesDecisions,
+  sessionsDecisions,
   settingsDecisions,
   statusDecisions,
   subscriptionSettingsDecisions,

@@ -21,6 +21,7 @@ const on = decide<UserContext>(...userAreas);
 /** Continuations, expiries and failures, which the server sends: queues of a deactivated user still expire. */
 const ofServer: ReadonlySet<string> = new Set([
   "user.email-change.expire",
+  "user.session.expire",
   "scheduled-messages.give-up",
   "reminders.give-up",
   "message-flags.continue",

@@ -17,6 +17,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
+import { endSessionsOf } from "../rules/sessions.ts";
 import { addressEvents } from "../rules/user-events.ts";
 import { removeAllDrafts } from "./drafts.ts";
 import { moveDueTime } from "./missed-messages.ts";
@@ -39,7 +40,10 @@ export function changeSettings(_context: unknown, asked: Command<"user.change-se
   const changed =
     password === null || credential === undefined
       ? []
-      : [effects.put("credentials", user.id, { ...credential, passwordHash: password.hash })];
+      : [
+          effects.put("credentials", user.id, { ...credential, passwordHash: password.hash }),
+          ...endSessionsOf(view, user.id, password.session ?? null),
+        ];
   return done({}, [
     ...changed,
     ...personalChanges(view, user, { settings, fullName }),

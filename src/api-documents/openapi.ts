@@ -32,10 +32,11 @@ const roleRules: Readonly<Record<RequiredRole, string>> = {
 };
 
 const basic = "apiKey";
+const session = "session";
 
 const security: Readonly<Record<Endpoint["authentication"], readonly object[]>> = {
-  user: [{ [basic]: [] }],
-  optional: [{}, { [basic]: [] }],
+  user: [{ [basic]: [] }, { [session]: [] }],
+  optional: [{}, { [basic]: [] }, { [session]: [] }],
   none: [],
 };
 
@@ -44,6 +45,11 @@ const headers = {
   "X-RateLimit-Remaining": { description: "How many requests are left.", schema: { type: "integer" } },
   "X-RateLimit-Reset": { description: "When all are available again, in UNIX seconds.", schema: { type: "integer" } },
   ETag: { description: "Identifies this content, for If-None-Match.", schema: { type: "string" } },
+  "Set-Cookie": {
+    description: "Sets the cookie of the session, or removes it.",
+    required: true,
+    schema: { type: "string" },
+  },
   Location: { description: "Where the picture is.", required: true, schema: { type: "string" } },
 };
 type HeaderName = keyof typeof headers;
@@ -98,7 +104,8 @@ function successResponses(book: SchemaBook, endpoint: Endpoint): Readonly<Record
   if (endpoint.redirects === true) {
     return { "302": { description: "A redirect.", ...headersOf([...limitHeaders, "Location"]), content } };
   }
-  const success = { description: "Success.", ...headersOf(limitHeaders), content };
+  const cookies: readonly HeaderName[] = endpoint.setsCookies === true ? ["Set-Cookie"] : [];
+  const success = { description: "Success.", ...headersOf([...limitHeaders, ...cookies]), content };
   if (endpoint.tagged !== true) return { "200": success };
   return {
     "200": { ...success, ...headersOf([...limitHeaders, "ETag"]) },
@@ -172,6 +179,13 @@ class OpenApiWriter {
             type: "http",
             scheme: "basic",
             description: "The email address of the account as user name, its API key as password.",
+          },
+          [session]: {
+            type: "apiKey",
+            in: "cookie",
+            name: "__Host-session",
+            description:
+              "Set by the operation `log-in`, for pages of this server only: requests need `Sec-Fetch-Site: same-origin`. Without TLS the name is `session`.",
           },
         },
         parameters: headerParameters,

@@ -18,6 +18,29 @@ export interface PageHeaders {
   readonly isCredentialed: boolean;
 }
 
+/** The headers of these names, or "". */
+export interface PageRequestHeaders extends Pick<PageHeaders, "host" | "origin" | "fetchSite"> {
+  readonly method: string;
+  readonly referer: string;
+}
+
+/**
+ * Whether the server's own page sent the request: only then does a cookie count. Fetch Metadata says so. Older browsers,
+ * and all browsers that reach the server by plain HTTP under another name than localhost, do not send it: there the
+ * origin must be named, by `Origin`, or in a read by `Referer`. Neither can be forged by a page.
+ * @param isSecure the connection is encrypted, so the page must have been, too
+ */
+export function isFromOwnPage({ method, host, origin, referer, fetchSite }: PageRequestHeaders, isSecure: boolean) {
+  if (fetchSite !== "") return fetchSite === "same-origin";
+  const isRead = method === "GET" || method === "HEAD";
+  return isOwnOrigin(origin === "" && isRead ? referer : origin, host, isSecure);
+}
+
+/** @param named an origin, or the URL of a page */
+export function isOwnOrigin(named: string, host: string, isSecure: boolean): boolean {
+  return isOriginOf(named, host) && (!isSecure || named.startsWith("https:"));
+}
+
 /** Clients that are not browsers send neither header. */
 export function isFromForeignPage({
   host,

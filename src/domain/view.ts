@@ -13,6 +13,7 @@ import type { ProfileFieldRecord, ProfileValueRecord } from "../../schemas/profi
 import type { QueueRecord } from "../../schemas/queues.ts";
 import type { RealmRecord } from "../../schemas/realm-settings.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { SessionRecord } from "../../schemas/sessions.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -185,6 +186,8 @@ export interface View {
   readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
+  session(hash: string): SessionRecord | undefined;
+  sessionsOf(userId: number): readonly SessionRecord[];
   queue(id: string): QueueRecord | undefined;
   queuesOf(userId: number): ReadonlySet<string>;
   presence(userId: number): PresenceRecord | undefined;

@@ -3,7 +3,6 @@
  * by their header, because decoding and hashing it costs more than the rest of the lookup.
  */
 import crypto from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -11,6 +10,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
 import type { Authenticated } from "../runtime/calls.ts";
+import { RememberedHeaders } from "./remembered-headers.ts";
 
 export type Credentials = Authenticated | Refusal;
 
@@ -31,17 +31,15 @@ interface Verified {
  * outside the process knows the seed of its hashes.
  */
 export class RememberedCredentials {
-  readonly #bytesMax: number;
-  /** Per realm (S1), least recently used first out. */
-  readonly #byView = new WeakMap<View, LRUCache<string, Verified>>();
+  readonly #headers: RememberedHeaders<Verified>;
 
   constructor(bytesMax: number = limits.credentials_remembered_bytes_max) {
-    this.#bytesMax = bytesMax;
+    this.#headers = new RememberedHeaders(bytesMax);
   }
 
   /** @param header the Authorization header, or "" */
   authenticate(view: View, header: string): Credentials {
-    const known = this.#byView.get(view)?.get(header);
+    const known = this.#headers.get(view, header);
     if (known !== undefined && view.realm.deactivatedAt === null) {
       const { credentials, key } = known;
       const { caller } = credentials;
@@ -52,27 +50,15 @@ export class RememberedCredentials {
 
   /** Number of headers that are remembered for a realm. */
   count(view: View): number {
-    return this.#byView.get(view)?.size ?? 0;
+    return this.#headers.count(view);
   }
 
   #verify(view: View, header: string): Credentials {
     const credentials = authenticate(view, header);
     const key = "caller" in credentials ? view.apiKey(credentials.keyHash) : undefined;
-    if (!("caller" in credentials) || key === undefined) this.#byView.get(view)?.delete(header);
-    else this.#ofRealm(view).set(header, { credentials, key });
+    if (!("caller" in credentials) || key === undefined) this.#headers.delete(view, header);
+    else this.#headers.set(view, header, { credentials, key });
     return credentials;
-  }
-
-  #ofRealm(view: View): LRUCache<string, Verified> {
-    const known = this.#byView.get(view);
-    if (known !== undefined) return known;
-    // Each entry has a size above zero, so the bound on bytes also bounds their number.
-    const made = new LRUCache<string, Verified>({
-      maxSize: this.#bytesMax,
-      sizeCalculation: (_verified, header) => header.length + limits.credentials_remembered_overhead_bytes,
-    });
-    this.#byView.set(view, made);
-    return made;
   }
 }
 
@@ -110,7 +96,9 @@ export function verifyKey(view: View, email: string, key: string): Credentials {
   if (user === undefined || !isSameAddress(user.email, email)) return refuse.invalidApiKey();
   if (view.realm.deactivatedAt !== null) return refuse.realmDeactivated();
   // Returns the stored hash string, which a socket keeps as long as it is open.
-  return user.isActive ? { caller: user, keyHash: record?.hash ?? keyHash } : refuse.userDeactivated();
+  return user.isActive
+    ? { caller: user, keyHash: record?.hash ?? keyHash, isSession: false }
+    : refuse.userDeactivated();
 }
 
 /** Clients nearly always send it as it is stored. */

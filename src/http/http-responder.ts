@@ -382,14 +382,20 @@ export class HttpResponder {
     if (this.#rateLines !== "") response.writeHeader(rateHeader, this.#rateLines);
     for (const [name, value] of reply.headers) {
       // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
-      if (name !== challenge[0] || (head?.fetchSite ?? "") === "") response.writeHeader(name, value);
+      if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);
     }
-    // Credentials are in a header that pages must set themselves, never in cookies, so any origin is allowed.
+    // Pages of other origins must set the header with their credentials themselves: with "*" a browser hides answers to
+    // requests that it added cookies to.
     if (head !== null && head.origin !== "") {
       response.writeHeader("Access-Control-Allow-Origin", "*");
       response.writeHeader("Access-Control-Expose-Headers", exposed);
     }
   }
+}
+
+/** By plain HTTP, browsers send Fetch Metadata to localhost only. */
+function isOfBrowser(head: RequestHead | null): boolean {
+  return head !== null && (head.fetchSite !== "" || head.referer !== "" || head.origin !== "");
 }
 
 function hasNoBody(status: number): boolean {

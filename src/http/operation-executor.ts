@@ -8,6 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import { registerQueue } from "../../schemas/register.ts";
 import { getServerSettings } from "../../schemas/server.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { isFromForeignPage } from "../domain/foreign-page.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { redactor } from "../domain/redaction.ts";
 import { type Plan, planFor } from "../domain/redaction-plan.ts";
@@ -22,6 +23,7 @@ import { type ParameterReader, type ParsedParams, parameterReader } from "./para
 import { countFailedKey, nameOf, type RateLimits, rateLines } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import { Router } from "./router.ts";
+import { recordUse } from "./session-use.ts";
 
 interface Route extends Binding {
   readonly reader: ParameterReader;
@@ -129,6 +131,7 @@ function admit(route: Route, call: OpenCall, options: OperationExecutorOptions):
     if (challenged.has(refusal.code)) call.headers = [challenge];
     return refusal;
   }
+  if (route.endpoint.setsCookies === true && isFromForeignPage(call.page)) return refuse.crossSite();
   // The server settings remain available, so that a client can show which server it reached.
   if (call.realm.view.realm.deactivatedAt !== null && route.endpoint.operationId !== getServerSettings.operationId) {
     return refuse.realmDeactivated();
@@ -215,6 +218,7 @@ function withoutSecrets(route: Route, params: ParsedParams["params"]): Record<st
 
 function run(route: Route, call: Call, options: OperationExecutorOptions): HttpReply | Promise<HttpReply> {
   const { idempotencyKey, realm } = call;
+  if (call.isSession) recordUse(call);
   // Must precede checks of state that may have changed since: a channel's name, the sender's permissions (D25).
   const kept = idempotencyKey === null ? null : realm.dispatcher.inFlightRequests.kept(idempotencyKey, realm.view.now);
   if (kept !== null) return answer(route, call, kept);
@@ -240,9 +244,10 @@ function answer(route: Route, call: Call, result: Result): HttpReply {
 /**
  * A long read fails when the account or the key is no longer valid, like a held poll (S1). A rejection reveals nothing.
  */
-function stillDue({ realm: { view }, caller, keyHash }: Call, result: Result): Result {
+function stillDue({ realm: { view }, caller, keyHash, isSession }: Call, result: Result): Result {
   if (result.kind === "refused" || caller === null || keyHash === null) return result;
   if (view.users.get(caller.id)?.isActive !== true) return refuse.userDeactivated();
+  if (isSession) return view.session(keyHash) === undefined ? refuse.notLoggedIn() : result;
   return view.apiKey(keyHash) === undefined ? refuse.invalidApiKey() : result;
 }
 
@@ -271,7 +276,8 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
   if (result.kind === "ok") {
     // The envelope is text: copying the fields into another object would cost more than encoding them.
     const fields = JSON.stringify(result.answer).slice(1, -1);
-    return { status: 200, body: fields === "" ? `${emptyEnvelope}${rest}}` : `${envelope}${fields}${rest}}`, headers };
+    const body = fields === "" ? `${emptyEnvelope}${rest}}` : `${envelope}${fields}${rest}}`;
+    return { status: 200, body, headers: result.headers === undefined ? headers : [...headers, ...result.headers] };
   }
   if (result.kind === "redirect") {
     const to: Headers = [["Location", result.location], privateCache];

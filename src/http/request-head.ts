@@ -17,9 +17,11 @@ export interface RequestHead {
   readonly query: string;
   readonly host: string;
   readonly authorization: string;
+  readonly cookie: string;
   readonly contentType: string;
   readonly userAgent: string;
   readonly origin: string;
+  readonly referer: string;
   /** null if the header is absent or empty. */
   readonly idempotencyHeader: string | null;
   readonly ifNoneMatch: string;
@@ -48,9 +50,11 @@ class Head {
   repeated: string | null = null;
   host: string | null = null;
   authorization: string | null = null;
+  cookie = "";
   contentType = "";
   userAgent = "";
   origin = "";
+  referer = "";
   idempotencyHeader = "";
   ifNoneMatch = "";
   range = "";
@@ -83,6 +87,9 @@ class Head {
       case "origin":
         this.origin ||= value;
         break;
+      case "referer":
+        this.referer ||= value;
+        break;
       case "idempotency-key":
         this.idempotencyHeader ||= value;
         break;
@@ -104,8 +111,11 @@ class Head {
       case "sec-fetch-mode":
         this.fetchMode ||= value;
         break;
-      case "sec-fetch-storage-access":
       case "cookie":
+        this.cookie ||= value;
+        this.isCredentialed = true;
+        break;
+      case "sec-fetch-storage-access":
         this.isCredentialed = true;
         break;
     }
@@ -136,9 +146,11 @@ export function readRequestHead(request: TransportRequest, readForwarded: ReadFo
     query: request.getQuery() ?? "",
     host: head.host ?? "",
     authorization: head.authorization ?? "",
+    cookie: head.cookie,
     contentType: hasBody ? head.contentType : "",
     userAgent: head.userAgent,
     origin: head.origin,
+    referer: head.referer,
     idempotencyHeader: isRead ? null : head.idempotencyHeader || null,
     ifNoneMatch: isRead ? head.ifNoneMatch : "",
     range: mayBePart ? head.range : "",

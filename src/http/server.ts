@@ -5,7 +5,6 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { isForgeable } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import { arrivedCall, type HttpReply, type Submitted } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -13,6 +12,7 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
+import { accepts } from "./accepted-encoding.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
@@ -21,9 +21,11 @@ import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
 import { errorPage, type PageRoute } from "./pages.ts";
+import { preflight } from "./preflight.ts";
 import { nameOf } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
+import { isForged, type SessionCookies } from "./session-cookies.ts";
 import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./uploads.ts";
 
 export interface HttpServerOptions {
@@ -37,6 +39,7 @@ export interface HttpServerOptions {
   readonly readForwarded: ReadForwarded;
   /** @param authorization the Authorization header, or "" */
   readonly authenticate: (realm: Realm, authorization: string) => Credentials;
+  readonly sessionCookies: SessionCookies;
   /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly clock: Clock;
@@ -149,14 +152,14 @@ export class HttpServer {
 
   /** Size limit of the body, known before the first byte is read. Only authenticated callers may send large bodies. */
   #allowance(responder: HttpResponder, head: RequestHead): BodyAllowance | Refusal {
-    const { method, path, host, contentType, contentLength, authorization } = head;
+    const { method, path, host, contentType, contentLength } = head;
     const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
     const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
     if (upload === null) return ordinaryBody;
     const realm = this.#options.realmOf(host);
     // A rejection of the body shows whether the credentials are valid (M9).
     responder.leavesThrough(realm.gate);
-    const credentials = this.#options.authenticate(realm, authorization);
+    const credentials = this.#ofCookie(realm, head) ?? this.#options.authenticate(realm, head.authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
     const person = nameOf(realm.epoch, credentials.caller);
     return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
@@ -289,11 +292,12 @@ export class HttpServer {
       return this.#page(responder, head, body);
     }
     const path = head.path.slice(apiPrefix.length);
-    if (head.method === "OPTIONS") return this.#allowedMethods(path);
+    if (head.method === "OPTIONS") return preflight(this.#options.operationExecutor.methodsOf(path));
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
     responder.uses(realm.use);
-    const credentials = this.#options.authenticate(realm, head.authorization);
+    const ofCookie = this.#ofCookie(realm, head);
+    const credentials = ofCookie ?? this.#options.authenticate(realm, head.authorization);
     const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
     responder.belongsTo(known === null ? address : () => nameOf(realm.epoch, known.caller));
@@ -303,10 +307,12 @@ export class HttpServer {
       path,
       readParams: (takesFiles) =>
         body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
-      hasCredentials: head.authorization !== "",
+      hasCredentials: head.authorization !== "" || ofCookie !== null,
       unauthorized: "caller" in credentials ? null : credentials,
       caller: known?.caller ?? null,
       keyHash: known?.keyHash ?? null,
+      isSession: known?.isSession === true,
+      page: head,
       client: clientName(head.userAgent),
       siteUrl: this.#siteUrl(head),
       userAgent: head.userAgent,
@@ -321,8 +327,23 @@ export class HttpServer {
   }
 
   #siteUrl(head: RequestHead): string {
-    const isSecure = head.forwarded.isSecure ?? this.#options.isSecure;
-    return `${isSecure ? "https" : "http"}://${head.host}`;
+    return `${this.#isSecure(head) ? "https" : "http"}://${head.host}`;
+  }
+
+  #isSecure({ forwarded }: RequestHead): boolean {
+    return forwarded.isSecure ?? this.#options.isSecure;
+  }
+
+  /** The caller whom a session's cookie identifies. An Authorization header takes precedence, so cookies cost it nothing. */
+  #ofCookie(realm: Realm, head: RequestHead, allowsTyped = false): Credentials | null {
+    if (head.authorization !== "" || head.cookie === "") return null;
+    return this.#options.sessionCookies.authenticate(realm.view, head, this.#isSecure(head), allowsTyped);
+  }
+
+  #viewer(realm: Realm, head: RequestHead, address: string): UserRecord | null {
+    const ofCookie = this.#ofCookie(realm, head, true);
+    if (ofCookie !== null) return "caller" in ofCookie ? ofCookie.caller : null;
+    return this.#options.viewerOf(realm, head.authorization, address);
   }
 
   /** Requests outside the API: pictures, and the pages behind links in emails. */
@@ -352,29 +373,12 @@ export class HttpServer {
       ifNoneMatch: head.ifNoneMatch,
       range: head.range,
       ifRange: head.ifRange,
-      acceptsGzip: acceptsGzip(head.acceptEncoding),
+      acceptsGzip: accepts(head.acceptEncoding, "gzip"),
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
-      viewer: () => this.#options.viewerOf(realm, head.authorization, address()),
+      viewer: () => this.#viewer(realm, head, address()),
     });
     return untilDone(realm, page);
-  }
-
-  /** OPTIONS, for browser preflights and for debugging. */
-  #allowedMethods(path: string): HttpReply {
-    const methods = this.#options.operationExecutor.methodsOf(path);
-    if (methods === null) return refused(refuse.notFound());
-    const allowed = methods.join(", ");
-    return {
-      status: 204,
-      body: "",
-      headers: [
-        ["Allow", allowed],
-        ["Access-Control-Allow-Methods", allowed],
-        ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key"],
-        ["Access-Control-Max-Age", "7200"],
-      ],
-    };
   }
 }
 
@@ -383,14 +387,4 @@ const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true
 /** A handler may still work when its client has gone. */
 function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {
   return reply instanceof Promise ? realm.use.during(reply) : reply;
-}
-
-/** A write with credentials that a page of another site made a browser send. */
-function isForged(head: RequestHead): boolean {
-  return isForgeable(head) && head.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(head.method);
-}
-
-/** Whether an Accept-Encoding header allows gzip. Clients that allow any encoding get the plain one. */
-function acceptsGzip(header: string): boolean {
-  return header.split(",").some((item) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(item));
 }

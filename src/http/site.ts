@@ -9,3 +9,8 @@ export function originOf(siteUrl: string): string | null {
   const { href, origin } = new URL(siteUrl);
   return href === `${origin}/` ? origin : null;
 }
+
+/** The host name of a Host header, without the port. */
+export function hostName(host: string): string {
+  return host.toLowerCase().replace(/:\d+$/, "");
+}

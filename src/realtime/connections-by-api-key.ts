@@ -1,11 +1,12 @@
 /**
- * Open sockets and held polls by the API key that authenticated them. When a key is revoked, its connections are closed
- * after the flush that revoked it (M1). Their queues remain, so a client with a valid key can resume.
+ * Open sockets and held polls by the API key or session that authenticated them. When it ends, its connections are
+ * closed after the flush that ended it (M1). Their queues remain, so a client with valid credentials can resume.
  */
 
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import type { CloseCause } from "../../schemas/close-codes.ts";
 import type { RealmRecord } from "../../schemas/realm-settings.ts";
+import type { SessionRecord } from "../../schemas/sessions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
 import type { Delta } from "../runtime/dispatcher.ts";
@@ -41,14 +42,15 @@ export class ConnectionsByApiKey {
 
   /** Follows the rows that decide which keys are valid. */
   changed(delta: Delta): void {
-    if (delta.table === "apiKeys") {
+    if (delta.table === "apiKeys" || delta.table === "sessions") {
       const hash = delta.key as string;
-      if ((delta.row as ApiKeyRecord | null) === null) this.#ended.set(hash, "notAuthenticated");
+      if ((delta.row as ApiKeyRecord | SessionRecord | null) === null) this.#ended.set(hash, "notAuthenticated");
       else this.#ended.delete(hash);
     } else if (delta.table === "users") {
       const user = delta.row as UserRecord | null;
       if (user === null || user.isActive) return;
       for (const { hash } of this.#view.apiKeysOf(user.id)) this.#ended.set(hash, "deactivated");
+      for (const { hash } of this.#view.sessionsOf(user.id)) this.#ended.set(hash, "deactivated");
     } else if (delta.table === "realm" && ((delta.row as RealmRecord | null)?.deactivatedAt ?? null) !== null) {
       for (const hash of this.#byKey.keys()) this.#ended.set(hash, "realmDeactivated");
     }

@@ -34,7 +34,7 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   }
   return new Promise((resolve) => {
     const keyHash = call.keyHash ?? "";
-    const held = new HeldPoll(hub, queue, after, (result) => {
+    const held = new HeldPoll(hub, queue, { after, isSession: call.isSession }, (result) => {
       hub.connectionsByApiKey.remove(keyHash, held);
       resolve(result);
     });
@@ -75,16 +75,23 @@ class HeldPoll implements ApiKeyConnection, PollReader {
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
   readonly #after: number;
+  readonly #isSession: boolean;
   readonly #resolve: (result: PollResult) => void;
   #state: PollState = collecting;
   /** JSON of the answer's events, ordered by id. */
   readonly #events: string[] = [];
   #characters = 0;
 
-  constructor(hub: Hub, queue: LiveQueue, after: number, resolve: (result: PollResult) => void) {
+  constructor(
+    hub: Hub,
+    queue: LiveQueue,
+    { after, isSession }: { readonly after: number; readonly isSession: boolean },
+    resolve: (result: PollResult) => void,
+  ) {
     this.#hub = hub;
     this.#queue = queue;
     this.#after = after;
+    this.#isSession = isSession;
     this.#resolve = resolve;
   }
 
@@ -242,7 +249,8 @@ class HeldPoll implements ApiKeyConnection, PollReader {
 
   /** The pending events wait for a client with a valid key. */
   keyEnded(cause: KeyEnd): void {
-    this.abandon(refusals[cause]());
+    const isOver = this.#isSession && cause === "notAuthenticated";
+    this.abandon(isOver ? refuse.notLoggedIn() : refusals[cause]());
   }
 
   /** The client disconnected: its events go to the next reader. */

@@ -2,7 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ConnectionFrameType, OperationFrameType } from "../../schemas/socket-frames.ts";
 import { ownProperty } from "../domain/own-property.ts";
-import { type Authenticated, arrivedCall, type Call } from "../runtime/calls.ts";
+import { type Authenticated, arrivedCall, type Call, type RequestingPage } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type Frame, formOf } from "./socket-frames.ts";
 import type { Visitor } from "./socket-host.ts";
@@ -62,8 +62,8 @@ function readTyping({ fields }: Frame): Operation {
   return post("/typing", form);
 }
 
-/** Queues belong to the connection and uploads need a body, so these paths cannot be called. */
-const notCallable = /^\/(events|register|user_uploads)(\/|$)/;
+/** Queues belong to the connection, uploads need a body, and cookies an HTTP answer: these paths cannot be called. */
+const notCallable = /^\/(events|register|user_uploads|session)(\/|$)/;
 
 function readCall({ fields }: Frame): Operation | Refusal {
   const { method, path, params, idempotency_key: key } = fields;
@@ -97,6 +97,8 @@ export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, o
     unauthorized: null,
     caller: account.caller,
     keyHash: account.keyHash,
+    isSession: account.isSession,
+    page: noPage,
     client,
     siteUrl,
     userAgent,
@@ -106,6 +108,9 @@ export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, o
     onAbort: neverAborted,
   });
 }
+
+/** Its upgrade was checked. */
+const noPage: RequestingPage = { host: "", origin: "", fetchSite: "" };
 
 /** A socket that closes does not abort its calls. */
 const neverAborted = () => undefined;

@@ -7,7 +7,7 @@ import { closeCodes } from "../../schemas/close-codes.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { isFromForeignPage } from "../domain/foreign-page.ts";
+import { isFromForeignPage, isOwnOrigin } from "../domain/foreign-page.ts";
 import type { Gate } from "../journal/gate.ts";
 import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
@@ -32,6 +32,12 @@ export interface SocketServerOptions {
   readonly execute: ExecuteOperation;
   /** Both count the failed attempts of an address (D28). */
   readonly authenticate: (realm: Realm, header: string, address: string) => Credentials;
+  /** The caller whom a session's cookie identifies; null without such a cookie. */
+  readonly verifySession: (
+    realm: Realm,
+    request: { readonly cookie: string; readonly host: string },
+    isSecure: boolean,
+  ) => Credentials | null;
   readonly verifyKey: (realm: Realm, account: { email: string; key: string }, address: string) => Credentials;
   readonly limitFrame: (realm: Realm, userId: number) => Refusal | null;
   readonly clientName: (userAgent: string) => string;
@@ -131,7 +137,12 @@ export class SocketServer {
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const authorization = request.getHeader("authorization");
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
-    const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
+    const isSecure = forwarded.isSecure ?? this.#options.isSecure;
+    // A page of another origin may open a socket, but not with this user's session.
+    const isOwn = authorization === "" && isOwnOrigin(request.getHeader("origin"), host, isSecure);
+    const cookie = isOwn ? request.getHeader("cookie") : "";
+    const ofSession = cookie === "" ? null : this.#options.verifySession(realm, { cookie, host }, isSecure);
+    const credentials = isForged ? refuse.crossSite() : this.#admission(realm, { authorization, ofSession, address });
     if (credentials !== null && !("caller" in credentials)) {
       // A refusal shows whether the credentials were valid.
       this.#answerHttp(response, credentials, realm.gate);
@@ -143,7 +154,7 @@ export class SocketServer {
     const visitor: Visitor = {
       format: isPacked ? "msgpack" : "json",
       client: this.#texts.share(this.#options.clientName(userAgent)),
-      siteUrl: this.#texts.share(`${(forwarded.isSecure ?? this.#options.isSecure) ? "https" : "http"}://${host}`),
+      siteUrl: this.#texts.share(`${isSecure ? "https" : "http"}://${host}`),
       userAgent,
       address: this.#texts.share(address),
     };
@@ -169,10 +180,15 @@ export class SocketServer {
   }
 
   /** Returns null if the first frame will carry the credentials. */
-  #admission(realm: Realm, authorization: string, address: string): Credentials | null {
+  #admission(
+    realm: Realm,
+    sent: { readonly authorization: string; readonly ofSession: Credentials | null; readonly address: string },
+  ): Credentials | null {
+    const { authorization, ofSession, address } = sent;
     if (this.#isDraining) return refuse.shuttingDown();
     if (this.#sessions.size >= limits.sockets_max) return refuse.overloaded();
     if (authorization !== "") return this.#options.authenticate(realm, authorization, address);
+    if (ofSession !== null) return ofSession;
     return this.#unauthenticated.makeRoomFor(address) ? null : refuse.overloaded();
   }
 

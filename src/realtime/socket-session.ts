@@ -224,7 +224,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     }
     this.#callsPending++;
     const { realm, execute } = this.#host;
-    const reply = execute(callOf(realm, this.#visitor, { caller: user, keyHash: account.keyHash }, operation));
+    const reply = execute(callOf(realm, this.#visitor, { ...account, caller: user }, operation));
     const answer = (result: HttpReply) => {
       this.#callsPending--;
       inFlight.release();

@@ -41,11 +41,19 @@ export interface Submitted {
   readonly stagedFiles?: readonly StagedFile[];
 }
 
-/** The user whom valid credentials identify, and the API key used. */
+/** The user whom valid credentials identify, and the API key or session used. */
 export interface Authenticated {
   readonly caller: UserRecord;
-  /** SHA-256 of the key (S2). */
+  /** SHA-256 of the key, or of the session's token (S2). */
   readonly keyHash: string;
+  readonly isSession: boolean;
+}
+
+/** What a browser says about the page that made it send a request; each is "" if it says nothing. */
+export interface RequestingPage {
+  readonly host: string;
+  readonly origin: string;
+  readonly fetchSite: string;
 }
 
 /**
@@ -65,8 +73,11 @@ export interface Call<P = unknown> {
   readonly unauthorized: Refusal | null;
   /** null where the operation allows anonymous callers. */
   readonly caller: UserRecord | null;
-  /** SHA-256 of the caller's API key (S2); null for anonymous callers. */
+  /** SHA-256 of the caller's API key or of the session's token (S2); null for anonymous callers. */
   readonly keyHash: string | null;
+  /** Whether a session's cookie authenticated the caller (D256). */
+  readonly isSession: boolean;
+  readonly page: RequestingPage;
   /** Name of the client program (D35). */
   readonly client: string;
   /** The server's address as the client wrote it, e.g. `https://chat.example.org`. */
@@ -111,6 +122,8 @@ export function arrivedCall(arrived: ArrivedCall): Call {
     unauthorized: arrived.unauthorized,
     caller: arrived.caller,
     keyHash: arrived.keyHash,
+    isSession: arrived.isSession,
+    page: arrived.page,
     client: arrived.client,
     siteUrl: arrived.siteUrl,
     userAgent: arrived.userAgent,

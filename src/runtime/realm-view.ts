@@ -127,6 +127,12 @@ export class RealmView implements View {
   apiKeysOf(userId: number) {
     return this.#seen(this.#projections.apiKeys).ofUser(userId);
   }
+  session(hash: string) {
+    return this.#seen(this.#projections.sessions).get(hash);
+  }
+  sessionsOf(userId: number) {
+    return this.#seen(this.#projections.sessions).ofUser(userId);
+  }
   queue(id: string) {
     return this.#seen(this.#projections.queues).get(id);
   }

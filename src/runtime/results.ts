@@ -10,6 +10,8 @@ import { limits } from "../../schemas/limits.ts";
 export interface Ok<A = Answer> {
   readonly kind: "ok";
   readonly answer: A;
+  /** Headers of this answer only; never stored under an Idempotency-Key. */
+  readonly headers?: readonly Header[];
 }
 
 /** An actor's reply to a command. */
@@ -71,6 +73,6 @@ export function headersOf(refusal: Refusal): readonly Header[] {
   return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];
 }
 
-export function ok<const A>(answer: A): Ok<A> {
-  return { kind: "ok", answer };
+export function ok<const A>(answer: A, headers?: readonly Header[]): Ok<A> {
+  return headers === undefined ? { kind: "ok", answer } : { kind: "ok", answer, headers };
 }

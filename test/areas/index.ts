@@ -39,6 +39,7 @@ import { retentionCases } from "./retention.ts";
 import { savedSnippetsCases } from "./saved-snippets.ts";
 import { scheduledMessagesCases } from "./scheduled-messages.ts";
 import { serverCases } from "./server.ts";
+import { sessionsCases } from "./sessions.ts";
 import { settingsCases } from "./settings.ts";
 import { statusCases } from "./status.ts";
 import { submessagesCases } from "./submessages.ts";
@@ -89,6 +90,7 @@ const declared = [
   savedSnippetsCases,
   scheduledMessagesCases,
   serverCases,
+  sessionsCases,
   settingsCases,
   statusCases,
   submessagesCases,

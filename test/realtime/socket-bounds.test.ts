@@ -186,9 +186,10 @@ t.test("[S3] sockets_max: one socket more is rejected with 503, and a closed soc
     // One socket per user: the number of sockets of one user has another bound.
     authenticate: () => {
       people++;
-      return { caller: { ...owner, id: people }, keyHash: String(people) };
+      return { caller: { ...owner, id: people }, keyHash: String(people), isSession: false };
     },
     verifyKey: nobody,
+    verifySession: () => null,
     limitFrame: () => null,
     clientName: () => "test",
     isSecure: false,

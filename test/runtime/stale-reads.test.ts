@@ -46,7 +46,7 @@ t.test("[S2] a login returns no key when the password changes while it is being 
   const passwords = new Passwords();
   const password = "correct horse battery";
   const { bench, change } = await withPassword(t, passwords, password);
-  const routes = authenticationRoutes(passwords, new RateLimits(noRates, () => 0), false);
+  const routes = authenticationRoutes({ passwords, rates: new RateLimits(noRates, () => 0) }, false);
   const keys = () => [...bench.realm.view.apiKeysOf(ownerId)].length;
   const fetchKey = () => asked(bench, routes, "fetch-api-key", { username: "owner@localhost", password });
   const before = keys();

@@ -23,6 +23,8 @@ export function callOf({ realm, caller, params, onAbort }: CallOptions): Call {
     readParams: () => ({ values: new Map(), files: [] }),
     caller,
     keyHash: keyHashOf(realm, caller.id),
+    isSession: false,
+    page: { host: "", origin: "", fetchSite: "" },
     hasCredentials: true,
     unauthorized: null,
     client: "sim",

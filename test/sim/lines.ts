@@ -56,7 +56,7 @@ export class SocketLine implements Line {
   readonly isPushed = true;
   readonly #session: SocketSession;
   readonly #queueId: string;
-  readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string };
+  readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string; readonly isSession: boolean };
 
   constructor({ realm, hub, user, queueId }: Caller, connection: SocketConnection) {
     const monotonic = () => realm.view.now;
@@ -74,7 +74,7 @@ export class SocketLine implements Line {
     };
     this.#session = new SocketSession(connection, host, visitor);
     this.#queueId = queueId;
-    this.#credentials = { caller: user, keyHash: keyHashOf(realm, user.id) };
+    this.#credentials = { caller: user, keyHash: keyHashOf(realm, user.id), isSession: false };
   }
 
   resume(lastEventId: number): void {

@@ -35,6 +35,11 @@ export class Client {
     return `Basic ${Buffer.from(`${this.account.email}:${this.account.key}`).toString("base64")}`;
   }
 
+  /** The headers that identify the client; none without credentials. */
+  get credentials(): Readonly<Record<string, string>> {
+    return this.account === null ? {} : { Authorization: this.authorization };
+  }
+
   anonymous(): Client {
     return new Client(this.url, null);
   }
@@ -71,7 +76,7 @@ export class Client {
       method,
       redirect: "manual",
       headers: {
-        ...(this.account === null ? {} : { Authorization: this.authorization }),
+        ...this.credentials,
         ...(body === null ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),
         ...headers,
       },

@@ -83,7 +83,7 @@ export function startPoll(client: Client, queue: Queue, after: number): HeldPoll
   const query = new URLSearchParams({ queue_id: queue.queue_id, last_event_id: String(after) });
   const request = async () => {
     const response = await fetch(`${client.url}/api/v1/events?${query}`, {
-      headers: { Authorization: client.authorization },
+      headers: client.credentials,
       signal: controller.signal,
     });
     const { status, headers } = response;

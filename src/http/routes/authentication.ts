@@ -6,26 +6,17 @@ import { bind, requireCaller } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/results.ts";
 import { hashApiKey } from "../authentication.ts";
 import { loginFrom } from "../logins.ts";
-import type { Passwords } from "../passwords.ts";
-import type { RateLimits } from "../rate-limits.ts";
+import { type LoginTools, verifyLogin } from "../password-login.ts";
 import { newApiKey } from "../secrets.ts";
 
 /** @param isDevelopment gives out keys without a password to anyone who can reach the server */
-export function authenticationRoutes(passwords: Passwords, rates: RateLimits, isDevelopment: boolean) {
+export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) {
   return [
     bind(fetchApiKey, async ({ realm, params, client, address: addressOf }) => {
       const address = addressOf();
-      // Counted before the slow comparison, or many concurrent attempts would all pass.
-      const state = rates.take("login", address);
-      if (state !== null && state.retryAfterS > 0) return refuse.rateLimitHit(state.retryAfterS);
-      const user = realm.view.users.byEmail(params.username.trim());
-      const passwordHash = user === undefined ? null : (realm.view.row("credentials", user.id)?.passwordHash ?? null);
-      const matches = await passwords.verify(passwordHash, params.password);
-      if (matches !== false) rates.giveBack("login", address);
-      if (matches === null) return refuse.overloaded();
-      if (!matches) rates.failed("password", address);
-      if (!matches || user === undefined) return refuse.authenticationFailed();
-      if (!user.isActive) return refuse.userDeactivated();
+      const verified = await verifyLogin(realm, params, address, tools);
+      if ("kind" in verified) return verified;
+      const { user, passwordHash } = verified;
       const key = newApiKey();
       const asked = { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash };
       const added = await realm.dispatcher.ask(

@@ -109,7 +109,8 @@ async function passwordChange(
   if (!matches || formerHash === null) return { formerHash: null, hash: "" };
   if (codePoints(wanted) < limits.password_code_points_min) return refuse.badRequest("New password is too weak!");
   const hash = await passwords.hash(wanted);
-  return hash === null ? refuse.overloaded() : { formerHash, hash };
+  if (hash === null) return refuse.overloaded();
+  return call.isSession && call.keyHash !== null ? { formerHash, hash, session: call.keyHash } : { formerHash, hash };
 }
 
 function tooManyAttempts(retryAfterS: number): Refusal {

@@ -13,13 +13,14 @@ import { PresenceProjection } from "./presence.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { QueuesProjection, RealmProjection } from "./queues.ts";
-import { ApiKeysProjection, UsersProjection } from "./users.ts";
+import { apiKeysProjection, sessionsProjection, UsersProjection } from "./users.ts";
 
 export class RealmProjections {
   readonly realm = new RealmProjection();
   readonly users = new UsersProjection();
   readonly bots = new BotsProjection();
-  readonly apiKeys = new ApiKeysProjection();
+  readonly apiKeys = apiKeysProjection();
+  readonly sessions = sessionsProjection();
   readonly channels = new ChannelsProjection();
   readonly subscriptions = new SubscriptionsProjection();
   readonly groups = new GroupsProjection();
@@ -50,6 +51,7 @@ export class RealmProjections {
       this.users,
       this.bots,
       this.apiKeys,
+      this.sessions,
       this.channels,
       this.subscriptions,
       this.groups,

@@ -1,7 +1,8 @@
-/** Users and bots by id and by folded address, and API keys by hash, so that authentication is a lookup in memory. */
+/** Users and bots by id and by folded address, API keys and sessions by hash, so that authentication is a lookup in memory. */
 
 import type { ApiKeyRecord } from "../../../schemas/authentication.ts";
 import { fold } from "../../../schemas/fold.ts";
+import type { SessionRecord } from "../../../schemas/sessions.ts";
 import { roles } from "../../../schemas/types.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
@@ -101,16 +102,27 @@ function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
-export class ApiKeysProjection implements Projection {
-  readonly tables = ["apiKeys"] as const;
-  readonly #byHash = new Map<string, ApiKeyRecord>();
-  readonly #byUser = new Map<number, Map<string, ApiKeyRecord>>();
+/** What a user's credentials of one kind have in common. */
+interface Credential {
+  readonly hash: string;
+  readonly userId: number;
+  readonly createdAt: number;
+}
+
+class CredentialsProjection<T extends "apiKeys" | "sessions", R extends Credential> implements Projection {
+  readonly tables: readonly [T];
+  readonly #byHash = new Map<string, R>();
+  readonly #byUser = new Map<number, Map<string, R>>();
+
+  constructor(table: T) {
+    this.tables = [table];
+  }
 
   apply(delta: Delta): void {
     const hash = delta.key as string;
     const before = this.#byHash.get(hash);
     if (before !== undefined) this.#forget(before);
-    const after = delta.row as ApiKeyRecord | null;
+    const after = delta.row as R | null;
     if (after === null) return;
     this.#byHash.set(hash, after);
     const keys = this.#byUser.get(after.userId);
@@ -118,19 +130,19 @@ export class ApiKeysProjection implements Projection {
     else keys.set(hash, after);
   }
 
-  #forget(record: ApiKeyRecord): void {
+  #forget(record: R): void {
     this.#byHash.delete(record.hash);
     const keys = this.#byUser.get(record.userId);
     keys?.delete(record.hash);
     if (keys?.size === 0) this.#byUser.delete(record.userId);
   }
 
-  get(hash: string): ApiKeyRecord | undefined {
+  get(hash: string): R | undefined {
     return this.#byHash.get(hash);
   }
 
   /** Oldest first. */
-  ofUser(userId: number): readonly ApiKeyRecord[] {
+  ofUser(userId: number): readonly R[] {
     const keys = this.#byUser.get(userId);
     return keys === undefined ? [] : [...keys.values()].sort((a, b) => a.createdAt - b.createdAt);
   }
@@ -142,3 +154,6 @@ export class ApiKeysProjection implements Projection {
     };
   }
 }
+
+export const apiKeysProjection = () => new CredentialsProjection<"apiKeys", ApiKeyRecord>("apiKeys");
+export const sessionsProjection = () => new CredentialsProjection<"sessions", SessionRecord>("sessions");

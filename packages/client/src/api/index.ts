@@ -36,6 +36,7 @@ import type { RemindersEvents, RemindersOperations } from "./reminders.ts";
 import type { SavedSnippetsEvents, SavedSnippetsOperations } from "./saved-snippets.ts";
 import type { ScheduledMessagesEvents, ScheduledMessagesOperations } from "./scheduled-messages.ts";
 import type { ServerEvents, ServerOperations } from "./server.ts";
+import type { SessionsOperations } from "./sessions.ts";
 import type { SettingsEvents, SettingsOperations } from "./settings.ts";
 import type { StatusOperations } from "./status.ts";
 import type { SubmessagesOperations } from "./submessages.ts";
@@ -95,6 +96,7 @@ export interface Operations
     SavedSnippetsOperations,
     ScheduledMessagesOperations,
     ServerOperations,
+    SessionsOperations,
     SettingsOperations,
     StatusOperations,
     SubmessagesOperations,
