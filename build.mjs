@@ -24,6 +24,11 @@ const required = [
   "pino",
   "fs-native-extensions",
 ];
+/** The first is a module; the others are loaded on first use. */
+const imported = ["uWebSockets.js", "sharp", "nodemailer", "katex"];
+/** What the built programs need beside them. Tokenizers are loaded by their path. */
+export const packagesOutside = [...required, ...imported, "@codemirror/legacy-modes"];
+
 const requiredPackages = {
   name: "required",
   setup(build) {
@@ -62,9 +67,27 @@ export async function ensureBuilt() {
   const target = join(dist, sourceHash());
   if (existsSync(join(target, "main.mjs"))) return target;
   const draft = join(dist, `.draft-${process.pid}-${randomBytes(4).toString("hex")}`);
-  mkdirSync(draft, { recursive: true });
+  await buildPrograms(draft, { sourcemap: "linked" });
+  try {
+    renameSync(draft, target);
+  } catch (error) {
+    // Another build of the same sources finished first.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(join(target, "main.mjs"))) throw error;
+  }
+  forgetOldBuilds(target);
+  return target;
+}
+
+/**
+ * @param folder the folder for the programs
+ * @param options further options of esbuild
+ * @returns the files that the programs consist of, relative to the checkout
+ */
+export async function buildPrograms(folder, options) {
+  mkdirSync(folder, { recursive: true });
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: {
       main: join(root, "src/main.ts"),
       cli: join(root, "src/cli.ts"),
@@ -75,7 +98,8 @@ export async function ensureBuilt() {
       "archive-thread": join(root, "src/archive/archive-thread.ts"),
       "base-thread": join(root, "src/archive/base-thread.ts"),
     },
-    outdir: draft,
+    absWorkingDir: root,
+    outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
@@ -83,24 +107,16 @@ export async function ensureBuilt() {
     target: "node20",
     minifySyntax: true,
     minifyWhitespace: true,
-    sourcemap: "linked",
     logLevel: "warning",
+    metafile: true,
     write: false,
     plugins: [requiredPackages],
-    // The first is a module; the others are loaded on first use.
-    external: ["uWebSockets.js", "sharp", "nodemailer", "katex"],
+    external: imported,
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
+    ...options,
   });
   for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith(".mjs") ? asciiOnly(text) : text);
-  try {
-    renameSync(draft, target);
-  } catch (error) {
-    // Another build of the same sources finished first.
-    rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(join(target, "main.mjs"))) throw error;
-  }
-  forgetOldBuilds(target);
-  return target;
+  return Object.keys(metafile.inputs);
 }
 
 /**

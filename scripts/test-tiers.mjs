@@ -19,6 +19,8 @@ export const tiers = [
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
   // Waits for NATS to elect leaders, up to 9 seconds each time.
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },
+  // Packs and installs.
+  { file: "test/deploy/package.test.ts", quick: null, deep: {} },
   // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.
   { file: "test/bench/scenarios-changes.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-posts.test.ts", quick: null, deep: {} },

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { Command as Program } from "commander";
 import { command } from "../actors/protocol/commands.ts";
 import { limits } from "../schemas/limits.ts";
+import { programVersion } from "../schemas/server.ts";
 import { type Role, roles } from "../schemas/types.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { breakChain } from "./archive/chain.ts";
@@ -12,6 +13,7 @@ import { restoreArchive } from "./archive/restore-archive.ts";
 import { parseRestoreTime } from "./archive/restore-plan.ts";
 import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addTimeCommands } from "./cli-time.ts";
+import { withConfigFile } from "./config-file.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { hashApiKey } from "./http/authentication.ts";
@@ -72,7 +74,15 @@ async function withRoot<T>(
   }
 }
 
-const program = new Program("colloquy").description("Colloquy's command line. DATA_DIR is the data folder.");
+const program = new Program("colloquy")
+  .description("Colloquy's command line. DATA_DIR is the data folder.")
+  .version(programVersion)
+  .option("--config <file>", "settings of the server, for its DATA_DIR")
+  .addHelpText("after", "\n`colloquy serve` runs the server, and `colloquy serve --help` lists its settings.")
+  .hook("preAction", () => {
+    const { config } = program.opts<{ config?: string }>();
+    Object.assign(process.env, withConfigFile(process.env, config ?? null));
+  });
 
 program
   .command("create-realm")
@@ -260,10 +270,10 @@ program
   .command("listen")
   .description("print every event as it arrives over the WebSocket, one line of JSON each")
   .argument("[types...]", "event types; default: all")
-  .option("--zuliprc <file>", "credentials", join(dataDir(), "zuliprc"))
+  .option("--zuliprc <file>", "credentials (default: DATA_DIR/zuliprc)")
   .option("--count <n>", "stop after this many events", (text) => Number(text), Number.POSITIVE_INFINITY)
-  .action(async (types: string[], options: { zuliprc: string; count: number }) => {
-    const account = readZuliprc(options.zuliprc);
+  .action(async (types: string[], options: { zuliprc?: string; count: number }) => {
+    const account = readZuliprc(options.zuliprc ?? join(dataDir(), "zuliprc"));
     const ended = await listen(account, {
       types,
       count: options.count,

@@ -1,6 +1,7 @@
 /**
  * The environment variables, read once, validated and frozen (start-up contract). An invalid value gives one clear line
- * and exit code 78 before anything is touched. The table below is the reference of all variables.
+ * and exit code 78 before anything is touched. The table below is the reference of all variables;
+ * config-help.ts says what they mean.
  */
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
@@ -73,7 +74,7 @@ export class BadConfig extends Error {
   override readonly name = "BadConfig";
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Variable<T> {
   readonly name: string;
@@ -201,7 +202,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** Every variable that the server reads. */
-const variables = {
+export const variables = {
   host: text("HOST", "127.0.0.1", "an address or host name"),
   port: integer("PORT", 9991, 0, 65_535),
   dataDir: text("DATA_DIR", "./data", "a path"),
@@ -251,6 +252,12 @@ const variables = {
   adminAddress,
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
+
+const names: ReadonlySet<string> = new Set(Object.values(variables).map(({ name }) => name));
+
+export function isVariable(name: string): boolean {
+  return names.has(name);
+}
 
 /** @throws BadConfig naming the first invalid variable */
 export function readConfig(environment: Environment): Config {

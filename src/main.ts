@@ -1,13 +1,17 @@
 /** The process (start-up contract): configuration, server, console lines, signals, exit codes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
 import { BadConfig, readConfig } from "./config.ts";
+import { withConfigFile } from "./config-file.ts";
+import { serveHelp } from "./config-help.ts";
 import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { commandLine } from "./store/command-line.ts";
 import { DamagedData } from "./store/damage.ts";
 import { StoreTooNew } from "./store/migrations.ts";
 import { DataFolderDamaged } from "./store/open-data-folder.ts";
@@ -48,7 +52,7 @@ function greet(server: RunningServer): void {
     say(
       `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,
     );
-    say("To write new credentials, stop the server and run: npm run -s cli -- new-key <the owner's address>");
+    say(`To write new credentials, stop the server and run: ${commandLine} new-key <the owner's address>`);
     return;
   }
   say(`Credentials of the owner: ${file}`);
@@ -57,8 +61,25 @@ function greet(server: RunningServer): void {
   say(`Try: curl -u "${credentials}" ${server.url}/api/v1/users/me`);
 }
 
+/** @throws BadConfig */
+function readOptions(): { readonly help: boolean; readonly config: string | null } {
+  const options = { help: { type: "boolean", short: "h" }, config: { type: "string" } } as const;
+  try {
+    const { help = false, config = null } = parseArgs({ options }).values;
+    return { help, config };
+  } catch (error) {
+    // The first sentence says what is wrong.
+    throw new BadConfig(`${(error as Error).message.replace(/\.? .*?To specify.*$/s, "")}: see colloquy serve --help`);
+  }
+}
+
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(serveHelp());
+    return;
+  }
+  const config = readConfig(withConfigFile(process.env, options.config));
   const log = createLog(config.logLevel);
   // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();

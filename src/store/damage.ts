@@ -1,7 +1,8 @@
 /** Errors about damaged data: what is damaged, where, and what to do. Data that cannot be trusted is never served. */
 import { limits } from "../../schemas/limits.ts";
+import { commandLine } from "./command-line.ts";
 
-export const damageAdvice = "Stop the server, run `npm run -s cli -- check`, and restore a backup";
+export const damageAdvice = `Stop the server, run \`${commandLine} check\`, and restore a backup`;
 
 /** A file of the store does not contain what was written to it. */
 export class DamagedData extends Error {

@@ -1,0 +1,65 @@
+/** `colloquy serve --help`: every setting with its meaning, its default and what it accepts. */
+import { type Config, variables } from "./config.ts";
+
+const meanings: Readonly<Record<keyof Config, string>> = {
+  host: "the address or name to listen on",
+  port: "the TCP port of HTTP and WebSocket; 0 takes a free one and prints it",
+  dataDir: "the data folder; one server at a time",
+  ownerEmail: "the owner's address; used only when the data folder is empty",
+  ownerPassword: "the owner's password; used only when the data folder is empty",
+  realmName: "the organization's name; used only when the data folder is empty",
+  rates: "requests in a number of seconds, for each user or address",
+  logLevel: "what is logged: this level and those after it",
+  webPublicStreamsEnabled: "whether channels may be readable without an account",
+  presenceLimitedToAccessible: "whether restricted guests get presence only of users whom they may know",
+  topicDeletionTimeoutMs: "when a topic deletion that is not finished answers that it is not complete",
+  invitationLinkValidityMinutes: "the life of an invitation that names none",
+  realmIdleMs: "after how long an organization that nobody uses is closed, until it is used again",
+  idleQueueTimeoutMs: "the life of an event queue that no client reads",
+  socketHeartbeatS: "the silence after which a WebSocket is pinged",
+  storeFreeBytesMin: "with less free space on the disk, the server rejects writes; 0 switches the check off",
+  storeBytesMax: "a quota for the stores of all organizations; beyond it, the server rejects writes",
+  maxFileUploadSizeMib: "the largest uploaded file",
+  uploadQuotaMib: "all uploaded files of an organization",
+  uploadQuotaPerUserMib: "the uploaded files of a user and the user's bots",
+  smtpServer: "the mail server; without it, emails are written to DATA_DIR/outbox",
+  mailSender: "the sender of emails",
+  webhooksMayBePrivate: "whether outgoing webhooks may connect to this machine and to private networks",
+  siteUrl: "the beginning of links in emails",
+  transport: "the implementation of HTTP and WebSocket",
+  archiveDir: "an existing folder that gets copies of all changes",
+  archiveDays: "how many days back a moment can be restored from the archive",
+  archiveBaseHours: "how often the archive gets a copy of everything",
+  tlsKeyFile: "the private key of HTTPS and WSS",
+  tlsCertFile: "the certificate chain of that key",
+  trustsProxy: "whether a proxy in front sets X-Forwarded-For and X-Forwarded-Proto",
+  developmentLogins: "whether anybody on this machine gets any account's key without a password",
+  adminAddress: "where metrics and health are served",
+  metricsFile: "the file that SIGUSR2 writes metrics to",
+};
+
+/** Defaults that are not shown as their value. */
+const shownDefaults: Partial<Readonly<Record<keyof Config, string>>> = {
+  ownerPassword: "random",
+  rates: "api=200/60, login=10/60, anonymous=100/60",
+  siteUrl: "the address it listens on",
+  mailSender: "noreply@localhost",
+  adminAddress: "DATA_DIR/admin.sock",
+};
+
+const intro = `Usage: colloquy serve [--config FILE]
+
+Runs the server until it gets SIGTERM or SIGINT. Settings are environment variables. FILE may have them, too, one
+NAME=value a line; the environment takes precedence. Exit codes: 0 stopped, 75 try again, 78 correct a setting or the
+data, 1 anything else.
+`;
+
+export function serveHelp(): string {
+  return `${[intro, ...Object.keys(variables).map((key) => entry(key as keyof Config))].join("\n")}\n`;
+}
+
+function entry(key: keyof Config): string {
+  const { name, fallback, wants } = variables[key];
+  const shown = shownDefaults[key] ?? (fallback === null ? "none" : String(fallback));
+  return `  ${name}\n      ${meanings[key]}\n      default ${shown}; accepts ${wants}`;
+}
