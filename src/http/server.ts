@@ -22,6 +22,7 @@ import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
 import { errorPage, type PageRoute } from "./pages.ts";
+import { preflight } from "./preflight.ts";
 import { nameOf } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
@@ -296,7 +297,7 @@ export class HttpServer {
       return this.#page(responder, head, body);
     }
     const path = head.path.slice(apiPrefix.length);
-    if (head.method === "OPTIONS") return this.#allowedMethods(path);
+    if (head.method === "OPTIONS") return preflight(this.#options.operationExecutor.methodsOf(path));
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
     responder.uses(realm.use);

@@ -13,9 +13,10 @@ import { decodeRecord } from "../../src/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
+import { environmentOf } from "../../src/store/environment.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
-import { turnKey } from "../../src/store/turn-number.ts";
+import { turnKey, turnNumberIn } from "../../src/store/turn-number.ts";
 import { areaCases } from "../areas/index.ts";
 import type { Breakage } from "./machine.ts";
 import { TablesTap } from "./tables-tap.ts";
@@ -47,7 +48,7 @@ function earlyBy(records: number, gate: Gate): Gate {
 /** Drops the rows of a turn as soon as its record is durable, although the store does not have them yet. */
 function droppingEarly(durable: DurableTables): DurableTables {
   const { tables, gate } = durable;
-  let turn = 0;
+  let turn = turnNumberIn(environmentOf(tables));
   class Dropping extends TablesTap {
     override transaction<R>(work: () => R): R {
       const result = super.transaction(work);
