@@ -9,6 +9,7 @@ import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage, isOwnOrigin } from "../domain/foreign-page.ts";
 import type { Gate } from "../journal/gate.ts";
+import type { Position } from "../journal/journal.ts";
 import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
@@ -56,6 +57,13 @@ interface Upgrade {
   readonly realm: Realm;
   readonly credentials: Authenticated | null;
   readonly visitor: Visitor;
+}
+
+/** An upgrade that waits for its realm's gate. */
+interface LaterUpgrade {
+  readonly leave: () => void;
+  readonly seen: Position;
+  readonly isValid: () => boolean;
 }
 
 /** Data that the transport keeps with a socket: first its upgrade, then its session. */
@@ -136,6 +144,8 @@ export class SocketServer {
     const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const authorization = request.getHeader("authorization");
+    const { gate } = realm;
+    gate.reads.begin(gate.isOpen);
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
     const isSecure = forwarded.isSecure ?? this.#options.isSecure;
     // A page of another origin may open a socket, but not with this user's session.
@@ -145,9 +155,10 @@ export class SocketServer {
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, { authorization, ofSession, address });
     if (credentials !== null && !("caller" in credentials)) {
       // A refusal shows whether the credentials were valid.
-      this.#answerHttp(response, credentials, realm.gate);
+      this.#answerHttp(response, credentials, gate);
       return;
     }
+    const seen = credentials === null ? 0 : (gate.reads.seen ?? gate.shown);
     const offered = request.getHeader("sec-websocket-protocol").split(",");
     const isPacked = offered.some((name) => name.trim() === "msgpack");
     const userAgent = this.#texts.share(request.getHeader("user-agent"));
@@ -158,7 +169,29 @@ export class SocketServer {
       userAgent,
       address: this.#texts.share(address),
     };
-    accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
+    const leave = () => accept({ state: { realm, credentials, visitor } }, isPacked ? "msgpack" : "");
+    // An upgrade shows that the credentials are valid (M9).
+    if (gate.isOpenFor(seen)) leave();
+    else
+      this.#acceptLater(response, realm, {
+        leave,
+        seen,
+        isValid: () => "caller" in this.#options.authenticate(realm, authorization, address),
+      });
+  }
+
+  /** Nobody is accepted whom a turn or the shutdown has excluded meanwhile: the client asks again. */
+  #acceptLater(response: TransportResponse, { gate }: Realm, later: LaterUpgrade): void {
+    let isOver = false;
+    response.onAborted(() => {
+      isOver = true;
+    });
+    const leave = () => {
+      if (isOver) return;
+      if (this.#isDraining || !later.isValid()) response.close();
+      else later.leave();
+    };
+    gate.pass(() => this.#guard(leave), later.seen);
   }
 
   /**

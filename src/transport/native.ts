@@ -76,11 +76,13 @@ class NativeApp implements WebApp {
       closeOnBackpressureLimit: true,
       idleTimeout: idleTimeoutOf(route.heartbeatS),
       sendPingsAutomatically: true,
-      upgrade: (response, request, context) =>
+      upgrade: (response, request, context) => {
+        const key = request.getHeader("sec-websocket-key");
+        const extensions = request.getHeader("sec-websocket-extensions");
         route.upgrade(response, request, (data, protocol) => {
-          const key = request.getHeader("sec-websocket-key");
-          response.upgrade(data, key, protocol, request.getHeader("sec-websocket-extensions"), context);
-        }),
+          response.cork(() => response.upgrade(data, key, protocol, extensions, context));
+        });
+      },
       open: (socket) => route.open(known(socket)),
       message: (socket, message, isBinary) => route.message(known(socket), new Uint8Array(message), isBinary),
       drain: (socket) => route.drained(known(socket)),

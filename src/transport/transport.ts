@@ -135,8 +135,8 @@ export interface SocketRoute<Data extends object> {
   /** Seconds of silence after which a client is pinged; it is disconnected if it stays silent (`silenceMarginS`). */
   readonly heartbeatS: number;
   /**
-   * @param accept completes the upgrade instead of an answer; callable until the handler returns. The protocol may be
-   *   ""
+   * @param accept completes the upgrade instead of an answer, also later, unless the response was aborted. The protocol
+   *   may be ""
    */
   upgrade(response: TransportResponse, request: TransportRequest, accept: (data: Data, protocol: string) => void): void;
   /** Handles a GET of the path that is not a valid upgrade. */

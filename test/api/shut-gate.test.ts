@@ -15,6 +15,7 @@ import type { Client } from "../support/client.ts";
 import { personOf, realmOf } from "../support/conversation.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
@@ -27,10 +28,13 @@ function requestOf({ method, path }: Endpoint, authorization: string): string {
   return `${head}Content-Length: 0\r\n\r\n`;
 }
 
-/** @returns a function that opens the gate again */
-function shutGate(server: TestServer): () => void {
+/**
+ * @param position the record that it waits for
+ * @returns a function that opens the gate again
+ */
+function shutGate(server: TestServer, position = Number.MAX_SAFE_INTEGER): () => void {
   const gate = realmOf(server).gate as RealmGate;
-  gate.appended(Number.MAX_SAFE_INTEGER, tables);
+  gate.appended(position, tables);
   // Turns of these requests are flushed by the real journal; they must not open the gate again.
   const appended = gate.appended.bind(gate);
   gate.appended = () => undefined;
@@ -58,9 +62,10 @@ async function send(t: Teardown, { url }: TestServer, request: string): Promise<
 
 const upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"].join("\r\n");
 const upgradeKey = `Sec-WebSocket-Key: ${Buffer.alloc(16, 1).toString("base64")}`;
-const refusedUpgrade = `GET ${socketPath} HTTP/1.1\r\n${host}${upgrade}\r\n${upgradeKey}\r\nAuthorization: Basic eDp5\r\n\r\n`;
+const upgradeOf = (authorization: string) =>
+  `GET ${socketPath} HTTP/1.1\r\n${host}${upgrade}\r\n${upgradeKey}\r\nAuthorization: ${authorization}\r\n\r\n`;
 
-t.test("[M9] no operation and no refused upgrade is answered before what it shows is durable", async (t) => {
+t.test("[M9] no operation and no upgrade is answered before what it shows is durable", async (t) => {
   const server = await startTestServer(t);
   const { view } = realmOf(server);
   // Each operation has a caller of its own, whose key no other one revokes; the last one closes the organization.
@@ -72,7 +77,8 @@ t.test("[M9] no operation and no refused upgrade is answered before what it show
     requests.push({ name: endpoint.operationId, request: requestOf(endpoint, authorization), authorization });
   }
   const openGate = shutGate(server);
-  const connections = new Map([["a refused upgrade", await send(t, server, refusedUpgrade)]]);
+  const connections = new Map([["a refused upgrade", await send(t, server, upgradeOf("Basic eDp5"))]]);
+  connections.set("an accepted upgrade", await send(t, server, upgradeOf(server.owner.authorization)));
   const invalid: string[] = [];
   for (const { name, request, authorization } of requests) {
     if (!("caller" in authenticate(view, authorization))) invalid.push(name);
@@ -87,6 +93,28 @@ t.test("[M9] no operation and no refused upgrade is answered before what it show
   );
   openGate();
   t.equal((await server.owner.anonymous().get("/server_settings")).status, 200, "the control: an open gate");
+});
+
+t.test("[M9] an upgrade waits until its credentials are durable, and is closed if they ended meanwhile", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const leaver = await personOf(server, "leaver");
+  shutGate(server, realmOf(server).gate.shown + 1);
+  let isAccepted = false;
+  const connecting = connect(owner).then((socket) => {
+    isAccepted = true;
+    return socket;
+  });
+  const refused = await send(t, server, upgradeOf(leaver.authorization));
+  await othersAnswered(server);
+  t.strictSame([isAccepted, refused.rest], [false, ""]);
+  // Its record is the one that the gate waits for.
+  t.equal((await owner.delete(`/users/${leaver.userId}`)).status, 200);
+  const socket = await connecting;
+  t.equal((await socket.ask({ type: "call", method: "GET", path: "/users/me" })).result, "success");
+  socket.terminate();
+  await refused.closed;
+  t.equal(refused.rest, "");
 });
 
 t.test("[M9] a body that is rejected by its size or number shows no credentials that are not durable", async (t) => {
