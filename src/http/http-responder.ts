@@ -12,19 +12,14 @@ import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type LifeCycle, step } from "../runtime/life-cycle.ts";
 import type { RealmUse } from "../runtime/realm-use.ts";
-import { challenge } from "../runtime/results.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { AccessRecord } from "./access-log.ts";
+import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
-import { rateHeader } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
 import type { RequestHead } from "./request-head.ts";
-import { statusLine } from "./status-line.ts";
-
-const exposed =
-  "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 const overloaded = refused(refuse.overloaded());
 
@@ -383,30 +378,6 @@ export class HttpResponder {
   }
 
   #writeHead(reply: HttpReply, head: RequestHead | null): void {
-    const response = this.#response;
-    // uWebSockets.js writes 200 by itself.
-    if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
-    if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
-    if (this.#rateLines !== "") response.writeHeader(rateHeader, this.#rateLines);
-    if (this.record !== null) response.writeHeader("X-Request-Id", this.record.id);
-    for (const [name, value] of reply.headers) {
-      // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
-      if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);
-    }
-    // Pages of other origins must set the header with their credentials themselves: with "*" a browser hides answers to
-    // requests that it added cookies to.
-    if (head !== null && head.origin !== "") {
-      response.writeHeader("Access-Control-Allow-Origin", "*");
-      response.writeHeader("Access-Control-Expose-Headers", exposed);
-    }
+    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId: this.record?.id ?? "" });
   }
-}
-
-/** By plain HTTP, browsers send Fetch Metadata to localhost only. */
-function isOfBrowser(head: RequestHead | null): boolean {
-  return head !== null && (head.fetchSite !== "" || head.referer !== "" || head.origin !== "");
-}
-
-function hasNoBody(status: number): boolean {
-  return status === 204 || status === 304;
 }

@@ -13,7 +13,7 @@ export function preflight(methods: readonly string[] | null): HttpReply {
     headers: [
       ["Allow", allowed],
       ["Access-Control-Allow-Methods", allowed],
-      ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key"],
+      ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, X-Request-Id"],
       ["Access-Control-Max-Age", "7200"],
     ],
   };

@@ -385,23 +385,6 @@ export class HttpServer {
     });
     return untilDone(realm, page);
   }
-
-  /** OPTIONS, for browser preflights and for debugging. */
-  #allowedMethods(path: string): HttpReply {
-    const methods = this.#options.operationExecutor.methodsOf(path);
-    if (methods === null) return refused(refuse.notFound());
-    const allowed = methods.join(", ");
-    return {
-      status: 204,
-      body: "",
-      headers: [
-        ["Allow", allowed],
-        ["Access-Control-Allow-Methods", allowed],
-        ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, X-Request-Id"],
-        ["Access-Control-Max-Age", "7200"],
-      ],
-    };
-  }
 }
 
 const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true } as const;

@@ -9,7 +9,6 @@ import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isFromForeignPage, isOwnOrigin } from "../domain/foreign-page.ts";
 import type { Gate } from "../journal/gate.ts";
-import type { Position } from "../journal/journal.ts";
 import { Counter } from "../metrics/instruments.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, ExecuteOperation } from "../runtime/calls.ts";
@@ -72,7 +71,7 @@ interface Upgrade {
 /** An upgrade that waits for its realm's gate. */
 interface LaterUpgrade {
   readonly leave: () => void;
-  readonly seen: Position;
+  readonly seen: Gate["shown"];
   readonly isValid: () => boolean;
 }
 
