@@ -31,6 +31,8 @@ export interface PageRequest {
 export interface PageRoute {
   /** Starts with a slash, and ends with one if a path may follow. */
   readonly prefix: string;
+  /** The prefix is the whole path. */
+  readonly isWhole?: true;
   /** Its pages have forms that are submitted to their own URL. */
   readonly takesForms?: true;
   /** Also served for a deactivated organization. */

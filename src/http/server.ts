@@ -350,7 +350,9 @@ export class HttpServer {
   #page(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
     const path = decodePercent(head.path);
     if (path === null) return errorPage(refuse.badRequest("Malformed percent-encoding in the path"));
-    const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
+    const route = this.#options.pages.find(({ prefix, isWhole }) =>
+      isWhole ? path === prefix : path.startsWith(prefix),
+    );
     if (route === undefined) return errorPage(refuse.notFound());
     const { method, contentType } = head;
     const isSent = method === "POST" && route.takesForms === true;

@@ -1,7 +1,15 @@
 /** Two people talk in two browsers, while the server is killed and started again. */
 import t from "tap";
+import {
+  browserObstacle,
+  logIn,
+  type OpenPage,
+  openPage,
+  startChromium,
+  textsOf,
+  write,
+} from "../support/chromium-page.ts";
 import { Client } from "../support/client.ts";
-import { browserObstacle, logIn, type OpenPage, openPage, startChromium, textsOf, write } from "../support/chromium-page.ts";
 import { freePort, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 

@@ -101,9 +101,9 @@ function rowOf({ message, day, startsConversation, isCompact }: RowInfo, { isMar
 }
 
 function emptyText(terms: readonly Term[]): string {
+  if (terms.some(({ operator }) => operator === "search")) return "No message matches. Try fewer or other words.";
   if (directOf(terms) !== null) return "No messages yet. Write the first one below.";
   if (topicOf(terms) !== null) return "This topic has no messages. Write the first one below.";
-  if (terms.some(({ operator }) => operator === "search")) return "No message matches. Try fewer or other words.";
   if (terms.some(({ operand }) => operand === "starred")) return "Star messages to find them here.";
   if (terms.some(({ operand }) => operand === "mentioned")) return "Messages that mention you will be here.";
   return "No messages yet.";
@@ -136,6 +136,7 @@ function useFeed({ terms, near }: NarrowPlace) {
   const scroller = useRef<Scroller | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const opened = useRef<{ key: string; near: number | null } | null>(null);
+  const newest = useRef(0);
   const firstNew = useRef<{ key: string; id: number | null }>({ key: "", id: null });
   const list = messages.value.lists.get(key);
   const shown = messagesOf(messages.value, key);
@@ -183,6 +184,12 @@ function useFeed({ terms, near }: NarrowPlace) {
       else if (first !== null && first !== shown[0]?.id) scroller.current.show(first, 0.2);
       else if (first !== null) scroller.current.show(first, 0.05);
     }
+    // What one has just written is what one acts on.
+    const last = shown.at(-1);
+    if (last !== undefined && last.id > newest.current && newest.current > 0 && last.sender_id === myId.peek()) {
+      cursor.value = last.id;
+    }
+    newest.current = last?.id ?? 0;
     onScroll();
   }, [key, near, list, pendingCount]);
 
