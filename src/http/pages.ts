@@ -22,8 +22,9 @@ export interface PageRequest {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
-  /** The client can read gzip. */
+  /** The client can read gzip, or Brotli. */
   readonly acceptsGzip: boolean;
+  readonly acceptsBrotli: boolean;
   /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }

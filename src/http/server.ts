@@ -376,6 +376,7 @@ export class HttpServer {
       range: head.range,
       ifRange: head.ifRange,
       acceptsGzip: accepts(head.acceptEncoding, "gzip"),
+      acceptsBrotli: accepts(head.acceptEncoding, "br"),
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
       viewer: () => this.#viewer(realm, head, address()),

@@ -37,7 +37,7 @@ interface WebFile {
   readonly contentType: string;
   readonly plain: Buffer;
   /** Null: the format is compressed already. */
-  readonly gzip: Buffer | null;
+  readonly compressed: { readonly br: Buffer; readonly gzip: Buffer } | null;
   readonly etag: string;
 }
 
@@ -55,9 +55,10 @@ function readBuild(builtAt: number): Build {
     if (contentType === undefined) continue;
     const plain = readFileSync(new URL(name, folder));
     const isCompressed = name === "index.html" || known.has(`${name}.gz`);
-    const gzip = isCompressed ? readFileSync(new URL(`${name}.gz`, folder)) : null;
+    const read = (ending: string) => readFileSync(new URL(`${name}.${ending}`, folder));
+    const compressed = isCompressed ? { br: read("br"), gzip: read("gz") } : null;
     const etag = `"${createHash("sha256").update(plain).digest("hex").slice(0, 32)}"`;
-    files.set(name, { contentType, plain, gzip, etag });
+    files.set(name, { contentType, plain, compressed, etag });
   }
   return { builtAt, files };
 }
@@ -72,19 +73,20 @@ function fileOf(name: string): WebFile | null {
 }
 
 /** The page itself is asked for again each time; an asset's name changes with its content. */
-function serve(name: string, caching: string, { ifNoneMatch, acceptsGzip }: PageRequest): HttpReply {
+function serve(name: string, caching: string, { ifNoneMatch, acceptsGzip, acceptsBrotli }: PageRequest): HttpReply {
   const file = fileOf(name);
   if (file === null) return errorPage(refuse.notFound());
-  const { contentType, plain, gzip, etag } = file;
+  const { contentType, plain, compressed, etag } = file;
   const headers: HttpReply["headers"] = [
     ...guardedBy(policy),
     ["Cache-Control", caching],
     ["ETag", etag],
-    ...(gzip === null ? [] : [["Vary", "Accept-Encoding"] as const]),
+    ...(compressed === null ? [] : [["Vary", "Accept-Encoding"] as const]),
   ];
   if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
-  if (gzip === null || !acceptsGzip) return { status: 200, body: plain, contentType, headers };
-  return { status: 200, body: gzip, contentType, headers: [...headers, ["Content-Encoding", "gzip"]] };
+  const coding = acceptsBrotli ? "br" : acceptsGzip ? "gzip" : null;
+  if (compressed === null || coding === null) return { status: 200, body: plain, contentType, headers };
+  return { status: 200, body: compressed[coding], contentType, headers: [...headers, ["Content-Encoding", coding]] };
 }
 
 export const webPages: readonly PageRoute[] = [

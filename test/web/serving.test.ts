@@ -13,7 +13,11 @@ t.test(
     t.match(page.headers.get("Content-Type"), "text/html");
     t.match(page.headers.get("Content-Security-Policy"), "script-src 'self'; style-src 'self'");
     t.equal(page.headers.get("Cache-Control"), "no-cache", "each visit asks for it again");
-    t.equal(page.headers.get("Content-Encoding"), "gzip");
+    for (const coding of ["br", "gzip"]) {
+      const answer = await fetch(url, { headers: { "Accept-Encoding": coding } });
+      t.equal(answer.headers.get("Content-Encoding"), coding);
+      t.match(await answer.text(), "<title>Colloquy</title>");
+    }
     const etag = page.headers.get("ETag") ?? "";
     t.equal((await fetch(url, { headers: { "If-None-Match": etag } })).status, 304);
     const html = await page.text();

@@ -10,7 +10,7 @@ import { extendList, openList } from "../fetching.ts";
 import { pending } from "../pending.ts";
 import { messagesOf } from "../state/message-lists.ts";
 import { directOf, isConversation, type NarrowPlace, narrowKey, type Term, topicOf } from "../state/narrow.ts";
-import { messages, myId, unread } from "../store.ts";
+import { messages, myId, unreadIds } from "../store.ts";
 import { dayOf, startOfDay } from "../time.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { Icon } from "./icon.tsx";
@@ -50,10 +50,6 @@ function layOut(list: readonly Message[], isOne: boolean): readonly RowInfo[] {
       isCompact: follows,
     };
   });
-}
-
-function unreadIds(): ReadonlySet<number> {
-  return new Set([...unread.value.values()].flat());
 }
 
 function Status({ problem, onRetry }: { readonly problem: string | null; readonly onRetry: () => void }) {
@@ -141,7 +137,7 @@ function useFeed({ terms, near }: NarrowPlace) {
   const list = messages.value.lists.get(key);
   const shown = messagesOf(messages.value, key);
   const pendingCount = pending.value.length;
-  const isUnread = unreadIds();
+  const isUnread = unreadIds.value;
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
