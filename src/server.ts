@@ -23,6 +23,7 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
+import { servedPorts } from "./served-ports.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
@@ -222,7 +223,8 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
-  administration.serving({ ...parts, dataDir, transport, startedAt });
+  const ports = servedPorts({ ...parts, dataDir, transport, startedAt, clock, root, alarm, url });
+  administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
   return {
     url: url(),
     port,

@@ -184,6 +184,17 @@ export class RealmHost {
     }
   }
 
+  /** In the order of their ids, with those that were created a moment ago. */
+  listed(): readonly RealmEntry[] {
+    if (this.#options.root.revision() !== this.#revision) this.#list();
+    return this.#entries;
+  }
+
+  /** null: it is closed. */
+  openRealm({ id }: RealmEntry): Realm | null {
+    return this.#open.get(id) ?? null;
+  }
+
   get openRealms(): Iterable<Realm> {
     return this.#open.values();
   }
