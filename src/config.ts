@@ -5,6 +5,7 @@
  */
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
+import { isCronPattern } from "./backup-schedule.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
@@ -57,6 +58,12 @@ export interface Config {
   readonly archiveDays: number | null;
   /** How often the archive gets copies of everything. */
   readonly archiveBaseHours: number;
+  /** Where backups are made by schedule; null: none are. */
+  readonly backupDir: string | null;
+  /** A cron pattern, in the time zone of the process; null: backups are made only when an operator asks. */
+  readonly backupSchedule: string | null;
+  /** How many backups are kept. */
+  readonly backupKeep: number;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -177,6 +184,13 @@ const mailSender: Variable<Sender> = {
   read: parseSender,
 };
 
+const cronPattern: Variable<string> = {
+  name: "BACKUP_SCHEDULE",
+  fallback: "",
+  wants: "a cron pattern such as 30 3 * * *",
+  read: (value) => (isCronPattern(value) ? value : undefined),
+};
+
 const siteUrl: Variable<string | null> = {
   name: "SITE_URL",
   fallback: null,
@@ -245,6 +259,9 @@ export const variables = {
   archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
   archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
   archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
+  backupDir: optional(text("BACKUP_DIR", "", "a path")),
+  backupSchedule: optional(cronPattern),
+  backupKeep: integer("BACKUP_KEEP", limits.backup_keep_default, 1, limits.backup_keep_max),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -270,6 +287,7 @@ export function readConfig(environment: Environment): Config {
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
   }
+  if (made.backupSchedule !== null && made.backupDir === null) throw new BadConfig("BACKUP_SCHEDULE needs BACKUP_DIR");
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
       "DEVELOPMENT_LOGINS=true gives every user's key to anyone: HOST must be 127.0.0.1, ::1 or localhost",

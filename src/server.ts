@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
 import { Administration } from "./administration.ts";
+import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
@@ -224,6 +225,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
   const requestsPending = () => http.pending;
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
   const ports = servedPorts({ ...parts, dataDir, transport, startedAt, clock, root, alarm, url });
+  const endBackups = startBackups(config, { clock, dataDir, log });
   administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
   return {
     url: url(),
@@ -236,6 +238,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
     hubOf,
     async stop() {
       administration.draining();
+      endBackups();
       const quiet = http.drain();
       for (const hub of hubs.all()) hub.dismissPolls();
       const delivered = realms.endDeliveries();
@@ -250,6 +253,18 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
       await root.close();
     },
   };
+}
+
+/** @returns ends the schedule; a backup that runs goes on */
+function startBackups(
+  { backupDir, backupSchedule, backupKeep }: Config,
+  { clock, dataDir, log }: { readonly clock: Clock; readonly dataDir: string; readonly log: Log },
+): () => void {
+  if (backupDir === null || backupSchedule === null) return () => undefined;
+  const environment = { DATA_DIR: dataDir, BACKUP_DIR: resolve(backupDir), BACKUP_KEEP: String(backupKeep) };
+  const run = () => runBackupProcess({ environment, log });
+  const schedule = new BackupSchedule({ pattern: backupSchedule, clock, run });
+  return () => schedule.end();
 }
 
 function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {

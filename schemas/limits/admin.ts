@@ -10,4 +10,6 @@ export const adminLimits = {
   admin_unread_bytes_max: 64 * 1024,
   /** How long the command line waits for another process to release the data folder, e.g. a server that starts or stops. */
   admin_wait_ms_max: 5000,
+  backup_keep_default: 7,
+  backup_keep_max: 1000,
 } as const;

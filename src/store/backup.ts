@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { type BackupManifest, readManifest, verifyFiles, writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
@@ -16,7 +17,7 @@ import { flushFoldersTo, flushTree } from "./folders.ts";
 import { refuseWithoutHead } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import { keepIdentity } from "./realm-identity.ts";
-import type { RealmEntry, RootStore } from "./root.ts";
+import { type RealmEntry, RootStore } from "./root.ts";
 
 /** Holds back what the copies may still need, and completes them. */
 export interface BackupPorts extends HolderPorts {
@@ -39,6 +40,7 @@ export async function backupFolder(
   ports: BackupPorts,
 ): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
+  const startedAt = ports.now();
   const holds: FileHold[] = [];
   try {
     holds.push(await ports.holdJournal());
@@ -54,12 +56,57 @@ export async function backupFolder(
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
+  const problems = await checkRealms(root.realms(), target);
+  // A copy with problems gets no manifest, so nobody takes it for a good one.
+  if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
+  // Created by the check; nothing else uses the copy.
+  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   await flushTree(target);
   flushFoldersTo(target);
-  const problems = await checkRealms(root.realms(), target);
-  // Created by this check; nothing else uses the copy.
-  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   return problems;
+}
+
+/**
+ * Compares a backup with its manifest, and reads everything in it.
+ * @throws Error when it is not a backup
+ */
+export async function verifyBackup(folder: string): Promise<{ manifest: BackupManifest | null; problems: string[] }> {
+  if (!existsSync(join(folder, "root", "data.mdb"))) throw new Error(`${folder} is not a backup`);
+  const manifest = readManifest(folder);
+  const differences = manifest === null ? [] : await verifyFiles(folder, manifest);
+  if (differences.length > 0) return { manifest, problems: differences };
+  const root = RootStore.make(folder);
+  const locks = [join(folder, "root"), ...root.realms().map(({ id }) => realmFolder(folder, id))];
+  try {
+    return { manifest, problems: await checkRealms(root.realms(), folder) };
+  } finally {
+    await root.close();
+    for (const lock of locks) rmSync(join(lock, "lock.mdb"), { force: true });
+  }
+}
+
+/**
+ * Checks a data folder whose server runs: the rows in copies of the stores, as they were at one moment, and the files
+ * in place.
+ * @param copies an empty folder, on a disk with space for the stores
+ */
+export async function checkBesideServer(
+  root: RootStore,
+  dataDir: string,
+  copies: string,
+  ports: BackupPorts,
+): Promise<string[]> {
+  const realms = root.realms();
+  const holds: FileHold[] = [];
+  try {
+    holds.push(await ports.holdJournal());
+    for (const { id } of realms) holds.push(await holdFiles(realmFolder(dataDir, id), ports));
+    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds);
+    await ports.settle(copies);
+    return await checkRealms(realms, copies, dataDir, () => renewed(holds));
+  } finally {
+    for (const hold of holds) await hold.release();
+  }
 }
 
 async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
@@ -147,12 +194,19 @@ export function checkFolder(root: RootStore, dataDir: string): Promise<string[]>
   return checkRealms(root.realms(), dataDir);
 }
 
-async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Promise<string[]> {
+/** @param filesDir the data folder with the uploaded files, if it is another one */
+async function checkRealms(
+  realms: readonly RealmEntry[],
+  dataDir: string,
+  filesDir = dataDir,
+  beforeEach: () => Promise<void> = () => Promise.resolve(),
+): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of realms) {
+    await beforeEach();
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
-      await checkRealm(realmFolder(dataDir, id), report);
+      await checkRealm(realmFolder(dataDir, id), realmFolder(filesDir, id), report);
     } catch (error) {
       // Nothing more of this realm can be read.
       report(error instanceof Error ? error.message : String(error));
@@ -161,7 +215,7 @@ async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Prom
   return problems;
 }
 
-async function checkRealm(folder: string, report: (problem: string) => void): Promise<void> {
+async function checkRealm(folder: string, realm: string, report: (problem: string) => void): Promise<void> {
   const environment = openEnvironment(folder, "whole");
   try {
     let damaged = 0;
@@ -170,7 +224,7 @@ async function checkRealm(folder: string, report: (problem: string) => void): Pr
     if (damaged > 0) return;
     refuseWithoutHead(environment);
     checkIndexes(environment, report);
-    await checkFiles(environment, folder, report);
+    await checkFiles(environment, realm, report);
   } finally {
     await environment.close();
   }
