@@ -1,6 +1,11 @@
 /** CLI commands about the server as a whole. */
 import type { Command as Program } from "commander";
-import { describeSize, listRealmsOperation, statusOperation } from "./admin/server-operations.ts";
+import {
+  describeSize,
+  listRealmsOperation,
+  sendTestMailOperation,
+  statusOperation,
+} from "./admin/server-operations.ts";
 import { addCommand } from "./cli-commands.ts";
 import { type OutputOptions, perform } from "./cli-session.ts";
 
@@ -26,6 +31,17 @@ export function addServerCommands(program: Program): void {
           ],
         };
       }),
+    );
+
+  addCommand(program, "send-test-mail")
+    .description(
+      "send an email at once, with SMTP_URL and MAIL_FROM of the server, and say what the mail server answered",
+    )
+    .argument("<address>")
+    .action((to: string, options: OutputOptions) =>
+      perform(sendTestMailOperation, { to }, options, ({ taken_by: place }) => ({
+        lines: [`the email was accepted: ${place}`],
+      })),
     );
 
   addCommand(program, "list-realms")

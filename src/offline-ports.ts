@@ -18,6 +18,7 @@ import { storeVersion } from "./store/migrations.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
 import { realmFolder } from "./store/realm-folders.ts";
 import { type RealmEntry, type RootStore, requireRoot } from "./store/root.ts";
+import { sendTestMail } from "./test-mail.ts";
 
 export interface OfflineTools {
   readonly config: Config;
@@ -109,6 +110,7 @@ class StoppedFolder {
         return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),
+      sendTestMail: (to) => sendTestMail(tools.config, dataDir, to, systemClock.now()),
       acceptsWrites: () => space.acceptsWrites(),
       server: () => null,
     };

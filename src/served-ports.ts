@@ -2,6 +2,7 @@
 
 import { programVersion } from "../schemas/server.ts";
 import type { AdminPorts } from "./admin/ports.ts";
+import type { Config } from "./config.ts";
 import { onceDurable } from "./journal/gate.ts";
 import type { MetricSources } from "./metric-families.ts";
 import type { RealmCreationTools } from "./realm-creation.ts";
@@ -9,9 +10,11 @@ import type { Clock } from "./runtime/clock.ts";
 import { creationPorts } from "./secret-ports.ts";
 import { openEnvironment } from "./store/environment.ts";
 import { realmFolder } from "./store/realm-folders.ts";
+import { sendTestMail } from "./test-mail.ts";
 
 interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm"> {
   readonly clock: Clock;
+  readonly config: Config;
   readonly url: () => string;
 }
 
@@ -42,6 +45,7 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       const realm = host.openRealm(entry) ?? host.open(entry);
       return realm.use.during(work(realm));
     },
+    sendTestMail: (to) => sendTestMail(parts.config, dataDir, to, clock.now()),
     acceptsWrites: parts.acceptsWrites,
     server: () => ({
       version: programVersion,

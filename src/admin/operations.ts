@@ -13,7 +13,7 @@ import {
   reactivateRealmOperation,
   rebuildSearchOperation,
 } from "./realm-operations.ts";
-import { listRealmsOperation, statusOperation } from "./server-operations.ts";
+import { listRealmsOperation, sendTestMailOperation, statusOperation } from "./server-operations.ts";
 import { timeOperation } from "./time-operations.ts";
 import {
   createUserOperation,
@@ -28,6 +28,7 @@ import {
 
 export const adminOperations: readonly AdminOperation[] = [
   statusOperation,
+  sendTestMailOperation,
   listRealmsOperation,
   createRealmsOperation,
   deactivateRealmOperation,

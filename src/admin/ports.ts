@@ -46,6 +46,11 @@ export interface AdminPorts {
   /** null: too many are waiting. */
   hashPassword(password: string): Promise<string | null>;
   newKey(): { readonly key: string; readonly hash: string };
+  /**
+   * @returns the mail server or the file that has it
+   * @throws AdminFailure with the answer of the mail server
+   */
+  sendTestMail(to: string): Promise<string>;
   /** Whether there is space for changes (M5). */
   acceptsWrites(): boolean;
   /** null while no server runs. */

@@ -1,10 +1,12 @@
 /** Operations on the whole server: how it is, and which organizations it has. */
 import { statfsSync } from "node:fs";
+import { limits } from "../../schemas/limits.ts";
 import { programVersion } from "../../schemas/server.ts";
+import { isEmailAddress } from "../domain/text.ts";
 import type { Environment } from "../store/environment.ts";
 import { storeVersion } from "../store/migrations.ts";
 import type { RealmEntry } from "../store/root.ts";
-import { defineOperation } from "./operation.ts";
+import { AdminFailure, defineOperation, emailParam } from "./operation.ts";
 
 export const statusOperation = defineOperation({
   name: "status",
@@ -24,6 +26,17 @@ export const statusOperation = defineOperation({
       realms: realms.length,
       open_realms: realms.filter((entry) => ports.isOpen(entry) === true).length,
     };
+  },
+});
+
+export const sendTestMailOperation = defineOperation({
+  name: "send-test-mail",
+  summary: "Sends an email at once, and says what the mail server answered.",
+  params: { to: emailParam },
+  async run({ to }, ports) {
+    if (!isEmailAddress(to, limits.email_code_points_max))
+      throw new AdminFailure("usage", "that is not a valid email address");
+    return { taken_by: await ports.sendTestMail(to) };
   },
 });
 

@@ -13,6 +13,7 @@ import { withStoppedFolder } from "../../src/offline-ports.ts";
 import { askAdmin, untilReadiness } from "../support/admin.ts";
 import { Client } from "../support/client.ts";
 import { realmOf } from "../support/conversation.ts";
+import { MailServer, smtpError } from "../support/mail.ts";
 import { freePort } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
@@ -250,4 +251,18 @@ t.test("[M5] changes are refused while the disk is nearly full, and reads go on"
   const change = await asked(server.dataDir, "deactivate-user", { email: "owner@localhost" });
   t.match(change, { status: 503, error: { kind: "busy" } });
   t.match(await asked(server.dataDir, "list-users"), { status: 200 });
+});
+
+t.test("[operations, Mail] send-test-mail says what the mail server answered, and where the email went", async (t) => {
+  const far = await MailServer.start(t);
+  far.answers.push(smtpError(554));
+  const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
+  const send = (to: string) => asked(server.dataDir, "send-test-mail", { to });
+  t.match(await send("ann@example.com"), { status: 409, error: { kind: "refused", message: /not accepted.*554/ } });
+  t.match(await send("ann@example.com"), { status: 200, result: { taken_by: /^127\.0\.0\.1:\d+$|^localhost:\d+$/ } });
+  await until(() => far.received.length === 1);
+  t.match(await send("nobody"), { status: 400 });
+  await server.stop();
+  const outbox = await stopped(server.dataDir)("send-test-mail", { to: "ann@example.com" });
+  t.match(readFileSync(String(outbox["taken_by"]), "utf8"), /^To: ann@example\.com\r$/m);
 });
