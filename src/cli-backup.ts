@@ -20,10 +20,11 @@ import { alarm, dataDir, type OutputOptions, say } from "./cli-session.ts";
 import { readConfig } from "./config.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
 import { withLockedRoot } from "./offline-ports.ts";
-import { checkFolder, verifyBackup } from "./store/backup.ts";
+import { checkFolder } from "./store/backup.ts";
 import { type RealmSummary, summaries, summaryLines } from "./store/backup-manifest.ts";
 import { restoreBackup, restoreCopy } from "./store/restore.ts";
 import { DataFolderInUse, RootStore } from "./store/root.ts";
+import { verifyBackup } from "./store/verify-backup.ts";
 
 interface BackupOptions extends OutputOptions {
   readonly output?: string;

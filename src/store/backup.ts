@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
-import { type BackupManifest, readManifest, verifyFiles, writeManifest } from "./backup-manifest.ts";
+import { writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
@@ -17,7 +17,7 @@ import { flushFoldersTo, flushTree } from "./folders.ts";
 import { refuseWithoutHead } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import { keepIdentity } from "./realm-identity.ts";
-import { type RealmEntry, RootStore } from "./root.ts";
+import type { RealmEntry, RootStore } from "./root.ts";
 
 /** Holds back what the copies may still need, and completes them. */
 export interface BackupPorts extends HolderPorts {
@@ -64,25 +64,6 @@ export async function backupFolder(
   await flushTree(target);
   flushFoldersTo(target);
   return problems;
-}
-
-/**
- * Compares a backup with its manifest, and reads everything in it.
- * @throws Error when it is not a backup
- */
-export async function verifyBackup(folder: string): Promise<{ manifest: BackupManifest | null; problems: string[] }> {
-  if (!existsSync(join(folder, "root", "data.mdb"))) throw new Error(`${folder} is not a backup`);
-  const manifest = readManifest(folder);
-  const differences = manifest === null ? [] : await verifyFiles(folder, manifest);
-  if (differences.length > 0) return { manifest, problems: differences };
-  const root = RootStore.make(folder);
-  const locks = [join(folder, "root"), ...root.realms().map(({ id }) => realmFolder(folder, id))];
-  try {
-    return { manifest, problems: await checkRealms(root.realms(), folder) };
-  } finally {
-    await root.close();
-    for (const lock of locks) rmSync(join(lock, "lock.mdb"), { force: true });
-  }
 }
 
 /**
@@ -195,7 +176,7 @@ export function checkFolder(root: RootStore, dataDir: string): Promise<string[]>
 }
 
 /** @param filesDir the data folder with the uploaded files, if it is another one */
-async function checkRealms(
+export async function checkRealms(
   realms: readonly RealmEntry[],
   dataDir: string,
   filesDir = dataDir,
