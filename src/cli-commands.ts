@@ -4,8 +4,8 @@ import { Command as Program } from "commander";
 import { programVersion } from "../schemas/server.ts";
 import { failureCodes, oneLine } from "./admin/failures.ts";
 import { AdminFailure } from "./admin/operation.ts";
-import { withConfigFile } from "./config-file.ts";
 import type { OutputOptions } from "./cli-session.ts";
+import { withConfigFile } from "./config-file.ts";
 
 export interface RealmOptions extends OutputOptions {
   readonly realm: string;
