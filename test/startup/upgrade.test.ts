@@ -1,0 +1,75 @@
+/**
+ * The server is replaced under load: stopped with SIGTERM, and started again on its folder, while programs post and
+ * read through packages/client. OLDER names a checkout of an older revision, installed, that is replaced by this one.
+ */
+import { join } from "node:path";
+import t from "tap";
+import { WebSocket } from "ws";
+import { connect } from "../../packages/client/src/node.ts";
+import { Posters, sayLast, startReading } from "../support/client-load.ts";
+import { checkout, freePort, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const older = process.env["OLDER"] ?? checkout;
+const lanes = 8;
+/** A start of the server may take long on a busy machine. */
+const retryMs = 600_000;
+const probeMs = 500;
+
+/** Asks again and again, each time on a connection of its own. */
+class Probe {
+  isStopped = false;
+  /** The longest time between two answers. */
+  gapMs = 0;
+
+  async run(url: string): Promise<void> {
+    let answeredAt = performance.now();
+    while (!this.isStopped) {
+      const isAnswered = await fetch(`${url}/health`, {
+        headers: { connection: "close" },
+        signal: AbortSignal.timeout(probeMs),
+      }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      const now = performance.now();
+      if (!isAnswered) continue;
+      this.gapMs = Math.max(this.gapMs, now - answeredAt);
+      answeredAt = now;
+    }
+  }
+}
+
+t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose and double nothing", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const environment = { PORT: String(await freePort()) };
+  const before = await startProgram(t, dataDir, environment, older);
+  const zuliprc = join(dataDir, "zuliprc");
+  const clients = [
+    await connect(zuliprc, { webSocket: WebSocket, retryMs }),
+    await connect(zuliprc, { webSocket: null, retryMs }),
+  ];
+  const [first] = clients;
+  if (first === undefined) throw new Error("there is no client");
+  const reading = await startReading(clients);
+  const posters = new Posters();
+  const posting = Promise.all(Array.from({ length: lanes }, (_, lane) => posters.run(first, lane)));
+  const probe = new Probe();
+  const probing = probe.run(before.url);
+  await posters.more(lanes * 10);
+
+  t.equal((await before.program.end("SIGTERM")).code, 0);
+  const after = await startProgram(t, dataDir, environment);
+  await posters.more(lanes * 10);
+  probe.isStopped = true;
+  posters.isStopped = true;
+  await Promise.all([posting, probing]);
+  await sayLast(first);
+
+  const posted = [...posters.ids].map(([content, id]) => ({ id, content })).sort((a, b) => a.id - b.id);
+  for (const received of reading) {
+    t.strictSame((await received).slice(0, -1), posted, `${posted.length} messages, each once and in order`);
+  }
+  t.comment(`${Math.round(probe.gapMs)} ms without an answer`);
+  t.equal((await after.program.end("SIGTERM")).code, 0);
+});
