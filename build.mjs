@@ -143,5 +143,7 @@ function forgetOldBuilds(current) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { ensureWebBuilt } = await import("./packages/web/build.mjs");
+  await ensureWebBuilt();
   process.stdout.write(`${relative(root, await ensureBuilt())}\n`);
 }

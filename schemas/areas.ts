@@ -13,6 +13,7 @@ import { botStorageArea } from "./bot-storage.ts";
 import { botsArea } from "./bots.ts";
 import { channelFoldersArea } from "./channel-folders.ts";
 import { channelsArea } from "./channels.ts";
+import { deadLettersArea } from "./dead-letters.ts";
 import { defaultChannelsArea } from "./default-channels.ts";
 import { draftsArea } from "./drafts.ts";
 import { emailChangeArea } from "./email-change.ts";
@@ -65,6 +66,7 @@ const areasByName = {
   botsArea,
   channelFoldersArea,
   channelsArea,
+  deadLettersArea,
   defaultChannelsArea,
   draftsArea,
   emailChangeArea,

@@ -5,6 +5,7 @@
  */
 import type { AllOf } from "./area.ts";
 import { type Area, areas } from "./areas.ts";
+import { adminLimits } from "./limits/admin.ts";
 import { archiveLimits } from "./limits/archive.ts";
 import { clusterLimits } from "./limits/cluster.ts";
 import { commonLimits } from "./limits/common.ts";
@@ -12,6 +13,7 @@ import { pictureLimits } from "./limits/pictures.ts";
 import { wireLimits } from "./limits/wire.ts";
 
 type Limits = AllOf<Area, "limits"> &
+  typeof adminLimits &
   typeof archiveLimits &
   typeof clusterLimits &
   typeof commonLimits &
@@ -20,6 +22,7 @@ type Limits = AllOf<Area, "limits"> &
 
 export const limits = Object.assign(
   {},
+  adminLimits,
   archiveLimits,
   clusterLimits,
   commonLimits,

@@ -2,7 +2,7 @@
  * The search index (architecture, Search): derived from messages and topics in the background, so it may lag behind and
  * may refer to deleted messages.
  */
-import { defineArea, defineTable, type Empty } from "./area.ts";
+import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 
 const limits = {
   narrow_rows_per_pass_max: 1000,
@@ -85,7 +85,14 @@ export interface SearchStateRecord {
 /** Kinds of content that changed after it was indexed. */
 export const searchPendingKinds = { message: 1, topic: 2 } as const;
 
+/** Parameters of its commands, by type. */
+export interface SearchCommands {
+  /** By the operator: the index is built again. */
+  "search.rebuild": Record<string, never>;
+}
+
 export const searchArea = defineArea({
+  commands: defineCommands<SearchCommands>(),
   tables: {
     searchState: defineTable<string, SearchStateRecord>({
       fields: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],

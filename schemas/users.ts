@@ -320,6 +320,8 @@ export interface UsersCommands {
   "user.reactivate": { readonly userId: number };
   "user.grant-email-changes": { readonly email: string; readonly isGranted: boolean };
   "user.update": UserUpdate;
+  /** By the operator. */
+  "user.set-role": { readonly userId: number; readonly role: Role };
   "user.deactivate": UserDeactivation;
 }
 

@@ -16,6 +16,7 @@ export const tiers = [
   { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
   { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
   { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
+  { file: "test/web/budgets.test.ts", quick: { TOPICS: 300 }, deep: { TOPICS: 10_000 } },
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
   // Waits for NATS to elect leaders, up to 9 seconds each time.
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },

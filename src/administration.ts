@@ -1,16 +1,24 @@
 /**
- * The operator's side of the server (docs/operations.md): liveness, readiness and metrics on a listener of their own,
- * which is there before the first organization is opened and until the last one is closed.
+ * The operator's side of the server (docs/operations.md): liveness, readiness, metrics and operations on a listener of
+ * their own, which is there before the first organization is opened and until the last one is closed.
  */
+import { randomBytes } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Exposition, expositionOf } from "./admin/exposition.ts";
 import {
   type AdminAddress,
   AdminAddressUnusable,
   AdminListener,
   type AdminRoute,
+  adminKeyName,
   json,
   send,
 } from "./admin/listener.ts";
+import { AdminFailure } from "./admin/operation.ts";
+import { operationRoutes } from "./admin/operation-routes.ts";
+import { adminOperations } from "./admin/operations.ts";
+import type { AdminPorts } from "./admin/ports.ts";
 import { ProcessWatch } from "./admin/process-watch.ts";
 import { BadConfig } from "./config.ts";
 import type { Log } from "./log.ts";
@@ -27,7 +35,7 @@ export interface AdministrationOptions {
 
 type Phase =
   | { readonly kind: "starting" | "standby" }
-  | { readonly kind: "serving"; readonly exposition: Exposition; readonly acceptsWrites: () => boolean }
+  | { readonly kind: "serving"; readonly exposition: Exposition; readonly ports: AdminPorts }
   | { readonly kind: "draining"; readonly exposition: Exposition };
 
 /** Why the server does not want traffic. */
@@ -45,7 +53,8 @@ export class Administration {
 
   private constructor({ clock, reportBug }: AdministrationOptions) {
     this.#watch = new ProcessWatch((milliseconds, callback) => clock.after(milliseconds, callback));
-    this.#listener = new AdminListener(this.#routes(), reportBug);
+    const operations = operationRoutes({ operations: adminOperations, ports: () => this.#ports(), reportBug });
+    this.#listener = new AdminListener([...this.#routes(), ...operations], reportBug);
   }
 
   /** @throws BadConfig when ADMIN_LISTEN cannot be used; a default socket that cannot be opened is only logged */
@@ -53,7 +62,7 @@ export class Administration {
     const administration = new Administration(options);
     const { address, dataDir, log } = options;
     try {
-      const where = await administration.#listener.listen(address, dataDir);
+      const where = await administration.#listener.listen(address, dataDir, () => makeKey(dataDir));
       if (where !== null) log.info({ at: where }, "administration");
     } catch (error) {
       if (!(error instanceof AdminAddressUnusable)) throw error;
@@ -67,9 +76,15 @@ export class Administration {
     this.#phase = { kind: "standby" };
   }
 
-  serving(sources: Omit<MetricSources, "watch">): void {
+  serving(sources: Omit<MetricSources, "watch">, ports: AdminPorts): void {
     const exposition = expositionOf(metricFamilies({ ...sources, watch: this.#watch }));
-    this.#phase = { kind: "serving", exposition, acceptsWrites: sources.acceptsWrites };
+    this.#phase = { kind: "serving", exposition, ports };
+  }
+
+  #ports(): AdminPorts {
+    const phase = this.#phase;
+    if (phase.kind === "serving") return phase.ports;
+    throw new AdminFailure("busy", `${unready[phase.kind]}: try again`);
   }
 
   draining(): void {
@@ -115,6 +130,15 @@ export class Administration {
   #unready(): string | null {
     const phase = this.#phase;
     if (phase.kind !== "serving") return unready[phase.kind];
-    return phase.acceptsWrites() ? null : unready.readOnly;
+    return phase.ports.acceptsWrites() ? null : unready.readOnly;
   }
+}
+
+/** A new one for each process: a copy of the data folder does not open this server. */
+function makeKey(dataDir: string): string {
+  const key = randomBytes(24).toString("base64url");
+  const file = join(dataDir, adminKeyName);
+  rmSync(file, { force: true });
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+  return key;
 }

@@ -60,6 +60,7 @@ import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import { thumbnailPages } from "./http/thumbnail-pages.ts";
 import { Thumbnails } from "./http/thumbnails.ts";
+import { webPages } from "./http/web-pages.ts";
 import { alertWordsState } from "./queries/alert-words.ts";
 import { botsState } from "./queries/bots.ts";
 import { channelFoldersState } from "./queries/channel-folders.ts";
@@ -234,6 +235,7 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...picturePages,
       ...thumbnailPages(new Thumbnails(pictures)),
       ...filePages(temporaryUrls),
+      ...webPages,
     ],
     fileBytesMax: mebibytes(config.maxFileUploadSizeMib),
   };

@@ -1,10 +1,11 @@
 /** CLI command that shows a cluster: who owns the organizations, and how far they are. */
 import type { Command as Program } from "commander";
-import type { CliTools } from "./cli-time.ts";
+import { AdminFailure } from "./admin/operation.ts";
+import { say } from "./cli-session.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
 import { readConfig } from "./config.ts";
 
-export function addClusterCommands(program: Program, { say, fail }: Pick<CliTools, "say" | "fail">): void {
+export function addClusterCommands(program: Program): void {
   const cluster = program.command("cluster").description("a cluster of several nodes (docs/cluster.md)");
   cluster
     .command("status")
@@ -12,12 +13,8 @@ export function addClusterCommands(program: Program, { say, fail }: Pick<CliTool
     .action(async () => {
       const config = readConfig(process.env);
       const nats = natsOptionsOf(config);
-      if (nats === null) return fail("CLUSTER_NATS is not set: see docs/cluster.md");
+      if (nats === null) throw new AdminFailure("unusable", "CLUSTER_NATS is not set: see docs/cluster.md");
       const { clusterStatus } = await import("./cluster/status.ts");
-      try {
-        for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
-      } catch (error) {
-        fail((error as Error).message);
-      }
+      for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
     });
 }

@@ -1,85 +1,71 @@
 /** CLI commands for deliveries and commands that failed too often. */
 import type { Command as Program } from "commander";
-import { type CliTools, entryOf, withRows } from "./cli-time.ts";
-import { systemClock } from "./runtime/clock.ts";
-import { realmFolder } from "./runtime/realm-host.ts";
-import { dropLetter, retryLetter, type ShownLetter, shownLetter, shownLetters } from "./store/dead-letters.ts";
-import type { Environment } from "./store/environment.ts";
+import {
+  dropDeadLettersOperation,
+  type LetterOutcome,
+  listDeadLettersOperation,
+  retryDeadLettersOperation,
+  showDeadLetterOperation,
+} from "./admin/dead-letter-operations.ts";
+import { AdminFailure } from "./admin/operation.ts";
+import { addCommand, type RealmOptions, realmOption } from "./cli-commands.ts";
+import { perform, type Shown } from "./cli-session.ts";
+import type { ShownLetter } from "./store/dead-letters.ts";
 
-type Change = (environment: Environment, id: number) => string | null;
-
-export function addDeadLetterCommands(program: Program, { dataDir, say, fail, withRoot }: CliTools): void {
+export function addDeadLetterCommands(program: Program): void {
   const letters = program
     .command("dead-letters")
     .description("list, retry or drop emails, outgoing webhooks and commands that failed too often");
 
-  /** Only reads rows, so the server may be running. */
-  const read = (label: string, work: (environment: Environment) => void) =>
-    withRoot(false, (root) => withRows(realmFolder(dataDir(), entryOf(root, label, fail).id), work));
-
-  const idOf = (text: string) =>
-    /^[1-9]\d{0,15}$/.test(text) ? Number(text) : fail(`${JSON.stringify(text)} is not an id`);
-
-  /** A running server would not notice the change, so none may be running. The next start finds what is due. */
-  const change = async (given: readonly string[], label: string, one: Change, done: string) => {
-    const problems: string[] = [];
-    await withRoot(true, async (root) => {
-      const entry = entryOf(root, label, fail);
-      await withRows(realmFolder(dataDir(), entry.id), (environment) => {
-        const isAll = given.length === 1 && given[0] === "all";
-        for (const id of isAll ? shownLetters(environment).map((letter) => letter.id) : given.map(idOf)) {
-          const problem = one(environment, id);
-          if (problem === null) say(`${id}: ${done}`);
-          else problems.push(`${id}: ${problem}`);
-        }
-      });
-      root.putRealm({ ...entry, dueHint: 0 });
-    });
-    for (const problem of problems) say(problem);
-    if (problems.length > 0) fail(`${problems.length} dead letters were not changed`);
-  };
-
-  letters
-    .command("list")
-    .description("one line each: id, time, number of attempts, what, why; the server may be running")
-    .option("--realm <label>", "label of the realm", "")
-    .action((options: { realm: string }) =>
-      read(options.realm, (environment) => {
-        const all = shownLetters(environment);
-        for (const letter of all) say(lineOf(letter));
-        if (all.length === 0) say("no dead letters");
-      }),
+  realmOption(addCommand(letters, "list"))
+    .description("one line each: id, time, number of attempts, what, why")
+    .action((options: RealmOptions) =>
+      perform(listDeadLettersOperation, { realm: options.realm }, options, ({ letters: all }) => ({
+        lines: all.length === 0 ? ["no dead letters"] : all.map(lineOf),
+      })),
     );
 
-  letters
-    .command("show")
-    .description("show one dead letter as JSON; the server may be running")
+  realmOption(addCommand(letters, "show"))
+    .description("show one dead letter as JSON")
     .argument("<id>")
-    .option("--realm <label>", "label of the realm", "")
-    .action((id: string, options: { realm: string }) =>
-      read(options.realm, (environment) => {
-        const letter = shownLetter(environment, idOf(id));
-        if (letter === null) fail("there is no such dead letter");
-        say(JSON.stringify(letter, null, 2));
-      }),
+    .action((id: string, options: RealmOptions) =>
+      perform(showDeadLetterOperation, { realm: options.realm, id: idOf(id) }, options, ({ letter }) => ({
+        lines: [JSON.stringify(letter, null, 2)],
+      })),
     );
 
-  letters
-    .command("retry")
-    .description("make them due at once: the next start of the server retries them (the server must not be running)")
+  realmOption(addCommand(letters, "retry"))
+    .description("make them due at once; a stopped server retries them at its next start")
     .argument("<ids...>", 'ids as `list` shows them, or "all"')
-    .option("--realm <label>", "label of the realm", "")
-    .action((ids: string[], options: { realm: string }) => {
-      const now = systemClock.now();
-      return change(ids, options.realm, (environment, id) => retryLetter(environment, id, now), "is due now");
+    .action((given: string[], options: RealmOptions) => {
+      const params = { realm: options.realm, ids: idsOf(given) };
+      return perform(retryDeadLettersOperation, params, options, (result) => shown(result, "is due now"));
     });
 
-  letters
-    .command("drop")
-    .description("delete them (the server must not be running)")
+  realmOption(addCommand(letters, "drop"))
+    .description("delete them")
     .argument("<ids...>", 'ids as `list` shows them, or "all"')
-    .option("--realm <label>", "label of the realm", "")
-    .action((ids: string[], options: { realm: string }) => change(ids, options.realm, dropLetter, "is dropped"));
+    .action((given: string[], options: RealmOptions) => {
+      const params = { realm: options.realm, ids: idsOf(given) };
+      return perform(dropDeadLettersOperation, params, options, (result) => shown(result, "is dropped"));
+    });
+}
+
+function shown({ letters }: { readonly letters: readonly LetterOutcome[] }, done: string): Shown {
+  const failed = letters.filter(({ problem }) => problem !== null).length;
+  return {
+    lines: letters.map(({ id, problem }) => `${id}: ${problem ?? done}`),
+    problem: failed === 0 ? null : `${failed} dead letters were not changed`,
+  };
+}
+
+function idsOf(given: readonly string[]): "all" | number[] {
+  return given.length === 1 && given[0] === "all" ? "all" : given.map(idOf);
+}
+
+function idOf(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new AdminFailure("usage", `${JSON.stringify(text)} is not an id`);
 }
 
 function lineOf({ id, diedAt, attempts, what, reason }: ShownLetter): string {

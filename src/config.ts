@@ -6,6 +6,7 @@
 import { hostname } from "node:os";
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
+import { isCronPattern } from "./backup-schedule.ts";
 import { type NatsAddresses, parseMonitors, parseNatsAddresses } from "./cluster/addresses.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
@@ -81,6 +82,12 @@ export interface Config {
   readonly clusterCaFile: string | null;
   readonly clusterCertFile: string | null;
   readonly clusterKeyFile: string | null;
+  /** Where backups are made by schedule; null: none are. */
+  readonly backupDir: string | null;
+  /** A cron pattern, in the time zone of the process; null: backups are made only when an operator asks. */
+  readonly backupSchedule: string | null;
+  /** How many backups are kept. */
+  readonly backupKeep: number;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -205,6 +212,13 @@ const mailSender: Variable<Sender> = {
   read: parseSender,
 };
 
+const cronPattern: Variable<string> = {
+  name: "BACKUP_SCHEDULE",
+  fallback: "",
+  wants: "a cron pattern such as 30 3 * * *",
+  read: (value) => (isCronPattern(value) ? value : undefined),
+};
+
 const siteUrl: Variable<string | null> = {
   name: "SITE_URL",
   fallback: null,
@@ -310,6 +324,9 @@ export const variables = {
   clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
   clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),
   clusterKeyFile: optional(text("CLUSTER_NATS_KEY_FILE", "", "a path")),
+  backupDir: optional(text("BACKUP_DIR", "", "a path")),
+  backupSchedule: optional(cronPattern),
+  backupKeep: integer("BACKUP_KEEP", limits.backup_keep_default, 1, limits.backup_keep_max),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -353,6 +370,7 @@ export function readConfig(environment: Environment): Config {
   if (made.clusterNats !== null && made.archiveDir !== null) {
     throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
   }
+  if (made.backupSchedule !== null && made.backupDir === null) throw new BadConfig("BACKUP_SCHEDULE needs BACKUP_DIR");
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
       "DEVELOPMENT_LOGINS=true gives every user's key to anyone: HOST must be 127.0.0.1, ::1 or localhost",

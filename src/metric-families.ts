@@ -2,13 +2,15 @@
  * Every metric of the server, in one table. docs/metrics.md repeats names, types and labels, and a test compares both.
  * Labels are bounded: operations and statuses are declared, and only the largest organizations have a label.
  */
-import { statfsSync, statSync } from "node:fs";
+import { readFileSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { limits } from "../schemas/limits.ts";
 import { serverVersion } from "../schemas/server.ts";
 import type { Family } from "./admin/exposition.ts";
 import type { ProcessWatch } from "./admin/process-watch.ts";
 import type { Lag } from "./journal/durability.ts";
+import { lastBackupName } from "./last-backup.ts";
 import type { RequestCounter, Sample } from "./metrics/instruments.ts";
 import type { Meters } from "./metrics/meters.ts";
 import type { OpenHubs } from "./open-hubs.ts";
@@ -152,7 +154,23 @@ function writing({ meters, host, durability, acceptsWrites, dataDir }: MetricSou
       help: "Size of the disk of DATA_DIR, and its free space.",
       read: () => diskSamples(dataDir),
     },
+    {
+      name: "colloquy_backup_last_success_timestamp_seconds",
+      type: "gauge",
+      help: "Unix time of the last backup that succeeded, by schedule or on the command line; 0 if there was none.",
+      read: () => one(lastBackupAt(dataDir)),
+    },
   ];
+}
+
+/** 0: never, or the note of it is lost. */
+function lastBackupAt(dataDir: string): number {
+  try {
+    const { at } = JSON.parse(readFileSync(join(dataDir, lastBackupName), "utf8")) as { readonly at?: unknown };
+    return typeof at === "number" ? at / 1000 : 0;
+  } catch {
+    return 0;
+  }
 }
 
 function diskSamples(dataDir: string): Sample[] {

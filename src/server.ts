@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
 import { Administration } from "./administration.ts";
+import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
 import type { Member } from "./cluster/member.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { BadConfig, type Config } from "./config.ts";
@@ -26,6 +27,7 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
+import { servedPorts } from "./served-ports.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
@@ -260,7 +262,9 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
-  administration.serving({ ...parts, dataDir, transport, startedAt });
+  const ports = servedPorts({ ...parts, dataDir, transport, startedAt, clock, root, alarm, config, url });
+  const endBackups = startBackups(config, { clock, dataDir, log });
+  administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
   member?.serving();
   return {
     url: url(),
@@ -277,6 +281,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
     },
     async stop() {
       administration.draining();
+      endBackups();
       const quiet = http.drain();
       for (const hub of hubs.all()) hub.dismissPolls();
       const delivered = realms.endDeliveries();
@@ -298,6 +303,18 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
 function accessWriter(log: Log) {
   const access = log.child({}, { level: "info" });
   return (line: AccessLine) => access.info(line, "request");
+}
+
+/** @returns ends the schedule; a backup that runs goes on */
+function startBackups(
+  { backupDir, backupSchedule, backupKeep }: Config,
+  { clock, dataDir, log }: { readonly clock: Clock; readonly dataDir: string; readonly log: Log },
+): () => void {
+  if (backupDir === null || backupSchedule === null) return () => undefined;
+  const environment = { DATA_DIR: dataDir, BACKUP_DIR: resolve(backupDir), BACKUP_KEEP: String(backupKeep) };
+  const run = () => runBackupProcess({ environment, log });
+  const schedule = new BackupSchedule({ pattern: backupSchedule, clock, run });
+  return () => schedule.end();
 }
 
 function alarmOf({ log, die }: ServerTools, faults: FaultLog): Alarm {

@@ -7,6 +7,7 @@ import { channelChangesDecisions } from "./channel-changes.ts";
 import { channelFoldersDecisions } from "./channel-folders.ts";
 import { channelsDecisions } from "./channels.ts";
 import { continuationsDecisions } from "./continuations.ts";
+import { deadLettersDecisions } from "./dead-letters.ts";
 import { emailChangeDecisions } from "./email-change.ts";
 import { emojiDecisions } from "./emoji.ts";
 import { groupMembersDecisions } from "./group-members.ts";
@@ -21,6 +22,7 @@ import { realmDeactivationDecisions } from "./realm-deactivation.ts";
 import { realmDomainsDecisions } from "./realm-domains.ts";
 import { realmPicturesDecisions } from "./realm-pictures.ts";
 import { realmSettingsDecisions } from "./realm-settings.ts";
+import { searchDecisions } from "./search.ts";
 import { settingsDefaultsDecisions } from "./settings-defaults.ts";
 import { subscriptionsDecisions } from "./subscriptions.ts";
 import { userDeactivationDecisions } from "./user-deactivation.ts";
@@ -37,6 +39,7 @@ export const realmAreas = [
   channelFoldersDecisions,
   channelsDecisions,
   continuationsDecisions,
+  deadLettersDecisions,
   emailChangeDecisions,
   emojiDecisions,
   groupMembersDecisions,
@@ -51,6 +54,7 @@ export const realmAreas = [
   realmDomainsDecisions,
   realmPicturesDecisions,
   realmSettingsDecisions,
+  searchDecisions,
   settingsDefaultsDecisions,
   subscriptionsDecisions,
   userDeactivationDecisions,

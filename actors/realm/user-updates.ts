@@ -36,6 +36,8 @@ interface Change {
 
 type Step = (view: View, asked: Asked) => Change | Refusal;
 
+const lastOwner = "The owner permission cannot be removed from the only organization owner.";
+
 const steps: readonly Step[] = [changeRole, changeName, changeProfile, changeAddress];
 
 export function updateUser(_context: unknown, command: Command<"user.update">, view: View): Outcome {
@@ -83,7 +85,7 @@ function changeRole(view: View, asked: Asked): Change | Refusal {
   if (concernsOwners && caller.role !== roles.owner) return refuse.ownerRequired();
   if (!isAdministrator(caller)) return refuse.administratorRequired();
   if (isLastOwner(view, user)) {
-    return refuse.badRequest("The owner permission cannot be removed from the only organization owner.");
+    return refuse.badRequest(lastOwner);
   }
   const after = { ...user, role };
   return { user: after, effects: roleEffects(view, user, after) };
@@ -157,7 +159,20 @@ export function grantEmailChanges(
   return done({}, [effects.put("users", user.id, { ...user, canChangeUserEmails: isGranted })]);
 }
 
+/** `cli set-role`: only the server itself may send this. */
+export function setRole(_context: unknown, command: Command<"user.set-role">, view: View): Outcome {
+  if (command.callerId !== null) return refuse.insufficientPermission();
+  const { userId, role } = command.params;
+  const user = view.users.get(userId);
+  if (user === undefined || user.id === notificationBotId) return refuse.noSuchUser();
+  if (user.role === role) return done({}, []);
+  if (isLastOwner(view, user)) return refuse.badRequest(lastOwner);
+  const after = { ...user, role };
+  return done({}, [effects.put("users", user.id, after), ...roleEffects(view, user, after)]);
+}
+
 export const userUpdatesDecisions = {
+  "user.set-role": setRole,
   "user.update": updateUser,
   "user.grant-email-changes": grantEmailChanges,
 } as const;

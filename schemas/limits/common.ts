@@ -80,6 +80,9 @@ export const commonLimits = {
   /** How often idle organizations are looked for, and the pause after each that is closed. */
   realm_idle_check_ms: 60_000,
   realm_close_pause_ms: 10,
+  /** For how long due organizations are opened before the requests that wait are served, and for how long those have. */
+  realms_opened_ms: 50,
+  realms_opened_pause_ms: 10,
   counter_lease_positions: 100_000,
 
   // Store

@@ -1,7 +1,9 @@
 /**
- * The operator's own listener: metrics and health, never on the public port. By default it is a Unix socket in the data
- * folder, which only the server's account can open.
+ * The operator's own listener: metrics, health and operations, never on the public port. By default it is a Unix socket
+ * in the data folder, which only the server's account can open. On TCP, operations need the key that is in the data
+ * folder, and pages in a browser cannot use them.
  */
+import { timingSafeEqual } from "node:crypto";
 import { lstatSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -20,7 +22,8 @@ export interface AdminReply {
 }
 
 export interface AdminRoute {
-  readonly method: "GET";
+  /** What is not GET changes something, or shows what only the operator may see. */
+  readonly method: "GET" | "POST";
   readonly path: string;
   /** Answers by itself, and never rejects. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -50,9 +53,32 @@ export function json(status: number, body: object): AdminReply {
   return { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` };
 }
 
+function failure(kind: string, message: string): object {
+  return { error: { kind, message } };
+}
+
+/** The file in the data folder with the key for operations over TCP. */
+export const adminKeyName = "admin.key";
+
+/** Whether a Host header names the address that was connected to, or this machine. */
+function isOwnHost(header: string, localAddress: string): boolean {
+  const host = header
+    .toLowerCase()
+    .replace(/:\d*$/, "")
+    .replace(/^\[(.*)\]$/, "$1");
+  return host === "localhost" || host === localAddress.replace(/^::ffff:/, "");
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
 export class AdminListener {
   readonly #server: Server;
   readonly #routes: readonly AdminRoute[];
+  /** What a caller on TCP must know; null on a Unix socket, whose mode decides. */
+  #key: string | null = null;
 
   constructor(routes: readonly AdminRoute[], reportBug: (error: unknown) => void) {
     this.#routes = routes;
@@ -60,7 +86,7 @@ export class AdminListener {
       this.#serve(request, response).catch((error: unknown) => {
         reportBug(error);
         if (response.headersSent) response.destroy();
-        else send(response, json(500, { error: "internal error: see the log" }));
+        else send(response, json(500, failure("internal", "internal error: see the log")));
       });
     });
     this.#server.maxConnections = connectionsMax;
@@ -69,12 +95,14 @@ export class AdminListener {
   }
 
   /**
+   * @param makeKey makes the key for operations over TCP, and stores it where the command line finds it
    * @returns where it listens; null if it is switched off
    * @throws AdminAddressUnusable with a message of one line
    */
-  async listen(address: AdminAddress, dataDir: string): Promise<string | null> {
+  async listen(address: AdminAddress, dataDir: string, makeKey: () => string): Promise<string | null> {
     if (address.kind === "none") return null;
     if (address.kind === "tcp") {
+      this.#key = makeKey();
       await this.#listen({ host: address.host, port: address.port });
       const { port } = this.#server.address() as AddressInfo;
       return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
@@ -109,15 +137,38 @@ export class AdminListener {
     const [path = ""] = (request.url ?? "").split("?");
     const site = request.headers["sec-fetch-site"];
     if (site !== undefined && site !== "none" && site !== "same-origin") {
-      send(response, json(403, { error: "pages of other sites may not read this" }));
+      send(response, json(403, failure("forbidden", "pages of other sites may not read this")));
       return;
     }
     const matching = this.#routes.filter((route) => route.path === path);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const route = matching.find((candidate) => candidate.method === method);
-    if (matching.length === 0) send(response, json(404, { error: "not found" }));
-    else if (route === undefined) send(response, json(405, { error: "method not allowed" }));
+    if (matching.length === 0) send(response, json(404, failure("usage", "there is no such operation")));
+    else if (route === undefined) send(response, json(405, failure("usage", "method not allowed")));
+    else if (route.method === "POST" && this.#refuse(request, response)) return;
     else await route.serve(request, response);
+  }
+
+  /**
+   * A browser sends Origin with every POST, and a name that was rebound to this address is in Host. Neither comes from a
+   * program of the operator.
+   */
+  #refuse({ headers, socket }: IncomingMessage, response: ServerResponse): boolean {
+    if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
+      send(response, json(403, failure("forbidden", "operations are not for pages in a browser")));
+      return true;
+    }
+    if (this.#key === null) return false;
+    if (!isOwnHost(headers.host ?? "", socket.localAddress ?? "")) {
+      send(response, json(403, failure("forbidden", "the Host header must be an address of this machine")));
+      return true;
+    }
+    if (isSame(headers.authorization ?? "", `Bearer ${this.#key}`)) return false;
+    send(
+      response,
+      json(403, failure("forbidden", `send the key in ${adminKeyName} of the data folder as Bearer token`)),
+    );
+    return true;
   }
 
   async close(): Promise<void> {

@@ -22,8 +22,9 @@ export interface PageRequest {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
-  /** The client can read gzip. */
+  /** The client can read gzip, or Brotli. */
   readonly acceptsGzip: boolean;
+  readonly acceptsBrotli: boolean;
   /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }
@@ -31,6 +32,8 @@ export interface PageRequest {
 export interface PageRoute {
   /** Starts with a slash, and ends with one if a path may follow. */
   readonly prefix: string;
+  /** The prefix is the whole path. */
+  readonly isWhole?: true;
   /** Its pages have forms that are submitted to their own URL. */
   readonly takesForms?: true;
   /** Also served for a deactivated organization. */

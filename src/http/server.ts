@@ -355,7 +355,9 @@ export class HttpServer {
   #page(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
     const path = decodePercent(head.path);
     if (path === null) return errorPage(refuse.badRequest("Malformed percent-encoding in the path"));
-    const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
+    const route = this.#options.pages.find(({ prefix, isWhole }) =>
+      isWhole ? path === prefix : path.startsWith(prefix),
+    );
     if (route === undefined) return errorPage(refuse.notFound());
     const { method, contentType } = head;
     const isSent = method === "POST" && route.takesForms === true;
@@ -379,6 +381,7 @@ export class HttpServer {
       range: head.range,
       ifRange: head.ifRange,
       acceptsGzip: accepts(head.acceptEncoding, "gzip"),
+      acceptsBrotli: accepts(head.acceptEncoding, "br"),
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
       viewer: () => this.#viewer(realm, head, address()),

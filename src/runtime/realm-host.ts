@@ -61,8 +61,10 @@ export class RealmHost {
   readonly #closing = new Set<Promise<void>>();
   /** Damage is remembered until the server stops, so the file is not checked again for each request. */
   readonly #damaged = new Map<number, DamagedData>();
-  /** No request is waiting yet. */
+  /** Not everything that was due at the start is open yet. */
   #isStarting = true;
+  /** When one that could not be opened is tried again without a request. */
+  readonly #retryAt = new Map<number, number>();
 
   constructor(options: RealmHostOptions) {
     this.#options = options;
@@ -108,12 +110,13 @@ export class RealmHost {
   /**
    * While a realm is open its hint says "at once", so a start after a crash opens it, whatever work it has (M8). The
    * hint is written first; on a full disk, where the realm is open for reads only, before it writes.
+   * @param isWaitedFor a request waits for it
    */
-  open(entry: RealmEntry): Realm {
+  open(entry: RealmEntry, isWaitedFor = true): Realm {
     const damaged = this.#damaged.get(entry.id);
     if (damaged !== undefined) throw damaged;
     try {
-      return this.#openWhole(entry);
+      return this.#openWhole(entry, isWaitedFor);
     } catch (error) {
       const damage = damageIn(error);
       if (damage !== null) this.#damaged.set(entry.id, damage);
@@ -121,10 +124,10 @@ export class RealmHost {
     }
   }
 
-  #openWhole(entry: RealmEntry): Realm {
+  #openWhole(entry: RealmEntry, isWaitedFor: boolean): Realm {
     requireData(this.#options.dataDir, entry.id);
     const folder = realmFolder(this.#options.dataDir, entry.id);
-    this.#pageChecks.check(entry, !this.#isStarting);
+    this.#pageChecks.check(entry, isWaitedFor);
     const acceptsWrites = () => this.#options.acceptsWrites() && this.#hasHint(entry);
     if (this.#options.acceptsWrites()) this.#noteOpening(entry);
     const { alarm } = this.#options;
@@ -148,26 +151,35 @@ export class RealmHost {
 
   /**
    * Opens realms with due work and, at a start, the default realm; schedules itself for the next due time, so that
-   * timers fire (M8). A realm that cannot be opened is tried again later, when the disk may have space or the process
-   * file descriptors.
+   * timers fire (M8). After a crash hundreds may be due: they are opened in slices, and requests are served in between.
+   * A realm that cannot be opened is tried again later, when the disk may have space or the process file descriptors.
    */
   openDue(): void {
     this.#cancelDue();
-    const isStarting = this.#isStarting;
-    const now = this.#options.clock.now();
+    const { clock } = this.#options;
+    const now = clock.now();
+    const sliceEnd = clock.monotonic() + limits.realms_opened_ms;
     let next = Number.POSITIVE_INFINITY;
     this.#entries.forEach((entry, index) => {
       if (this.#open.has(entry.id)) return;
-      const isDefault = index === 0 && isStarting;
-      const dueAt = isDefault ? 0 : (entry.dueHint ?? Number.POSITIVE_INFINITY);
+      const isDefault = index === 0 && this.#isStarting;
+      const dueAt = isDefault ? 0 : this.#dueAt(entry);
       if (dueAt > now) next = Math.min(next, dueAt);
-      else if (isDefault) this.open(entry);
-      else if (!this.#openAlone(entry)) next = Math.min(next, now + limits.timer_sleep_ms_max);
+      else if (isDefault) this.open(entry, false);
+      else if (clock.monotonic() >= sliceEnd) next = now;
+      else if (!this.#openAlone(entry)) {
+        this.#retryAt.set(entry.id, now + limits.timer_sleep_ms_max);
+        next = Math.min(next, now + limits.timer_sleep_ms_max);
+      }
     });
-    this.#isStarting = false;
+    if (next > now) this.#isStarting = false;
     if (next === Number.POSITIVE_INFINITY) return;
     const delay = Math.min(next - now, limits.timer_sleep_ms_max);
-    this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
+    this.#cancelDue = clock.after(Math.max(delay, limits.realms_opened_pause_ms), () => this.openDue());
+  }
+
+  #dueAt({ id, dueHint }: RealmEntry): number {
+    return Math.max(dueHint ?? Number.POSITIVE_INFINITY, this.#retryAt.get(id) ?? 0);
   }
 
   /**
@@ -176,12 +188,24 @@ export class RealmHost {
    */
   #openAlone(entry: RealmEntry): boolean {
     try {
-      this.open(entry);
+      this.open(entry, !this.#isStarting);
+      this.#retryAt.delete(entry.id);
       return true;
     } catch (error) {
       this.#options.alarm.bug(error, null);
       return false;
     }
+  }
+
+  /** In the order of their ids, with those that were created a moment ago. */
+  listed(): readonly RealmEntry[] {
+    if (this.#options.root.revision() !== this.#revision) this.#list();
+    return this.#entries;
+  }
+
+  /** null: it is closed. */
+  openRealm({ id }: RealmEntry): Realm | null {
+    return this.#open.get(id) ?? null;
   }
 
   get openRealms(): Iterable<Realm> {

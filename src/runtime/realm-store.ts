@@ -12,6 +12,8 @@ import { LmdbTables } from "../store/lmdb-tables.ts";
 import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
 
 export interface RealmStoreOptions {
+  /** The organization is being created: its store is flushed as a whole when it is complete. */
+  readonly isDraft?: boolean;
   readonly id?: number;
   readonly folder: string;
   /** How much of the file is checked before it is opened. */
@@ -37,7 +39,7 @@ export interface RealmStore {
 /** @throws Error when the store is damaged or newer than the program */
 export function openRealmStore(options: RealmStoreOptions): RealmStore {
   const { folder, durability } = options;
-  const tables = new LmdbTables(folder, options.extent);
+  const tables = new LmdbTables(folder, options.extent, options.isDraft);
   const store = prepared(environmentOf(tables), options);
   if (durability === offline) return store;
   const durable = durability.adopt({ id: options.id ?? 0, folder, tables });

@@ -29,6 +29,8 @@ export interface RealmOptions {
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   readonly durability: Durability;
+  /** It is being created: see RealmStoreOptions. */
+  readonly isDraft?: boolean;
   /** How much of the file is checked before it is opened. */
   readonly extent?: Extent;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */

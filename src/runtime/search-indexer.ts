@@ -36,7 +36,7 @@ export interface SearchTerms {
 const sweepMs = 60 * 60 * 1000;
 
 /** A change of these tables may be work for the indexer. */
-const indexedTables = ["messages", "conversations", "searchPending"] as const;
+const indexedTables = ["messages", "conversations", "searchPending", "searchState"] as const;
 
 const pauseMs_min = 5;
 /** Slice size while nobody posts. */

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
@@ -39,6 +40,7 @@ export async function backupFolder(
   ports: BackupPorts,
 ): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
+  const startedAt = ports.now();
   const holds: FileHold[] = [];
   try {
     holds.push(await ports.holdJournal());
@@ -54,12 +56,38 @@ export async function backupFolder(
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
+  const problems = await checkRealms(root.realms(), target);
+  // A copy with problems gets no manifest, so nobody takes it for a good one.
+  if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
+  // Created by the check; nothing else uses the copy.
+  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   await flushTree(target);
   flushFoldersTo(target);
-  const problems = await checkRealms(root.realms(), target);
-  // Created by this check; nothing else uses the copy.
-  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   return problems;
+}
+
+/**
+ * Checks a data folder whose server runs: the rows in copies of the stores, as they were at one moment, and the files
+ * in place.
+ * @param copies an empty folder, on a disk with space for the stores
+ */
+export async function checkBesideServer(
+  root: RootStore,
+  dataDir: string,
+  copies: string,
+  ports: BackupPorts,
+): Promise<string[]> {
+  const realms = root.realms();
+  const holds: FileHold[] = [];
+  try {
+    holds.push(await ports.holdJournal());
+    for (const { id } of realms) holds.push(await holdFiles(realmFolder(dataDir, id), ports));
+    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds);
+    await ports.settle(copies);
+    return await checkRealms(realms, copies, dataDir, () => renewed(holds));
+  } finally {
+    for (const hold of holds) await hold.release();
+  }
 }
 
 async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
@@ -147,12 +175,19 @@ export function checkFolder(root: RootStore, dataDir: string): Promise<string[]>
   return checkRealms(root.realms(), dataDir);
 }
 
-async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Promise<string[]> {
+/** @param filesDir the data folder with the uploaded files, if it is another one */
+export async function checkRealms(
+  realms: readonly RealmEntry[],
+  dataDir: string,
+  filesDir = dataDir,
+  beforeEach: () => Promise<void> = () => Promise.resolve(),
+): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of realms) {
+    await beforeEach();
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
-      await checkRealm(realmFolder(dataDir, id), report);
+      await checkRealm(realmFolder(dataDir, id), realmFolder(filesDir, id), report);
     } catch (error) {
       // Nothing more of this realm can be read.
       report(error instanceof Error ? error.message : String(error));
@@ -161,7 +196,7 @@ async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Prom
   return problems;
 }
 
-async function checkRealm(folder: string, report: (problem: string) => void): Promise<void> {
+async function checkRealm(folder: string, realm: string, report: (problem: string) => void): Promise<void> {
   const environment = openEnvironment(folder, "whole");
   try {
     let damaged = 0;
@@ -170,7 +205,7 @@ async function checkRealm(folder: string, report: (problem: string) => void): Pr
     if (damaged > 0) return;
     refuseWithoutHead(environment);
     checkIndexes(environment, report);
-    await checkFiles(environment, folder, report);
+    await checkFiles(environment, realm, report);
   } finally {
     await environment.close();
   }

@@ -1,5 +1,6 @@
 /**
- * Dead letters: commands and deliveries that failed too often, which an operator may retry. The listing shows no keys,
+ * Dead letters: commands and deliveries that failed too often, which an operator may retry
+ * (actors/realm/dead-letters.ts). The listing shows no keys,
  * message texts or parameter values (S2); error texts may come from outside, so they are truncated and stripped of
  * control characters.
  */
@@ -72,44 +73,6 @@ function plain(text: string): string {
     .replace(/\p{Cc}+/gu, " ")
     .slice(0, reasonCharacters_max)
     .trim();
-}
-
-/** @returns null on success, else the reason why it failed */
-export function retryLetter(environment: Environment, id: number, now: number): string | null {
-  const letter = environment.get("deadLetters", id);
-  if (letter === undefined) return "there is no such dead letter";
-  const { delivery } = letter;
-  const mail = delivery?.kind === "mail" ? environment.get("deadMails", delivery.id) : undefined;
-  if (kindOf(letter) === "mail" && mail === undefined) {
-    return "its text was not stored because it contains a key: request the email again (for an invitation: invite again)";
-  }
-  environment.transaction(() => {
-    if (mail !== undefined) environment.put("mails", mail.id, { ...mail, attempts: 0, dueAt: now });
-    else if (delivery?.kind === "webhook") {
-      const { kind: _kind, ...row } = delivery;
-      environment.put("webhookDeliveries", [row.botId, row.id], { ...row, attempts: 0, dueAt: now });
-    } else putIntoMailbox(environment, letter.command);
-    removeLetter(environment, letter);
-  });
-  return null;
-}
-
-/** Appended to the mailbox (M7) with a sequence number of its own, which is not reused. */
-function putIntoMailbox(environment: Environment, command: unknown): void {
-  const realmCounters = environment.get("meta", "ledger")?.value as {
-    readonly counters: { readonly sequence: number };
-  };
-  const sequence = realmCounters.counters.sequence + 1;
-  environment.put("mailbox", sequence, { sequence, command, attempts: 0 });
-  environment.put("meta", "ledger", { value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } } });
-}
-
-/** @returns null on success, else the reason why it failed */
-export function dropLetter(environment: Environment, id: number): string | null {
-  const letter = environment.get("deadLetters", id);
-  if (letter === undefined) return "there is no such dead letter";
-  environment.transaction(() => removeLetter(environment, letter));
-  return null;
 }
 
 function removeLetter(environment: Environment, { sequence, delivery }: DeadLetterRecord): void {

@@ -15,6 +15,7 @@ export class DataFolderInUse extends Error {
 /** Bytes of the file `lock`, each a separate lock. */
 const parts = {
   serving: { offset: 0, refusal: (who: string) => `${who} is running on this data folder` },
+  backup: { offset: 2, refusal: () => "another process is making a backup into BACKUP_DIR" },
   realmCreation: { offset: 1, refusal: (who: string) => `${who} is creating another organization: try again` },
 } as const;
 

@@ -22,9 +22,10 @@ export class LmdbTables implements Tables {
 
   /**
    * @param extent how much of the file is checked before LMDB opens it
+   * @param isDraft nothing is flushed, because the folder is removed if this process ends before it has flushed all of it
    * @throws Error when the folder cannot be created or is not an LMDB environment; DamagedData
    */
-  constructor(folder: string, extent: Extent = "skeleton") {
+  constructor(folder: string, extent: Extent = "skeleton", isDraft = false) {
     this.file = join(folder, "data.mdb");
     checkPages(this.file, extent);
     // The file contains password hashes, so other users must not read it.
@@ -34,6 +35,7 @@ export class LmdbTables implements Tables {
       path: folder,
       // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
       overlappingSync: false,
+      noSync: isDraft,
       maxDbs: limits.store_tables_max,
       encoding: "binary",
     });
@@ -44,7 +46,7 @@ export class LmdbTables implements Tables {
         this.#root.openDB<Buffer, RawKey>({ name: storedName(table), encoding: "binary" }),
       ]),
     );
-    if (isNew) flushFoldersTo(folder);
+    if (isNew && !isDraft) flushFoldersTo(folder);
   }
 
   #of(table: TableName): Database<Buffer, RawKey> {

@@ -6,6 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { restoreFolder } from "./backup.ts";
+import { type RealmSummary, readManifest, removeManifest, summaries, verifyFiles } from "./backup-manifest.ts";
 import { archiveNoteFile } from "./data-file.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { flushFolderSync, flushFoldersTo, flushTree } from "./folders.ts";
@@ -21,10 +22,35 @@ export function restoringFolder(dataDir: string): string {
 /** Brings what a journal has into the stores of a folder: a copy of a data folder may have one, a backup has none. */
 export type Settle = (folder: string) => Promise<void>;
 
-/** @throws Error when there is no backup, the target is not empty, or the copy fails; the target is then unchanged */
-export async function restoreBackup(backup: string, dataDir: string, settle: Settle): Promise<void> {
+/**
+ * @returns what was revived
+ * @throws Error when there is no backup, it differs from its manifest, the target is not empty, or the copy fails; the
+ *   target is then unchanged
+ */
+export async function restoreBackup(backup: string, dataDir: string, settle: Settle): Promise<RealmSummary[]> {
   if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
-  await restoreInto(dataDir, (staged) => copyBackup(backup, staged, settle));
+  const copy = async (staged: string) => {
+    for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
+  };
+  return restoreCopy(backup, copy, dataDir, settle);
+}
+
+/**
+ * @param backup how messages name it
+ * @param copy fills the folder that it is given with the backup
+ */
+export async function restoreCopy(
+  backup: string,
+  copy: (staged: string) => Promise<void>,
+  dataDir: string,
+  settle: Settle,
+): Promise<RealmSummary[]> {
+  let revived: RealmSummary[] = [];
+  await restoreInto(dataDir, async (staged) => {
+    await copy(staged);
+    revived = await openCopy(backup, staged, settle);
+  });
+  return revived;
 }
 
 /**
@@ -59,8 +85,15 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-async function copyBackup(backup: string, staged: string, settle: Settle): Promise<void> {
-  for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
+async function openCopy(backup: string, staged: string, settle: Settle): Promise<RealmSummary[]> {
+  if (!existsSync(join(staged, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
+  const manifest = readManifest(staged);
+  const [difference, ...more] = manifest === null ? [] : await verifyFiles(staged, manifest);
+  if (difference !== undefined) {
+    const others = more.length === 0 ? "" : ` (and ${more.length} more differences)`;
+    throw new Error(`${backup} is damaged: ${difference}${others}. Use another backup.`);
+  }
+  removeManifest(staged);
   await settle(staged);
   for (const name of ["journal", archiveNoteFile]) rmSync(join(staged, name), { recursive: true, force: true });
   const root = RootStore.open(staged);
@@ -68,6 +101,7 @@ async function copyBackup(backup: string, staged: string, settle: Settle): Promi
     if (root.realms().length === 0) throw new Error(`${backup} holds no organization`);
     root.forgetOwner();
     await restoreFolder(root, staged);
+    return await summaries(staged, root.realms());
   } finally {
     await root.close();
   }

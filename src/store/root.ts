@@ -57,13 +57,7 @@ export class RootStore {
 
   /** @throws StoreTooNew when a newer program wrote it; Error when it is lost and the server has to rebuild it */
   static open(dataFolder: string): RootStore {
-    const file = dataFile(join(dataFolder, "root"));
-    const state = stateOfFile(file);
-    const isNew = (state === "missing" || state === "empty") && realmIdsOnDisk(dataFolder).length === 0;
-    if (state !== "whole" && !isNew)
-      throw new Error(
-        `${file} ${fileFaults[state]}. Start the server: it rebuilds the root, or reports why it cannot.`,
-      );
+    requireRoot(dataFolder);
     return RootStore.make(dataFolder);
   }
 
@@ -227,6 +221,18 @@ export class RootStore {
     });
     if (this.#ownership !== null) this.#place.verify();
   }
+}
+
+/**
+ * Commands of the command line leave a lost root to the server.
+ * @throws Error
+ */
+export function requireRoot(dataFolder: string): void {
+  const file = dataFile(join(dataFolder, "root"));
+  const state = stateOfFile(file);
+  const isNew = (state === "missing" || state === "empty") && realmIdsOnDisk(dataFolder).length === 0;
+  if (state === "whole" || isNew) return;
+  throw new Error(`${file} ${fileFaults[state]}. Start the server: it rebuilds the root, or reports why it cannot.`);
 }
 
 /**

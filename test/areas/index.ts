@@ -9,6 +9,7 @@ import { botStorageCases } from "./bot-storage.ts";
 import { botsCases } from "./bots.ts";
 import { channelFoldersCases } from "./channel-folders.ts";
 import { channelsCases } from "./channels.ts";
+import { deadLettersCases } from "./dead-letters.ts";
 import { defaultChannelsCases } from "./default-channels.ts";
 import { draftsCases } from "./drafts.ts";
 import { emailChangeCases } from "./email-change.ts";
@@ -38,6 +39,7 @@ import { remindersCases } from "./reminders.ts";
 import { retentionCases } from "./retention.ts";
 import { savedSnippetsCases } from "./saved-snippets.ts";
 import { scheduledMessagesCases } from "./scheduled-messages.ts";
+import { searchCases } from "./search.ts";
 import { serverCases } from "./server.ts";
 import { sessionsCases } from "./sessions.ts";
 import { settingsCases } from "./settings.ts";
@@ -60,6 +62,7 @@ const declared = [
   botsCases,
   channelFoldersCases,
   channelsCases,
+  deadLettersCases,
   defaultChannelsCases,
   draftsCases,
   emailChangeCases,
@@ -89,6 +92,7 @@ const declared = [
   retentionCases,
   savedSnippetsCases,
   scheduledMessagesCases,
+  searchCases,
   serverCases,
   sessionsCases,
   settingsCases,

@@ -28,6 +28,7 @@ export const usersCases = defineCases({
   draws: {
     "user.create": (world) => commands.createUser(`${world.name()}@example.com`, world.administrator()),
     "user.update": null,
+    "user.set-role": null,
     "user.deactivate": (world) =>
       command(
         realm,

@@ -24,12 +24,12 @@ function createUntil(dataDir: string, call: string, nth: number): boolean {
 }
 
 /**
- * The nth call of a kind: LMDB's flushes of the root and of the new environment, and the renames of the key file and
+ * The nth call of a kind, in one thread: LMDB's first flush of the root, the flush of the key file, and the renames of the key file and
  * the organization.
  */
 const moments = [
   ["fdatasync", 1],
-  ["fdatasync", 40],
+  ["fsync", 7],
   ["rename", 1],
   ["rename", 2],
 ] as const;

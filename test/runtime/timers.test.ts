@@ -2,7 +2,7 @@
  * Durable timers fire once, late if necessary, whatever happens in between (M8); volatile ones fire once, and can be
  * reset and cancelled. A realm that is not open is opened when one of its timers is due.
  */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -10,7 +10,7 @@ import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { VolatileTimers } from "../../src/runtime/volatile-timers.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { hostOfTwo, openFolders } from "../support/realm-host.ts";
+import { hostOfTwo, openFolders, startHost } from "../support/realm-host.ts";
 import {
   codeOf,
   commands,
@@ -200,6 +200,31 @@ t.test(
     t.ok(hint <= startedAt + 90_000, "what the root database contains if the process dies now");
   },
 );
+
+t.test("[M8] after a crash many realms are opened in slices, and requests are served in between", async (t) => {
+  /** Opening takes time. */
+  class BusyClock extends ManualClock {
+    override now(): number {
+      this.slip(limits.realms_opened_ms / 5);
+      return super.now();
+    }
+  }
+  const clock = new BusyClock(startedAt);
+  const folder = await withTimers(t, []);
+  const { root, close, dataDir } = hostOfTwo(t, { folders: [folder, folder], dueHint: null, clock });
+  await close();
+  for (let id = 2; id <= 12; id++) {
+    cpSync(realmFolder(dataDir, 1), realmFolder(dataDir, id), { recursive: true });
+    root.putRealm({ id, label: `r${id}`, hosts: [], createdAt: 0, dueHint: 0 });
+  }
+  const started = startHost({ dataDir, root, clock });
+  t.teardown(() => started.close());
+  const atOnce = openFolders(started);
+  t.ok(atOnce < 6, `${atOnce} are open`);
+  t.equal(started.realmOf("r12.example.com").isClosed, false, "one that a request needs is opened at once");
+  for (let pause = 0; pause < 12 && openFolders(started) < 12; pause++) clock.advance(limits.realms_opened_pause_ms);
+  t.equal(openFolders(started), 12);
+});
 
 t.test("[M8] a clean close stores the time of the next timer, or none when there is none", async (t) => {
   const clock = new ManualClock(startedAt);

@@ -2,24 +2,22 @@
  * Dead letters on the command line (M6, D169, S2): abandoned work is listed without secrets or texts, and is sent when
  * an operator retries it. Real servers, mail servers, receivers and processes.
  */
-import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
 import { personOf, realmOf } from "../support/conversation.ts";
 import { logIn, MailServer, smtpError } from "../support/mail.ts";
 import { type Exited, runCli } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { privateAllowed, Receiver, status, webhookBot } from "../support/receiver.ts";
-import { commands, openNewRealm, rowsOf } from "../support/runtime.ts";
+import { commands, openNewRealm } from "../support/runtime.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 function letters(server: TestServer): number {
   return realmOf(server).environment.count("deadLetters");
 }
 
-function isRefused(t: Test, { code, stderr }: Exited, why: RegExp): void {
-  t.equal(code, 1);
+function isRefused(t: Test, { code, stderr }: Exited, why: RegExp, expected = 1): void {
+  t.equal(code, expected);
   t.match(stderr, /^colloquy: [^\n]+\n$/, "one line");
   t.match(stderr, why);
 }
@@ -41,11 +39,8 @@ t.test("[D169, S2] an abandoned mail is listed without its text, and is sent whe
   const shown = await runCli(t, dataDir, "dead-letters", "show", id);
   t.match(JSON.parse(shown.stdout), { id: Number(id), kind: "mail", attempts: 1, reason: /554/ });
   t.notMatch(running.stdout + shown.stdout, "Peculiar");
-  isRefused(t, await runCli(t, dataDir, "dead-letters", "retry", id), /is running on this data folder/);
-  isRefused(t, await runCli(t, dataDir, "dead-letters", "drop", id), /is running on this data folder/);
-  t.equal(letters(first), 1);
   await first.stop();
-  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "x"), /"x" is not an id/);
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "x"), /"x" is not an id/, 64);
   isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "99999"), /there is no such dead letter/);
   const retried = await runCli(t, dataDir, "dead-letters", "retry", id);
   t.strictSame([retried.code, retried.stdout], [0, `${id}: is due now\n`]);
@@ -107,14 +102,13 @@ t.test("[M6] a command that threw too often is listed without its parameters, an
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
   t.match(stdout, /after 3 attempts {2}realm\.create for realm: Error: /);
   await first.stop();
-  t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
-  const [row] = rowsOf(environment, "mailbox");
-  t.match(row, { command: { type: "realm.create" }, attempts: 0 });
-  await environment.close();
+  const [id] = stdout.split(" ");
+  t.match(await runCli(t, dataDir, "dead-letters", "retry", "all"), { code: 0, stdout: `${id}: is due now\n` });
   const second = await startTestServer(t, { dataDir });
   await until(() => letters(second) === 1 && realmOf(second).isSettled);
-  t.equal(realmOf(second).environment.count("mailbox"), 0);
+  const again = await runCli(t, dataDir, "dead-letters", "list");
+  t.match(again.stdout, /after 3 attempts {2}realm\.create for realm: Error: /, "it threw again");
+  t.not(again.stdout.split(" ")[0], id);
 });
 
 t.test("[S3] dead_letters_max: one more evicts the oldest", async (t) => {

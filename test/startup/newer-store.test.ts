@@ -7,7 +7,7 @@ import t from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
-import { Program, startProgram } from "../support/process.ts";
+import { Program, runCli, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 async function setRootVersion(dataDir: string, version: number): Promise<void> {
@@ -44,6 +44,8 @@ t.test(
         stderr,
         `colloquy: ${what} has version ${newer}, this program knows ${storeVersion}: use the newer program\n`,
       );
+      const listed = await runCli(t, dataDir, "list-users");
+      t.match(listed, { code: 78, stdout: "", stderr: /^colloquy: [^\n]+: use the newer program\n$/ });
       t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
     };
 

@@ -32,7 +32,7 @@ t.test("[M4] set-time repairs an organization whose server ran with a clock that
   const id = await post(first.server, "from the future");
   const running = await runCli(t, dataDir, "time");
   t.match(running, { code: 0, stderr: "", stdout: /^default organization: last change at 2099-01-01T.*seconds ahead/ });
-  t.match(await runCli(t, dataDir, "set-time"), { code: 1, stderr: /is running on this data folder/ });
+  t.match(await runCli(t, dataDir, "set-time"), { code: 75, stderr: /is running on this data folder/ });
   await first.stop();
   t.match(await runCli(t, dataDir, "set-time", "--realm", "x"), { code: 1, stderr: /there is no realm "x"/ });
   const set = await runCli(t, dataDir, "set-time");

@@ -1,7 +1,7 @@
 /** A data folder with two realms, and the host that opens them: the default one at once, the second when something is due. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import type { Durability } from "../../src/journal/durability.ts";
-import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
+import { RealmHost, type RealmHostOptions, realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { PromptDurability } from "./manual-durability.ts";
@@ -33,17 +33,30 @@ export function hostOfTwo(t: Teardown, options: TwoRealms) {
     root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
   }
   const wired: number[] = [];
-  const host = new RealmHost({
-    dataDir,
-    root: {
-      realms: () => root.realms(),
-      revision: () => root.revision(),
-      putRealm(entry) {
-        if (!takesHints()) throw new Error("Input/output error");
-        root.putRealm(entry);
-      },
+  const guarded: RealmHostOptions["root"] = {
+    realms: () => root.realms(),
+    revision: () => root.revision(),
+    putRealm(entry) {
+      if (!takesHints()) throw new Error("Input/output error");
+      root.putRealm(entry);
     },
-    clock,
+  };
+  const onOpen = (_realm: unknown, { id }: { readonly id: number }) => void wired.push(id);
+  const host = startHost({ dataDir, root: guarded, clock, acceptsWrites, durability, onOpen });
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await host.close();
+    isClosed = true;
+  };
+  t.teardown(close);
+  return { host, root, close, dataDir, wired };
+}
+
+/** A host that has opened what is due. A bug is not reported. */
+export function startHost(
+  given: Partial<RealmHostOptions> & Pick<RealmHostOptions, "dataDir" | "root"> & { readonly clock: ManualClock },
+): RealmHost {
+  const host = new RealmHost({
     alarm: {
       bug: () => undefined,
       fatal: (error) => {
@@ -51,18 +64,13 @@ export function hostOfTwo(t: Teardown, options: TwoRealms) {
       },
       warn: () => undefined,
     },
-    acceptsWrites,
-    durability,
-    onOpen: (_realm, { id }) => wired.push(id),
+    acceptsWrites: () => true,
+    durability: new PromptDurability(given.clock),
+    onOpen: () => undefined,
+    ...given,
   });
-  let isClosed = false;
-  const close = async () => {
-    if (!isClosed) await host.close();
-    isClosed = true;
-  };
-  t.teardown(close);
   host.openDue();
-  return { host, root, close, dataDir, wired };
+  return host;
 }
 
 export function openFolders(host: RealmHost): number {

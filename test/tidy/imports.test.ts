@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   actors: ["schemas", "domain"],
   threads: [],
   metrics: [],
-  admin: ["metrics"],
+  admin: ["metrics", "actors", "runtime", "journal", "store", "domain", "schemas"],
   store: ["schemas"],
   journal: ["metrics", "store", "threads", "schemas"],
   archive: ["journal", "store", "threads", "schemas"],

@@ -41,12 +41,13 @@ t.test("[web.md, Budgets] the first view needs few requests", { skip }, async (t
   t.ok(counted.length <= budgets.requests_max, counted.join(" "));
 });
 
-const topics = 10_000;
+/** 10,000 at length (scripts/test-tiers.mjs). */
+const topics = Number(process.env["TOPICS"] ?? 300);
 /** Generous, because tests share their machine; the published time is in the measurements. */
 const patienceMs = 10_000;
 
 t.test(
-  "[web.md, Budgets] with 10,000 unread topics the page opens at the first unread message",
+  "[web.md, Budgets] with very many unread topics the page opens at the first unread message",
   { skip },
   async (t) => {
     const server = await startTestServer(t);

@@ -142,7 +142,7 @@ export const shortcuts: readonly Shortcut[] = [
     keys: ["End", "G"],
     label: "Newest message",
     group: "Messages",
-    run: () => document.querySelector<HTMLElement>(".to-end")?.click(),
+    run: goToEnd,
   },
   { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: withMessage(reply) },
   { keys: [">"], label: "Quote in reply", group: "Messages", run: withMessage(quote) },
@@ -210,6 +210,12 @@ export const shortcuts: readonly Shortcut[] = [
   },
   { keys: ["Escape"], label: "Close, then the inbox", group: "Page", run: closeInnermost },
 ];
+
+function goToEnd(): unknown {
+  const button = document.querySelector<HTMLElement>(".to-end");
+  button?.click();
+  return step(Number.POSITIVE_INFINITY);
+}
 
 function dialog(kind: "react" | "move" | "history" | "receipts" | "delete", message: Message): void {
   messageDialog.value = { kind, message };

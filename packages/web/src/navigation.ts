@@ -1,5 +1,5 @@
 /** Where the page is: the fragment of its address, so that links, the back button and reloads work. */
-import { addressOf, inbox, narrow, type Place, placeOf, type Term } from "./state/narrow.ts";
+import { addressOf, inbox, type Place, placeOf } from "./state/narrow.ts";
 import { channelName, place } from "./store.ts";
 
 export function hrefOf(target: Place): string {
@@ -12,9 +12,10 @@ export function go(target: Place): void {
   else location.hash = href;
 }
 
-/** Shows a message in its conversation. */
-export function nearMessage(terms: readonly Term[], id: number): Place {
-  return narrow(terms, id);
+/** The present place has another address now; the back button does not lead to the old one. */
+export function replacePlace(target: Place): void {
+  history.replaceState(null, "", hrefOf(target));
+  place.value = target;
 }
 
 /** Dialogs and menus that a change of place closes. */

@@ -2,7 +2,7 @@
 import { client } from "./api.ts";
 import { complain } from "./notices.ts";
 import type { Term } from "./state/narrow.ts";
-import { applyToStore, unread } from "./store.ts";
+import { applyToStore, unread, unreadIds } from "./store.ts";
 
 const batchMs = 400;
 /** A request of this many ids is far below the limit of a body. */
@@ -13,14 +13,9 @@ const waiting = new Set<number>();
 const keptUnread = new Set<number>();
 let isTimed = false;
 
-function isUnread(id: number): boolean {
-  for (const ids of unread.peek().values()) if (ids.includes(id)) return true;
-  return false;
-}
-
 /** The person has seen these messages. */
 export function markSeen(ids: readonly number[]): void {
-  const fresh = ids.filter((id) => !keptUnread.has(id) && !waiting.has(id) && isUnread(id));
+  const fresh = ids.filter((id) => !keptUnread.has(id) && !waiting.has(id) && unreadIds.peek().has(id));
   if (fresh.length === 0) return;
   for (const id of fresh) waiting.add(id);
   applyToStore({

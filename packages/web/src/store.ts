@@ -43,6 +43,7 @@ export const subscriptions = computed(() => chat.value?.subscriptions ?? []);
 const otherChannels = computed(() => chat.value?.never_subscribed ?? []);
 const leftChannels = computed(() => chat.value?.unsubscribed ?? []);
 export const unread = computed(() => chat.value?.unread ?? new Map<string, readonly number[]>());
+export const unreadIds = computed(() => new Set([...unread.value.values()].flat()));
 export const starred = computed(() => chat.value?.starred ?? new Set<number>());
 export const mentions = computed(() => chat.value?.mentions ?? new Set<number>());
 export const userTopics = computed(() => chat.value?.user_topics ?? []);

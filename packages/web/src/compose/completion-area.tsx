@@ -1,5 +1,5 @@
 /** The text area, with the list of candidates for what is being typed. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { settings } from "../store.ts";
 import { Avatar } from "../views/parts.tsx";
 import { candidatesFor } from "./candidates.ts";
@@ -14,6 +14,9 @@ interface Props {
   readonly onClose: () => void;
 }
 
+/** The last request for the focus that was met. */
+let focused = 0;
+
 const lineHeights = { least: 44, most: 360 } as const;
 
 function grow(area: HTMLTextAreaElement | null): void {
@@ -22,11 +25,18 @@ function grow(area: HTMLTextAreaElement | null): void {
   area.style.height = `${Math.min(lineHeights.most, innerHeight * 0.45, Math.max(lineHeights.least, area.scrollHeight))}px`;
 }
 
+/** At once in the element, so that the next key is in the right place. */
+function replaceText(area: HTMLTextAreaElement, text: string, start: number, end = start): void {
+  area.value = text;
+  area.setSelectionRange(start, end);
+  setText(text);
+}
+
 /** Wraps the selection, such as with `**` for bold text. */
 function wrapped(area: HTMLTextAreaElement, before: string, after = before): void {
   const { selectionStart: start, selectionEnd: end, value } = area;
-  setText(`${value.slice(0, start)}${before}${value.slice(start, end)}${after}${value.slice(end)}`);
-  requestAnimationFrame(() => area.setSelectionRange(start + before.length, end + before.length));
+  const text = `${value.slice(0, start)}${before}${value.slice(start, end)}${after}${value.slice(end)}`;
+  replaceText(area, text, start + before.length, end + before.length);
 }
 
 const formats: Readonly<Record<string, (area: HTMLTextAreaElement) => void>> = {
@@ -79,8 +89,10 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
   const candidates = started === null ? [] : candidatesFor(started);
   const focus = focusCompose.value;
   useEffect(() => grow(area.current), [text]);
-  useEffect(() => {
-    if (focus === 0 || area.current === null) return;
+  // At once: the next key belongs to the text.
+  useLayoutEffect(() => {
+    if (focus === focused || area.current === null) return;
+    focused = focus;
     area.current.focus();
     area.current.setSelectionRange(area.current.value.length, area.current.value.length);
   }, [focus]);
@@ -95,14 +107,10 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
     const { current } = area;
     if (current === null || started === null) return;
     const next = completed(text, started, candidate.text);
-    setText(next.text);
-    setStarted(null);
-    requestAnimationFrame(() => {
-      current.focus();
-      current.setSelectionRange(next.caret, next.caret);
-      // A channel is followed by its topics.
-      setStarted(startedAt(next.text, next.caret));
-    });
+    replaceText(current, next.text, next.caret);
+    current.focus();
+    // A channel is followed by its topics.
+    setStarted(startedAt(next.text, next.caret));
   };
   const pressInList = (event: KeyboardEvent): boolean => {
     if (candidates.length === 0) return false;

@@ -64,6 +64,7 @@ export function sendNow(): void {
   clearCompose();
   focusCompose.value++;
   sentCount.value++;
+  isComposeOpen.value = false;
   const target = placeOfDestination(to);
   const now = place.peek();
   const isHere = now.kind === "narrow" && narrowKey(now.terms) === narrowKey(target.terms);

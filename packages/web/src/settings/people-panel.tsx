@@ -42,7 +42,7 @@ function PersonLine({ person, onDeactivate }: { readonly person: Person; readonl
           <Avatar userId={userId} size="small" /> {name}
         </button>
       </td>
-      <td class="quiet">{person.delivery_email}</td>
+      <td class="quiet address">{person.delivery_email}</td>
       <td>
         {mayChange ? (
           <select
@@ -94,23 +94,25 @@ export function PeoplePanel() {
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Address</th>
-            <th>Role</th>
-            <th>
-              <span class="sr-only">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((person) => (
-            <PersonLine key={person.user_id} person={person} onDeactivate={() => setLeaving(person)} />
-          ))}
-        </tbody>
-      </table>
+      <div class="table-box">
+        <table class="table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th class="address">Address</th>
+              <th>Role</th>
+              <th>
+                <span class="sr-only">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((person) => (
+              <PersonLine key={person.user_id} person={person} onDeactivate={() => setLeaving(person)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       {former.length === 0 ? null : <h3>Deactivated</h3>}
       <ul>
         {former.map(({ user_id: userId, full_name: name }) => (

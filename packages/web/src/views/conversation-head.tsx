@@ -18,6 +18,7 @@ import {
   channelNarrow,
   channelOf,
   directOf,
+  isConversation,
   type NarrowPlace,
   narrowKey,
   type Term,
@@ -81,7 +82,7 @@ function textOf({ operator, operand, negated }: Term): string {
 
 function title(terms: readonly Term[]): string {
   if (terms.length === 0) return "Combined feed";
-  const userIds = directOf(terms);
+  const userIds = isConversation(terms) ? directOf(terms) : null;
   if (userIds !== null) {
     const others = userIds.filter((id) => id !== myId.value);
     return others.length === 0 ? "Notes to yourself" : others.map(nameOf).join(", ");

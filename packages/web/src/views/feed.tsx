@@ -10,7 +10,7 @@ import { extendList, openList } from "../fetching.ts";
 import { pending } from "../pending.ts";
 import { messagesOf } from "../state/message-lists.ts";
 import { directOf, isConversation, type NarrowPlace, narrowKey, type Term, topicOf } from "../state/narrow.ts";
-import { messages, myId, unread } from "../store.ts";
+import { messages, myId, unreadIds } from "../store.ts";
 import { dayOf, startOfDay } from "../time.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { Icon } from "./icon.tsx";
@@ -50,10 +50,6 @@ function layOut(list: readonly Message[], isOne: boolean): readonly RowInfo[] {
       isCompact: follows,
     };
   });
-}
-
-function unreadIds(): ReadonlySet<number> {
-  return new Set([...unread.value.values()].flat());
 }
 
 function Status({ problem, onRetry }: { readonly problem: string | null; readonly onRetry: () => void }) {
@@ -101,9 +97,9 @@ function rowOf({ message, day, startsConversation, isCompact }: RowInfo, { isMar
 }
 
 function emptyText(terms: readonly Term[]): string {
+  if (terms.some(({ operator }) => operator === "search")) return "No message matches. Try fewer or other words.";
   if (directOf(terms) !== null) return "No messages yet. Write the first one below.";
   if (topicOf(terms) !== null) return "This topic has no messages. Write the first one below.";
-  if (terms.some(({ operator }) => operator === "search")) return "No message matches. Try fewer or other words.";
   if (terms.some(({ operand }) => operand === "starred")) return "Star messages to find them here.";
   if (terms.some(({ operand }) => operand === "mentioned")) return "Messages that mention you will be here.";
   return "No messages yet.";
@@ -136,11 +132,12 @@ function useFeed({ terms, near }: NarrowPlace) {
   const scroller = useRef<Scroller | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const opened = useRef<{ key: string; near: number | null } | null>(null);
+  const newest = useRef(0);
   const firstNew = useRef<{ key: string; id: number | null }>({ key: "", id: null });
   const list = messages.value.lists.get(key);
   const shown = messagesOf(messages.value, key);
   const pendingCount = pending.value.length;
-  const isUnread = unreadIds();
+  const isUnread = unreadIds.value;
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
@@ -183,6 +180,12 @@ function useFeed({ terms, near }: NarrowPlace) {
       else if (first !== null && first !== shown[0]?.id) scroller.current.show(first, 0.2);
       else if (first !== null) scroller.current.show(first, 0.05);
     }
+    // What one has just written is what one acts on.
+    const last = shown.at(-1);
+    if (last !== undefined && last.id > newest.current && newest.current > 0 && last.sender_id === myId.peek()) {
+      cursor.value = last.id;
+    }
+    newest.current = last?.id ?? 0;
     onScroll();
   }, [key, near, list, pendingCount]);
 

@@ -247,7 +247,8 @@ function Topics({ channelId }: { readonly channelId: number }) {
   const unreadTopics = unreadPlaces.value.byChannel.get(channelId) ?? [];
   const counts = new Map(unreadTopics.map(({ topic, ids }) => [topic, ids.length]));
   const names = [...knownTopics(channelId)];
-  for (const { topic } of unreadTopics) if (!names.includes(topic)) names.push(topic);
+  const isListed = new Set(names);
+  for (const { topic } of unreadTopics) if (!isListed.has(topic)) names.push(topic);
   const now =
     place.value.kind === "narrow" && channelOf(place.value.terms) === channelId ? topicOf(place.value.terms) : null;
   const isAll = allTopics.value.has(channelId);

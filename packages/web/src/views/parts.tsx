@@ -1,6 +1,6 @@
 /** Small parts that many views use: avatars, dialogs, menus, buttons with icons, parts that load when needed. */
 import { Component, type ComponentChildren, type ComponentType, type VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fragmentOf } from "../content.ts";
 import { onLeave } from "../navigation.ts";
 import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
@@ -132,7 +132,7 @@ interface DialogProps {
 /** A dialog of the browser: it keeps the focus inside, Escape closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     const forget = onLeave(onClose);
@@ -181,7 +181,7 @@ interface MenuProps {
 /** A menu below the button that opened it; arrow keys move, Escape closes. */
 export function Menu({ label, items, onClose }: MenuProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.querySelector("button")?.focus();
     keepInView(box.current);

@@ -87,7 +87,7 @@ function Search() {
         placeholder="Search"
         autocomplete="off"
         value={shown}
-        onFocus={() => setText(text ?? (shown === "" ? "" : `${shown} `))}
+        onFocus={() => setText(text ?? shown)}
         onBlur={() => setText(null)}
         onInput={(event) => {
           setText(event.currentTarget.value);

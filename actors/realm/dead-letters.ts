@@ -1,0 +1,50 @@
+/** Retries and drops dead letters (D169). Only the operator may: no request reaches these commands. */
+import { refuse } from "../../schemas/errors.ts";
+import type { DeadLetterRecord } from "../../schemas/runtime.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+
+const noLetter = "there is no such dead letter";
+const textIsGone =
+  "its text was not stored because it contains a key: request the email again (for an invitation: invite again)";
+
+function retryLetter(_context: unknown, asked: Command<"dead-letter.retry">, view: View): Outcome {
+  if (asked.callerId !== null) return refuse.insufficientPermission();
+  const letter = view.row("deadLetters", asked.params.id);
+  if (letter === undefined) return refuse.badRequest(noLetter);
+  const again = repeated(letter, view);
+  return again === null ? refuse.badRequest(textIsGone) : done({}, [...removed(letter), again]);
+}
+
+/** null: an email whose text was not kept. */
+function repeated({ command, delivery, error }: DeadLetterRecord, view: View): Effect | null {
+  if (delivery?.kind === "webhook") {
+    const { kind: _kind, ...row } = delivery;
+    return effects.put("webhookDeliveries", [row.botId, row.id], { ...row, attempts: 0, dueAt: view.now });
+  }
+  if (delivery?.kind === "mail") {
+    const mail = view.row("deadMails", delivery.id);
+    return mail === undefined ? null : effects.put("mails", mail.id, { ...mail, attempts: 0, dueAt: view.now });
+  }
+  const dead = command as Command;
+  // Versions that did not record deliveries named the email in the error alone.
+  return dead.type === "mail.failed" && /^mail \d+ \(/.test(error) ? null : effects.send({ ...dead, ticket: null });
+}
+
+function dropLetter(_context: unknown, asked: Command<"dead-letter.drop">, view: View): Outcome {
+  if (asked.callerId !== null) return refuse.insufficientPermission();
+  const letter = view.row("deadLetters", asked.params.id);
+  return letter === undefined ? refuse.badRequest(noLetter) : done({}, removed(letter));
+}
+
+function removed({ sequence, delivery }: DeadLetterRecord): Effect[] {
+  const letter = effects.remove("deadLetters", sequence);
+  return delivery?.kind === "mail" ? [letter, effects.remove("deadMails", delivery.id)] : [letter];
+}
+
+export const deadLettersDecisions = {
+  "dead-letter.retry": retryLetter,
+  "dead-letter.drop": dropLetter,
+} as const;

@@ -1,0 +1,160 @@
+/** What administrative operations work on while no server runs: a data folder that this process has locked. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { AdminFailure } from "./admin/operation.ts";
+import type { AdminPorts } from "./admin/ports.ts";
+import { breakChain } from "./archive/chain.ts";
+import { isClusterMember } from "./cluster-membership.ts";
+import type { Config } from "./config.ts";
+import { offline } from "./journal/durability.ts";
+import { settleFolder } from "./journal/settle-folder.ts";
+import { systemClock } from "./runtime/clock.ts";
+import type { Alarm } from "./runtime/dispatcher.ts";
+import type { Realm } from "./runtime/realm.ts";
+import { RealmHost } from "./runtime/realm-host.ts";
+import { creationPorts } from "./secret-ports.ts";
+import { readClosed } from "./served-ports.ts";
+import { DiskSpace } from "./store/disk-space.ts";
+import { storeVersion } from "./store/migrations.ts";
+import { openDataFolder } from "./store/open-data-folder.ts";
+import { realmFolder } from "./store/realm-folders.ts";
+import { type RealmEntry, type RootStore, requireRoot } from "./store/root.ts";
+import { sendTestMail } from "./test-mail.ts";
+
+export interface OfflineTools {
+  readonly config: Config;
+  readonly dataDir: string;
+  readonly alarm: Alarm;
+}
+
+/**
+ * @throws DataFolderInUse when another process uses the folder, and whatever keeps a start from using it; nothing was
+ *   changed then
+ */
+export function withStoppedFolder<T>(tools: OfflineTools, work: (ports: AdminPorts) => Promise<T>): Promise<T> {
+  return withLockedRoot(tools, async (root, space) => {
+    const folder = new StoppedFolder(root, space, tools);
+    try {
+      return await work(folder.ports);
+    } finally {
+      await folder.close();
+    }
+  });
+}
+
+/** The stores have everything that a killed server left in the journal. */
+export async function withLockedRoot<T>(
+  tools: OfflineTools,
+  work: (root: RootStore, space: DiskSpace) => Promise<T>,
+): Promise<T> {
+  const { dataDir } = tools;
+  requireStore(dataDir);
+  const space = spaceOf(tools);
+  // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
+  if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) {
+    throw new AdminFailure("busy", `the disk of ${dataDir} is full`);
+  }
+  requireRoot(dataDir);
+  // As a start does: an organization whose creation was killed right before its last step is listed.
+  const root = await openDataFolder(dataDir, tools.alarm.warn);
+  try {
+    await settleFolder(dataDir);
+    return await work(root, space);
+  } finally {
+    root.unlock();
+    await root.close();
+  }
+}
+
+/** @throws AdminFailure */
+export function requireStore(dataDir: string): void {
+  if (existsSync(join(dataDir, "root"))) return;
+  throw new AdminFailure("input", `${dataDir} has no data: start the server first, or set DATA_DIR`);
+}
+
+/**
+ * To be called before the stores of a stopped server are changed.
+ * @throws AdminFailure
+ */
+export function beginChanges(dataDir: string): void {
+  if (isClusterMember(dataDir)) {
+    throw new AdminFailure(
+      "refused",
+      "DATA_DIR is a node of a cluster, and this change would not reach the other nodes. Let the running owner do it, or stop all nodes, the owner last, and start the owner once without CLUSTER_NATS: it leaves the cluster (docs/cluster.md).",
+    );
+  }
+  // The archive would not notice the changes.
+  breakChain(dataDir);
+}
+
+function spaceOf({ config, dataDir }: OfflineTools): DiskSpace {
+  return new DiskSpace({
+    folder: dataDir,
+    freeBytesMin: config.storeFreeBytesMin,
+    storeBytesMax: config.storeBytesMax,
+    monotonic: () => systemClock.monotonic(),
+  });
+}
+
+function siteOf({ siteUrl, host, port }: Config): string {
+  return siteUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+class StoppedFolder {
+  readonly ports: AdminPorts;
+  readonly #root: RootStore;
+  readonly #space: DiskSpace;
+  readonly #tools: OfflineTools;
+  /** Made for the first organization that is opened: timers of an open one fire, and write. */
+  #host: RealmHost | null = null;
+
+  constructor(root: RootStore, space: DiskSpace, tools: OfflineTools) {
+    this.#root = root;
+    this.#space = space;
+    this.#tools = tools;
+    const { dataDir } = tools;
+    this.ports = {
+      ...creationPorts({ dataDir, root, clock: systemClock, alarm: tools.alarm }, () => siteOf(tools.config)),
+      dataDir,
+      now: () => systemClock.now(),
+      realms: () => root.realms(),
+      isOpen: () => null,
+      read: async (entry, work) => {
+        const folder = realmFolder(dataDir, entry.id);
+        // Rows of an earlier version are rewritten when the organization is opened.
+        const isCurrent = await readClosed(folder, (rows) => rows.get("meta", "version")?.value === storeVersion);
+        return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
+      },
+      withRealm: async (entry, work) => work(this.#realm(entry)),
+      sendTestMail: (to) => sendTestMail(tools.config, dataDir, to, systemClock.now()),
+      acceptsWrites: () => space.acceptsWrites(),
+      server: () => null,
+    };
+  }
+
+  #realm(entry: RealmEntry): Realm {
+    const host = this.#opened();
+    return host.openRealm(entry) ?? host.open(entry);
+  }
+
+  #opened(): RealmHost {
+    if (this.#host !== null) return this.#host;
+    const { dataDir, alarm } = this.#tools;
+    beginChanges(dataDir);
+    this.#host = new RealmHost({
+      dataDir,
+      root: this.#root,
+      owner: this.#root.token,
+      durability: offline,
+      clock: systemClock,
+      alarm,
+      acceptsWrites: () => this.#space.acceptsWrites(),
+      onOpen: () => undefined,
+    });
+    return this.#host;
+  }
+
+  async close(): Promise<void> {
+    await this.#host?.close();
+  }
+}

@@ -1,0 +1,35 @@
+/** What administrative operations create in a running server and in a stopped data folder alike: keys, hashes, realms. */
+import { join } from "node:path";
+import type { AdminPorts } from "./admin/ports.ts";
+import { hashApiKey } from "./http/authentication.ts";
+import { Passwords } from "./http/passwords.ts";
+import { newApiKey } from "./http/secrets.ts";
+import { createRealm, type RealmCreationTools } from "./realm-creation.ts";
+import { writeZuliprc } from "./zuliprc.ts";
+
+/** @param site the server's address, for credentials */
+export function creationPorts(
+  tools: RealmCreationTools,
+  site: () => string,
+): Pick<AdminPorts, "hashPassword" | "newKey" | "createRealm"> {
+  const passwords = new Passwords();
+  /** One at a time: the folder has a single draft. */
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    hashPassword: (password) => passwords.hash(password),
+    newKey() {
+      const key = newApiKey();
+      return { key, hash: hashApiKey(key) };
+    },
+    createRealm(wanted) {
+      const file = join(tools.dataDir, `zuliprc.${wanted.label}`);
+      const create = () =>
+        createRealm({ ...wanted, ownerPassword: null }, tools, (key) =>
+          writeZuliprc(file, { email: wanted.ownerEmail, key, site: wanted.site ?? site() }),
+        );
+      const made = last.then(create, create);
+      last = made;
+      return made.then(() => file);
+    },
+  };
+}

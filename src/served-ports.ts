@@ -1,0 +1,75 @@
+/** What administrative operations work on while the server runs (admin/ports.ts). */
+
+import { programVersion } from "../schemas/server.ts";
+import type { AdminPorts } from "./admin/ports.ts";
+import type { Config } from "./config.ts";
+import { onceDurable } from "./journal/gate.ts";
+import type { MetricSources } from "./metric-families.ts";
+import type { RealmCreationTools } from "./realm-creation.ts";
+import type { Clock } from "./runtime/clock.ts";
+import { creationPorts } from "./secret-ports.ts";
+import { openEnvironment } from "./store/environment.ts";
+import { realmFolder } from "./store/realm-folders.ts";
+import { sendTestMail } from "./test-mail.ts";
+
+interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm"> {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly url: () => string;
+}
+
+export interface ServedParts
+  extends ServedTools,
+    Pick<
+      MetricSources,
+      "dataDir" | "host" | "hubs" | "sockets" | "durability" | "acceptsWrites" | "transport" | "startedAt"
+    > {}
+
+export function servedPorts(parts: ServedParts): AdminPorts {
+  const { dataDir, host, clock } = parts;
+  return {
+    ...creationPorts(parts, parts.url),
+    dataDir,
+    now: () => clock.now(),
+    realms: () => host.listed(),
+    isOpen: (entry) => host.openRealm(entry) !== null,
+    async read(entry, work) {
+      const realm = host.openRealm(entry);
+      // A closed organization's store has every turn.
+      if (realm === null) return readClosed(realmFolder(dataDir, entry.id), work);
+      const found = work(realm.environment);
+      await onceDurable(realm.gate);
+      return found;
+    },
+    withRealm(entry, work) {
+      const realm = host.openRealm(entry) ?? host.open(entry);
+      return realm.use.during(work(realm));
+    },
+    sendTestMail: (to) => sendTestMail(parts.config, dataDir, to, clock.now()),
+    acceptsWrites: parts.acceptsWrites,
+    server: () => ({
+      version: programVersion,
+      pid: process.pid,
+      startedAt: new Date(parts.startedAt).toISOString(),
+      address: parts.url(),
+      transport: parts.transport,
+      sockets: parts.sockets.size,
+      queues: [...parts.hubs.all()].reduce((sum, { queueCount }) => sum + queueCount, 0),
+      unflushedBytes: parts.durability.lag.unflushedBytes,
+      checkpointLagBytes: parts.durability.lag.uncheckpointedBytes,
+    }),
+  };
+}
+
+/** @param folder of a realm that nobody writes to */
+export async function readClosed<T>(
+  folder: string,
+  work: (environment: ReturnType<typeof openEnvironment>) => T,
+): Promise<T> {
+  const environment = openEnvironment(folder);
+  try {
+    return work(environment);
+  } finally {
+    await environment.close();
+  }
+}
