@@ -25,7 +25,7 @@ const required = [
   "fs-native-extensions",
 ];
 /** The first is a module; the others are loaded on first use. */
-const imported = ["uWebSockets.js", "sharp", "nodemailer", "katex"];
+const imported = ["uWebSockets.js", "sharp", "nodemailer", "katex", "@nats-io/transport-node", "@nats-io/jetstream"];
 /** What the built programs need beside them. Tokenizers are loaded by their path. */
 export const packagesOutside = [...required, ...imported, "@codemirror/legacy-modes"];
 

@@ -34,13 +34,14 @@ export interface AdministrationOptions {
 }
 
 type Phase =
-  | { readonly kind: "starting" }
+  | { readonly kind: "starting" | "standby" }
   | { readonly kind: "serving"; readonly exposition: Exposition; readonly ports: AdminPorts }
   | { readonly kind: "draining"; readonly exposition: Exposition };
 
 /** Why the server does not want traffic. */
 const unready = {
   starting: "the server is starting",
+  standby: "another node of the cluster owns the organizations, or this one is about to",
   draining: "the server is stopping",
   readOnly: "changes are rejected: the disk is nearly full, or the quota is used up",
 } as const;
@@ -69,6 +70,10 @@ export class Administration {
       log.warn(error.message);
     }
     return administration;
+  }
+
+  standby(): void {
+    this.#phase = { kind: "standby" };
   }
 
   serving(sources: Omit<MetricSources, "watch">, ports: AdminPorts): void {
@@ -111,8 +116,8 @@ export class Administration {
         path: "/metrics",
         serve: async (_request, response) => {
           const phase = this.#phase;
-          if (phase.kind === "starting") {
-            send(response, json(503, { status: "unready", why: unready.starting }));
+          if (!("exposition" in phase)) {
+            send(response, json(503, { status: "unready", why: unready[phase.kind] }));
             return;
           }
           this.#watch.begin();

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { addBackupCommands } from "./cli-backup.ts";
+import { addClusterCommands } from "./cli-cluster.ts";
 import { createProgram } from "./cli-commands.ts";
 import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addRealmCommands } from "./cli-realms.ts";
@@ -35,6 +36,7 @@ const groups = [
   addDeadLetterCommands,
   addBackupCommands,
   addTimeCommands,
+  addClusterCommands,
   addListenCommand,
 ] as const;
 for (const add of groups) add(program);

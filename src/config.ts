@@ -3,9 +3,11 @@
  * and exit code 78 before anything is touched. The table below is the reference of all variables;
  * config-help.ts says what they mean.
  */
+import { hostname } from "node:os";
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
 import { isCronPattern } from "./backup-schedule.ts";
+import { type NatsAddresses, parseMonitors, parseNatsAddresses } from "./cluster/addresses.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
@@ -64,6 +66,17 @@ export interface Config {
   readonly backupSchedule: string | null;
   /** How many backups are kept. */
   readonly backupKeep: number;
+  /** NATS servers of the cluster that this server is a node of; null: it is none. See docs/cluster.md. */
+  readonly clusterNats: NatsAddresses | null;
+  /** Monitoring pages of the NATS servers. */
+  readonly clusterMonitors: readonly string[] | null;
+  readonly clusterNode: string;
+  /** How many streams a new cluster gets. */
+  readonly clusterStreams: number;
+  readonly clusterCredentialsFile: string | null;
+  readonly clusterCaFile: string | null;
+  readonly clusterCertFile: string | null;
+  readonly clusterKeyFile: string | null;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -212,6 +225,30 @@ const adminAddress: Variable<AdminAddress> = {
   },
 };
 
+const clusterNats: Variable<NatsAddresses | null> = {
+  name: "CLUSTER_NATS",
+  fallback: null,
+  wants: "addresses such as nats://a:4222,b:4222,c:4222, with user:password@ in front if they are needed",
+  isSecret: true,
+  read: (value) => parseNatsAddresses(value) ?? undefined,
+};
+
+const clusterMonitors: Variable<readonly string[] | null> = {
+  name: "CLUSTER_NATS_MONITOR",
+  fallback: null,
+  wants: "addresses such as http://a:8222,http://b:8222,http://c:8222",
+  read: (value) => parseMonitors(value) ?? undefined,
+};
+
+const clusterNode: Variable<string> = {
+  name: "CLUSTER_NODE",
+  fallback: hostname()
+    .replaceAll(/[^\w-]/g, "-")
+    .slice(0, limits.cluster_node_characters_max),
+  wants: `a name of at most ${limits.cluster_node_characters_max} letters, digits, - and _`,
+  read: (value) => (/^[\w-]+$/.test(value) && value.length <= limits.cluster_node_characters_max ? value : undefined),
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -262,6 +299,14 @@ export const variables = {
   backupDir: optional(text("BACKUP_DIR", "", "a path")),
   backupSchedule: optional(cronPattern),
   backupKeep: integer("BACKUP_KEEP", limits.backup_keep_default, 1, limits.backup_keep_max),
+  clusterNats,
+  clusterMonitors,
+  clusterNode,
+  clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
+  clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
+  clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
+  clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),
+  clusterKeyFile: optional(text("CLUSTER_NATS_KEY_FILE", "", "a path")),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -288,6 +333,12 @@ export function readConfig(environment: Environment): Config {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
   }
   if (made.backupSchedule !== null && made.backupDir === null) throw new BadConfig("BACKUP_SCHEDULE needs BACKUP_DIR");
+  if ((made.clusterNats === null) !== (made.clusterMonitors === null)) {
+    throw new BadConfig("CLUSTER_NATS and CLUSTER_NATS_MONITOR are needed together");
+  }
+  if (made.clusterNats !== null && made.archiveDir !== null) {
+    throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
+  }
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
       "DEVELOPMENT_LOGINS=true gives every user's key to anyone: HOST must be 127.0.0.1, ::1 or localhost",

@@ -3,6 +3,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
+import { ClusterSilent, ClusterUnusable } from "./cluster/cluster-unusable.ts";
+import { StoppedAsStandby } from "./cluster-membership.ts";
 import { BadConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
@@ -23,15 +25,16 @@ const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
 const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
 /** A later start may succeed. */
-const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost, JournalLost] as const;
+const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost, JournalLost, ClusterSilent] as const;
 /** Only the operator can mend it: another start would end in the same way. */
-const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged, StoreTooNew] as const;
+const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged, StoreTooNew, ClusterUnusable] as const;
 
 function say(line: string): void {
   output.write(`${line}\n`);
 }
 
 function complain(error: unknown): never {
+  if (error instanceof StoppedAsStandby) process.exit(0);
   if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
@@ -83,8 +86,13 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();
+  let hasStopped = false;
+  void asked.then(() => {
+    hasStopped = true;
+  });
   const server = await startServer(config, {
     log,
+    hasStopped: () => hasStopped,
     die(error) {
       if (error instanceof OwnershipLost) {
         log.fatal(error.message);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AdminFailure } from "./admin/operation.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import { breakChain } from "./archive/chain.ts";
+import { isClusterMember } from "./cluster-membership.ts";
 import type { Config } from "./config.ts";
 import { offline } from "./journal/durability.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
@@ -48,6 +49,12 @@ export async function withLockedRoot<T>(
 ): Promise<T> {
   const { dataDir } = tools;
   requireStore(dataDir);
+  if (isClusterMember(dataDir)) {
+    throw new AdminFailure(
+      "refused",
+      "DATA_DIR is a node of a cluster, and what is changed here would not reach the other nodes. Stop all nodes, the owner last, and start the owner once without CLUSTER_NATS: it leaves the cluster (docs/cluster.md)",
+    );
+  }
   const space = spaceOf(tools);
   // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) {

@@ -1,6 +1,7 @@
 /** The organizations of a data folder, with what makes their turns durable, and what is delivered for them. */
 import { join } from "node:path";
 import { featureLevel, serverVersion } from "../schemas/server.ts";
+import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
@@ -25,7 +26,7 @@ import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { durabilityOf } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
-import { PageChecks } from "./store/page-checks.ts";
+import type { PageChecks } from "./store/page-checks.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -39,6 +40,9 @@ export interface RealmsContext {
   readonly alarm: Alarm;
   readonly log: Log;
   readonly meters: Meters;
+  readonly pageChecks: PageChecks;
+  /** Null: the server is no node of a cluster. */
+  readonly member: Member | null;
   readonly startedAt: number;
   /** The server's own address, which is known once it listens. */
   readonly url: () => string;
@@ -57,15 +61,13 @@ export interface OpenedRealms {
 
 /** Settles what the last process left in the journal, and opens the organizations that have work to do. */
 export async function openRealms(config: Config, context: RealmsContext): Promise<OpenedRealms> {
-  const { dataDir, root, space, hubs, clock, alarm, meters, url } = context;
+  const { dataDir, root, space, hubs, clock, alarm, meters, pageChecks, url } = context;
   const { mailSender, webhooks } = createOutbound(config, context);
   const entries = new Map<Realm, RealmEntry>();
   const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
   const reportBug = (error: unknown) => alarm.bug(error, null);
-  const pageChecks = new PageChecks(dataDir);
   const durability = await durabilityOf(config, {
     ...context,
-    pageChecks,
     fatal: alarm.fatal,
     reportBug,
     flushTimes: meters.flushes,

@@ -1,5 +1,6 @@
 /** What makes the turns of a server durable, and copies them to the archive. */
 import { archivePorts } from "./archive/open-archive.ts";
+import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import type { Durability } from "./journal/durability.ts";
 import { type OpenDurabilityOptions, openDurability } from "./journal/open-durability.ts";
@@ -16,15 +17,18 @@ export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "
   readonly space: DiskSpace;
   readonly pageChecks: PageChecks;
   readonly log: Log;
+  /** Null: the journal is in files of this machine. */
+  readonly member: Member | null;
 }
 
 export function durabilityOf(
   config: Config,
-  { root, space, pageChecks, log, ...tools }: DurabilityTools,
+  { root, space, pageChecks, log, member, ...tools }: DurabilityTools,
 ): Promise<Durability> {
   // Disks work in real time, whatever clock the realms have.
   const clock = { ...systemClock, now: () => tools.clock.now() };
   const hasSpace = () => space.acceptsWrites();
+  if (member !== null) return member.open({ ...tools, owner: root.token, clock, hasSpace });
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
   const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);

@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
 import { Administration } from "./administration.ts";
 import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
+import type { Member } from "./cluster/member.ts";
+import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { verifyKey } from "./http/authentication.ts";
@@ -28,6 +30,7 @@ import { servedPorts } from "./served-ports.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
+import { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
 import type { TransportKind, WebApp } from "./transport/transport.ts";
@@ -67,6 +70,8 @@ export interface ServerTools {
   readonly clock?: Clock;
   /** Ends the process when a commit failed (M5) or the data folder was lost to another owner. Must not return. */
   readonly die: (error: unknown) => never;
+  /** Whether the operator has asked the process to stop, while it waits in a cluster. */
+  readonly hasStopped?: () => boolean;
 }
 
 /**
@@ -168,7 +173,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     reportBug: (error) => faults(error, {}, "administration threw"),
   });
   try {
-    return await serveRealms(config, tools, { ...context, clock, faults, administration });
+    return await serveOwned(config, tools, { ...context, clock, faults, administration });
   } catch (error) {
     await administration.close();
     throw error;
@@ -180,8 +185,35 @@ interface ServingContext extends StartContextWithRoot {
   readonly administration: Administration;
 }
 
-async function serveRealms(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
-  const { dataDir, root, space, hubs, clock, faults, administration } = context;
+/** In a cluster: waits until this node owns the organizations. */
+async function serveOwned(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
+  const { dataDir, root, clock, administration } = context;
+  const pageChecks = new PageChecks(dataDir);
+  const member = await joinCluster(config, {
+    dataDir,
+    root,
+    clock,
+    checkStore: (id) => pageChecks.check(root.realms().find((entry) => entry.id === id) ?? { id, dueHint: 0 }, false),
+    warn: (line) => tools.log.warn(line),
+    fatal: tools.die,
+    hasStopped: tools.hasStopped ?? (() => false),
+    waits: () => administration.standby(),
+  });
+  try {
+    return await serveRealms(config, tools, { ...context, pageChecks, member });
+  } catch (error) {
+    await member?.leave();
+    throw error;
+  }
+}
+
+interface OwnedContext extends ServingContext {
+  readonly pageChecks: PageChecks;
+  readonly member: Member | null;
+}
+
+async function serveRealms(config: Config, tools: ServerTools, context: OwnedContext): Promise<RunningServer> {
+  const { dataDir, root, space, hubs, clock, faults, administration, member } = context;
   const { log } = tools;
   // Creates the ballast, now that this process owns the data folder.
   space.acceptsWrites();
@@ -192,7 +224,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
   const startedAt = clock.now();
   let { port } = config;
   const url = () => siteUrl(config, port);
-  const realms = await openRealms(config, { dataDir, root, space, hubs, clock, alarm, log, meters, startedAt, url });
+  const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
   const { host, hubOf, siteOf } = realms;
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
   const closeRealms = () => {
@@ -227,6 +259,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
   const ports = servedPorts({ ...parts, dataDir, transport, startedAt, clock, root, alarm, config, url });
   const endBackups = startBackups(config, { clock, dataDir, log });
   administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
+  member?.serving();
   return {
     url: url(),
     port,
@@ -248,6 +281,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: ServingC
       await delivered;
       await closeRealms();
       http.close();
+      await leaveCluster(member, dataDir);
       await administration.close();
       root.unlock();
       await root.close();

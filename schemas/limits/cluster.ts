@@ -28,6 +28,20 @@ export const clusterLimits = {
   cluster_streams_max: 256,
   /** Copies of each stream. */
   cluster_replicas: 3,
+  /** The owner renews its lease so often, and stops this long after it sent the last acknowledged renewal. */
+  cluster_lease_renewal_ms: 300,
+  cluster_lease_ms: 1000,
+  /** A standby takes over so long after it received the last one. */
+  cluster_takeover_ms: 1200,
+  /** How much longer a node is trusted that is opening its organizations. */
+  cluster_lease_start_ms: 30_000,
+  /** How often a standby looks for new messages. */
+  cluster_follow_ms: 200,
+  /** Rows of a store that joins a cluster are sent in records of this size. */
+  cluster_base_record_bytes: 1024 * 1024,
+  /** Organizations that a node claims at the same time. */
+  cluster_claims_concurrent_max: 16,
   /** Addresses of NATS servers that a node may be given. */
   cluster_addresses_max: 16,
+  cluster_node_characters_max: 64,
 } as const;

@@ -5,9 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../schemas/limits.ts";
+import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { type ChainHead, emptyChain, headAt } from "./chain.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
-import { encodeEnvelope, hashOf } from "./envelope.ts";
+import { type Envelope, encodeEnvelope, hashOf } from "./envelope.ts";
 import type { RealmLog } from "./realm-log.ts";
 
 export interface Claimant {
@@ -16,31 +17,67 @@ export interface Claimant {
   readonly storeVersion: number;
 }
 
+/** The body of a claim. */
+interface ClaimNote {
+  readonly node: string;
+  /** Unique, so that no claim of another node passes as this one. */
+  readonly nonce: string;
+  /** How many records follow that hold the whole store: the realm joins the cluster. */
+  readonly base?: number;
+}
+
+export interface ClaimPlan {
+  /** For a realm that joins: the last turn of its store, and the number of records that its rows need. */
+  readonly joins?: { readonly turn: Position; readonly base: number };
+}
+
 /**
  * @returns the claim, with everything that the realm has before it
  * @throws ClusterUnusable when a newer program wrote to the realm, or others append all the time
  */
-export async function claimRealm(log: RealmLog, { node, storeVersion }: Claimant): Promise<ChainHead> {
+export async function claimRealm(log: RealmLog, claimant: Claimant, plan: ClaimPlan = {}): Promise<ChainHead> {
   for (let attempt = 1; attempt <= limits.cluster_claim_attempts_max; attempt++) {
-    const last = await log.last();
-    const head = last === null ? emptyChain : headAt(last);
-    if (head.storeVersion > storeVersion) {
-      throw new ClusterUnusable(
-        `Organization ${log.realmId} was written by a newer program (store version ${head.storeVersion}, this one knows ${storeVersion}). Upgrade this node.`,
-      );
-    }
-    const epoch = head.epoch + 1;
-    const position = head.position + 1;
-    const claim = { kind: "claim", storeVersion, epoch, position, part: 0, parts: 1, before: head.hash } as const;
-    // Unique, so that no claim of another node passes as this one.
-    const nonce = randomBytes(12).toString("base64url");
-    const bytes = encodeEnvelope(claim, Buffer.from(JSON.stringify({ node, nonce })));
-    const result = await log.append(bytes, head.sequence, `${epoch}-claim-${nonce}`);
-    const stored = result.kind === "stored" ? result.sequence : await sequenceOf(log, bytes);
-    if (stored !== null) return { sequence: stored, hash: hashOf(bytes), epoch, position: head.position, storeVersion };
+    const claim = await claimBehind(log, claimant, await headOf(log), plan);
+    if (claim !== null) return claim;
     await wait(limits.cluster_retry_ms_min * attempt);
   }
   throw new ClusterUnusable(`Organization ${log.realmId} cannot be taken over: others append to it all the time.`);
+}
+
+export async function headOf(log: RealmLog): Promise<ChainHead> {
+  const last = await log.last();
+  return last === null ? emptyChain : headAt(last);
+}
+
+/** @returns null if the head is not the last message any more */
+export async function claimBehind(
+  log: RealmLog,
+  { node, storeVersion }: Claimant,
+  head: ChainHead,
+  { joins }: ClaimPlan = {},
+): Promise<ChainHead | null> {
+  if (head.storeVersion > storeVersion) {
+    throw new ClusterUnusable(
+      `Organization ${log.realmId} was written by a newer program (store version ${head.storeVersion}, this one knows ${storeVersion}). Upgrade this node.`,
+    );
+  }
+  const epoch = head.epoch + 1;
+  const before = Math.max(head.position, joins?.turn ?? 0);
+  const nonce = randomBytes(12).toString("base64url");
+  const note: ClaimNote = { node, nonce, ...(joins === undefined ? {} : { base: joins.base }) };
+  const bytes = encodeEnvelope(
+    { kind: "claim", storeVersion, epoch, position: before + 1, part: 0, parts: 1, before: head.hash },
+    Buffer.from(JSON.stringify(note)),
+  );
+  const result = await log.append(bytes, head.sequence, `${epoch}-claim-${nonce}`);
+  const stored = result.kind === "stored" ? result.sequence : await sequenceOf(log, bytes);
+  return stored === null ? null : { sequence: stored, hash: hashOf(bytes), epoch, position: before, storeVersion };
+}
+
+/** @throws JournalDamaged when the envelope is no claim */
+export function claimNoteIn({ kind, body }: Envelope): ClaimNote {
+  if (kind !== "claim") throw new JournalDamaged(`A message of kind ${kind} is where a claim should be.`);
+  return JSON.parse(Buffer.from(body).toString("utf8")) as ClaimNote;
 }
 
 /** An attempt without an answer may be there. */

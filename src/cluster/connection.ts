@@ -6,14 +6,8 @@ import { readFile } from "node:fs/promises";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Authenticator, NatsConnection, TlsOptions } from "@nats-io/transport-node";
 import { limits } from "../../schemas/limits.ts";
+import type { NatsAddresses } from "./addresses.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
-
-export interface NatsAddresses {
-  /** `host:port` of each server. */
-  readonly servers: readonly string[];
-  readonly user?: string;
-  readonly password?: string;
-}
 
 export interface NatsOptions extends NatsAddresses {
   /** The node, as NATS shows it. */
@@ -21,18 +15,6 @@ export interface NatsOptions extends NatsAddresses {
   /** A credentials file of NATS. */
   readonly credentialsFile?: string | null;
   readonly tls?: { readonly caFile: string | null; readonly certFile: string | null; readonly keyFile: string | null };
-}
-
-/** Reads `nats://[user:password@]host[:port],host[:port]`. @returns null if the text is nothing like it */
-export function parseNatsAddresses(text: string): NatsAddresses | null {
-  const match = /^(?:nats|tls):\/\/(?:([^\s:@/,]+):([^\s@/,]+)@)?([^\s@/]+)$/.exec(text);
-  if (match === null) return null;
-  const [, user, password, hosts = ""] = match;
-  const servers = hosts.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4222`));
-  const isHost = (server: string) => /^(?:\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$/i.test(server);
-  if (servers.length > limits.cluster_addresses_max || !servers.every(isHost)) return null;
-  if (user === undefined || password === undefined) return { servers };
-  return { servers, user: decodeURIComponent(user), password: decodeURIComponent(password) };
 }
 
 export interface Nats {

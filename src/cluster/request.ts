@@ -1,10 +1,10 @@
 /** Requests that read or administer streams, repeated while the servers elect a leader. */
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../schemas/limits.ts";
-import { ClusterUnusable } from "./cluster-unusable.ts";
+import { ClusterSilent } from "./cluster-unusable.ts";
 import type { Nats } from "./connection.ts";
 
-/** @throws what the server says, unless it may pass; ClusterUnusable when nobody answers for too long */
+/** @throws what the server says, unless it may pass; ClusterSilent when nobody answers for too long */
 export async function requested<T>(nats: Nats, request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await nats.onceConnected();
@@ -25,8 +25,8 @@ function isPassing(error: unknown): boolean {
   return name === "TimeoutError" || name === "JetStreamNotEnabled" || name === "RequestError";
 }
 
-function noAnswer(error: Error): ClusterUnusable {
-  return new ClusterUnusable(
+function noAnswer(error: Error): ClusterSilent {
+  return new ClusterSilent(
     `JetStream does not answer (${error.message}). Enable it on every NATS server, and see that a majority of them runs.`,
   );
 }

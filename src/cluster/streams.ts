@@ -15,8 +15,15 @@ export interface StreamOptions {
   readonly streams: number;
 }
 
+/** Organizations count from 1; the claims of the whole cluster have this number. */
+export const electionId = 0;
+
 export interface Streams {
+  /** Tells clusters apart: when the first stream was created. */
+  readonly cluster: string;
   readonly count: number;
+  /** Each stream, and the subjects of its organizations. */
+  readonly all: readonly { readonly name: string; readonly subjects: string }[];
   nameOf(realmId: number): string;
   subjectOf(realmId: number): string;
 }
@@ -29,12 +36,26 @@ export async function openStreams(nats: Nats, options: StreamOptions): Promise<S
   const first = await existing(nats, 0);
   const count = first === null ? options.streams : countOf(first);
   // The first one comes last: it says that all of them are there.
+  let cluster = "";
   for (let index = count - 1; index >= 0; index--) {
     const info = (await existing(nats, index)) ?? (await create(nats, index, count));
     requireProperties(info, index, count);
+    cluster = info.created;
   }
+  return streamsOf(cluster, count);
+}
+
+/** @returns null if the cluster is new. @throws ClusterUnusable when the first stream is not one of ours */
+export async function findStreams(nats: Nats): Promise<Streams | null> {
+  const first = await existing(nats, 0);
+  return first === null ? null : streamsOf(first.created, countOf(first));
+}
+
+function streamsOf(cluster: string, count: number): Streams {
   return {
+    cluster,
     count,
+    all: Array.from({ length: count }, (_, index) => ({ name: streamName(index), subjects: `turns.${index}.*` })),
     nameOf: (realmId) => streamName(realmId % count),
     subjectOf: (realmId) => `turns.${realmId % count}.${realmId}`,
   };

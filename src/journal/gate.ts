@@ -52,6 +52,8 @@ export interface GatesOptions {
   readonly hasRoom: () => boolean;
   /** Something that left threw. Everything behind it still leaves. */
   readonly reportBug: (error: unknown) => void;
+  /** Whether anything may leave at all; by default always. What waits then never leaves: the process is about to end. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** What waits in a process. The journal has one order for all realms, so there is one list in that order. */
@@ -74,7 +76,11 @@ export class Gates {
   }
 
   isOpenFor(position: Position): boolean {
-    return position <= this.#leftUpTo;
+    return position <= this.#leftUpTo && this.#mayLeave;
+  }
+
+  get #mayLeave(): boolean {
+    return this.#options.mayLeave?.() ?? true;
   }
 
   get hasRoom(): boolean {
@@ -106,6 +112,7 @@ export class Gates {
   /** The journal is durable further than before, or the stores have caught up. */
   advanced(): void {
     const { durable } = this.#options.journal;
+    if (!this.#mayLeave) return;
     // What leaves may let more leave behind it, so the list can grow during the walk.
     for (
       let next = this.#waiting[0];

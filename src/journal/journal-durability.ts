@@ -41,6 +41,10 @@ export interface JournalDurabilityOptions {
   /** How long the oldest record of a flush waited; absent where nobody reads it. */
   readonly flushTimes?: Histogram;
   readonly startMaker?: StartMaker;
+  /** Counts the memory of all overlays, if there are several of these in the process. */
+  readonly overlays?: MemoryCount;
+  /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
+  readonly mayLeave?: () => boolean;
 }
 
 export class JournalDurability implements Durability {
@@ -51,15 +55,17 @@ export class JournalDurability implements Durability {
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
   /** Of all overlays. */
-  readonly #overlays: MemoryCount = { bytes: 0 };
+  readonly #overlays: MemoryCount;
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
     this.#journal = options.journal;
+    this.#overlays = options.overlays ?? { bytes: 0 };
     this.#gates = new Gates({
       journal: options.journal,
       hasRoom: () => this.#hasRoom(),
       reportBug: options.reportBug,
+      ...(options.mayLeave === undefined ? {} : { mayLeave: options.mayLeave }),
     });
     this.#checkpointer = new Checkpointer({
       owner: options.owner,

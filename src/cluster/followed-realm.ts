@@ -1,0 +1,156 @@
+/**
+ * The store of a realm on a node that does not own it: gets the records of the owner in order, after the chain was
+ * checked. A node that has no store of the realm yet builds one from the records that the realm joined with.
+ */
+import { rmSync } from "node:fs";
+import { JournalDamaged, type Position } from "../journal/journal.ts";
+import { LaggingStore } from "../journal/lagging-store.ts";
+import { dataFile, stateOfFile } from "../store/data-file.ts";
+import { environmentOf } from "../store/environment.ts";
+import { LmdbTables } from "../store/lmdb-tables.ts";
+import { finishStagedRealm, realmFolder, stageRealm } from "../store/realm-folders.ts";
+import { putTurnNumber } from "../store/turn-number.ts";
+import { Chain, headAt, type StreamMessage } from "./chain.ts";
+import { claimNoteIn } from "./claim.ts";
+import { decodeEnvelope } from "./envelope.ts";
+import type { RealmLog } from "./realm-log.ts";
+
+export interface FollowedRealmOptions {
+  readonly dataDir: string;
+  readonly log: RealmLog;
+  /** Checks the pages of a store before it is opened. @throws DamagedData */
+  readonly checkStore: (realmId: number) => void;
+}
+
+export class FollowedRealm {
+  readonly #options: FollowedRealmOptions;
+  #chain: Chain | null = null;
+  #store: LaggingStore | null = null;
+
+  constructor(options: FollowedRealmOptions) {
+    this.#options = options;
+  }
+
+  get log(): RealmLog {
+    return this.#options.log;
+  }
+
+  /** The last turn that the store has; 0 if there is no store. */
+  get turn(): number {
+    return this.#store?.turn ?? 0;
+  }
+
+  /**
+   * Brings everything into the store that the stream has now, or up to a message.
+   * @returns whether there is a store now
+   * @throws JournalDamaged when a message does not follow the one before it
+   */
+  async catchUp(upTo = Number.POSITIVE_INFINITY): Promise<boolean> {
+    if (this.#store === null && !(await this.#open())) return false;
+    await this.#drain(upTo);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#store?.close();
+    this.#store = null;
+    this.#chain = null;
+  }
+
+  async #drain(upTo: number): Promise<void> {
+    const { log } = this.#options;
+    const chain = this.#chain as Chain;
+    const store = this.#store as LaggingStore;
+    while (chain.head.sequence < upTo) {
+      const message = await log.next(chain.head.sequence + 1);
+      if (message === null || message.sequence > upTo) break;
+      for (const { bytes } of chain.take(message)) store.add(bytes);
+    }
+    store.write();
+  }
+
+  async #open(): Promise<boolean> {
+    const { dataDir, log, checkStore } = this.#options;
+    const folder = realmFolder(dataDir, log.realmId);
+    if (stateOfFile(dataFile(folder)) === "missing" && !(await this.#build())) return false;
+    checkStore(log.realmId);
+    const store = new LaggingStore(folder);
+    this.#store = store;
+    const last = await log.last();
+    if (last !== null && headAt(last).position < store.turn) {
+      throw new JournalDamaged(
+        `${folder} has turn ${store.turn}, but the stream ends with turn ${headAt(last).position}: it belongs to another cluster, or the stream was restored from an older copy.`,
+      );
+    }
+    this.#chain = new Chain(log.realmId, null);
+    const known = last === null ? null : await lastBefore(log, store.turn, last.sequence);
+    if (known === null) return true;
+    // Parts of a record that the store has: what follows is checked against the last of them.
+    if (decodeEnvelope(known.bytes).kind === "part") this.#chain = new Chain(log.realmId, headAt(known));
+    else for (const { bytes } of this.#chain.take(known)) store.add(bytes);
+    return true;
+  }
+
+  /** @returns false if the stream does not have the whole store yet */
+  async #build(): Promise<boolean> {
+    const { dataDir, log } = this.#options;
+    const staged = stageRealm(dataDir);
+    try {
+      if (!(await this.#fill(staged))) return false;
+      finishStagedRealm(staged, dataDir, log.realmId);
+      return true;
+    } finally {
+      rmSync(staged, { recursive: true, force: true });
+    }
+  }
+
+  async #fill(staged: string): Promise<boolean> {
+    const { log } = this.#options;
+    const chain = new Chain(log.realmId, null);
+    let store: LaggingStore | null = null;
+    /** The turn that the records of the last base end with. */
+    let wanted: Position = Number.POSITIVE_INFINITY;
+    try {
+      for (let message = await log.next(1); message !== null; message = await log.next(message.sequence + 1)) {
+        const envelope = decodeEnvelope(message.bytes);
+        const base = envelope.kind === "claim" ? claimNoteIn(envelope).base : undefined;
+        const records = chain.take(message);
+        if (base !== undefined) {
+          await store?.close();
+          rmSync(staged, { recursive: true, force: true });
+          store = await emptyStore(staged, envelope.position - 1);
+          wanted = envelope.position - 1 + base;
+        }
+        for (const { bytes } of records) store?.add(bytes);
+        if (chain.head.position < wanted) continue;
+        store?.write();
+        return store !== null;
+      }
+      return false;
+    } finally {
+      await store?.close();
+    }
+  }
+}
+
+async function emptyStore(folder: string, turn: number): Promise<LaggingStore> {
+  const tables = new LmdbTables(folder);
+  const environment = environmentOf(tables);
+  environment.transaction(() => putTurnNumber(environment, turn));
+  await tables.close();
+  return new LaggingStore(folder);
+}
+
+/** The last message that begins with this turn or an earlier one; null if there is none. Positions only grow. */
+export async function lastBefore(log: RealmLog, turn: number, lastSequence: number): Promise<StreamMessage | null> {
+  let found: StreamMessage | null = null;
+  for (let low = 1, high = lastSequence; low <= high; ) {
+    const message = await log.next(low + Math.floor((high - low) / 2));
+    const isBefore = message !== null && message.sequence <= high && decodeEnvelope(message.bytes).position <= turn;
+    if (isBefore) {
+      found = message;
+      low = message.sequence + 1;
+    } else high = low + Math.floor((high - low) / 2) - 1;
+  }
+  return found;
+}

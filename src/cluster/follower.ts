@@ -1,0 +1,75 @@
+/** The organizations of a cluster on a node that does not own them: finds them in the streams and follows each. */
+import { environmentOf } from "../store/environment.ts";
+import { LmdbTables } from "../store/lmdb-tables.ts";
+import { realmFolder } from "../store/realm-folders.ts";
+import { readIdentity } from "../store/realm-identity.ts";
+import type { RootStore } from "../store/root.ts";
+import type { Nats } from "./connection.ts";
+import { FollowedRealm } from "./followed-realm.ts";
+import { RealmLog } from "./realm-log.ts";
+import { requested } from "./request.ts";
+import { electionId, type Streams } from "./streams.ts";
+
+export interface FollowerOptions {
+  readonly nats: Nats;
+  readonly streams: Streams;
+  readonly dataDir: string;
+  readonly root: RootStore;
+  /** @throws DamagedData */
+  readonly checkStore: (realmId: number) => void;
+}
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #realms = new Map<number, FollowedRealm>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  get realms(): Iterable<FollowedRealm> {
+    return this.#realms.values();
+  }
+
+  realm(id: number): FollowedRealm {
+    const known = this.#realms.get(id);
+    if (known !== undefined) return known;
+    const { nats, streams, dataDir, checkStore } = this.#options;
+    const made = new FollowedRealm({ dataDir, checkStore, log: new RealmLog(nats, streams, id) });
+    this.#realms.set(id, made);
+    return made;
+  }
+
+  /** Looks for organizations that were created since. */
+  async find(): Promise<void> {
+    const { nats, streams } = this.#options;
+    for (const id of await realmIdsIn(nats, streams)) this.realm(id);
+  }
+
+  /** Brings everything that the streams have now into the stores. */
+  async catchUp(): Promise<void> {
+    const { dataDir, root } = this.#options;
+    const listed = new Set(root.realms().map(({ id }) => id));
+    for (const [id, realm] of this.#realms) {
+      if (!(await realm.catchUp()) || listed.has(id)) continue;
+      const tables = new LmdbTables(realmFolder(dataDir, id));
+      const identity = readIdentity(environmentOf(tables));
+      await tables.close();
+      if (identity !== null) root.putRealm({ ...identity, id, dueHint: 0 });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const realm of this.#realms.values()) await realm.close();
+  }
+}
+
+/** The organizations that have messages. */
+export async function realmIdsIn(nats: Nats, streams: Streams): Promise<number[]> {
+  const ids: number[] = [];
+  for (const { name, subjects } of streams.all) {
+    const { state } = await requested(nats, () => nats.manager.streams.info(name, { subjects_filter: subjects }));
+    ids.push(...Object.keys(state.subjects ?? {}).map((subject) => Number(subject.split(".")[2])));
+  }
+  return ids.filter((id) => id !== electionId);
+}

@@ -1,0 +1,96 @@
+/** How a node becomes the owner, stops being it, joins and leaves; and what it refuses. */
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { type Environment, Program, runCli, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+import { NatsCluster, natsObstacle } from "./nats.ts";
+import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
+
+const obstacle = natsObstacle();
+if (obstacle !== null) t.plan(0, obstacle);
+else {
+  t.test("[cluster] an owner that stood still answers nothing after another node took over, and ends", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const a = { name: "a", dataDir: temporaryFolder(t) };
+    const first = startNode(t, cluster, a);
+    const url = await urlOf(first);
+    const owner = await clientAt(url, a.dataDir);
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
+    const post = (client: Client, content: string) =>
+      client.post("/messages", { type: "channel", to: "kitchen", topic: "soup", content });
+    await post(owner, "before");
+    const second = startNode(t, cluster, { name: "b", dataDir: temporaryFolder(t) });
+    await second.complained(/standby: node a owns the organizations/);
+    process.kill(first.pid, "SIGSTOP");
+    // They wait in the sockets of a process that does not know how late it is.
+    const late = [owner.get("/users/me"), post(owner, "late")].map((answer) =>
+      answer.then(
+        () => "answered",
+        () => "cut",
+      ),
+    );
+    const there = await clientAt(await urlOf(second), a.dataDir);
+    t.equal((await post(there, "after")).status, 200);
+    process.kill(first.pid, "SIGCONT");
+    t.strictSame(await Promise.all(late), ["cut", "cut"], "neither a read nor a write is answered");
+    const { code, stderr } = await first.exited;
+    t.equal(code, 75, "a later start may succeed");
+    t.match(stderr, /another one may take over|Another node took over/);
+    const { body } = await there.get("/messages", { anchor: "newest", num_before: 10, num_after: 0, narrow: [] });
+    const contents = (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
+    t.strictSame(contents, ["<p>before</p>", "<p>after</p>"]);
+  });
+
+  t.test(
+    "[cluster] data of a single machine joins a cluster, and leaves it after the owner stopped in order",
+    async (t) => {
+      const cluster = await NatsCluster.start(t);
+      const dataDir = temporaryFolder(t);
+      const status = () => runCluster(t, cluster, ["cli.mjs", "cluster", "status"]);
+      t.match(await status(), { code: 0, stdout: /no node has joined yet/ });
+      const alone = await startProgram(t, dataDir);
+      await alone.owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
+      const post = (client: Client, content: string) =>
+        client.post("/messages", { type: "channel", to: "kitchen", topic: "soup", content });
+      await post(alone.owner, "in the local journal");
+      await alone.program.end("SIGKILL");
+
+      const member = startNode(t, cluster, { name: "a", dataDir });
+      await post(await clientAt(await urlOf(member), dataDir), "in the stream");
+      t.match(await status(), { code: 0, stdout: /owner: a \(epoch 1\)\norganization 1: epoch 1, turn \d+/ });
+      await member.end("SIGKILL");
+      const refused = await new Program(t, process.execPath, ["start.mjs"], { PORT: "0", DATA_DIR: dataDir }).exited;
+      t.match(refused, { code: 78, stderr: /DATA_DIR belongs to a node of a cluster .* Set CLUSTER_NATS/ });
+      const changed = await runCli(t, dataDir, "rebuild-search");
+      t.match(changed, { code: 1, stderr: /DATA_DIR is a node of a cluster/ });
+
+      const foreign = temporaryFolder(t);
+      await (await startProgram(t, foreign)).program.end("SIGTERM");
+      const mixed = await startNode(t, cluster, { name: "b", dataDir: foreign }).exited;
+      t.match(mixed, { code: 78, stderr: /which is not a node of this cluster. Start with an empty DATA_DIR/ });
+
+      const again = startNode(t, cluster, { name: "a", dataDir });
+      await urlOf(again);
+      t.equal((await again.end("SIGTERM")).code, 0);
+      const left = await startProgram(t, dataDir);
+      const { body } = await left.owner.get("/messages", {
+        anchor: "newest",
+        num_before: 10,
+        num_after: 0,
+        narrow: [],
+      });
+      const contents = (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
+      t.strictSame(contents, ["<p>in the local journal</p>", "<p>in the stream</p>"]);
+    },
+  );
+
+  t.test("[cluster] a node refuses servers that cannot keep the promise with one line and code 78", async (t) => {
+    const lazy = await NatsCluster.start(t, { syncInterval: "2m" });
+    const start = (environment: Environment) =>
+      startNode(t, lazy, { name: "a", dataDir: temporaryFolder(t), environment }).exited;
+    t.match(await start({}), { code: 78, stderr: /^colloquy: NATS server n\d .*Set "sync_interval: always"[^\n]*\n$/ });
+    t.match(await start({ CLUSTER_NATS: "http://a" }), { code: 78, stderr: /CLUSTER_NATS cannot be used/ });
+    t.match(await start({ CLUSTER_NATS_MONITOR: "" }), { code: 78, stderr: /are needed together/ });
+    t.match(await start({ ARCHIVE_DIR: "/tmp" }), { code: 78, stderr: /ARCHIVE_DIR cannot be used with CLUSTER_NATS/ });
+  });
+}

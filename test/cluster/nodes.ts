@@ -1,0 +1,49 @@
+/** Nodes of a cluster as real processes. */
+import { join } from "node:path";
+import type { Test } from "tap";
+import { Client } from "../support/client.ts";
+import { checkout, type Environment, Program } from "../support/process.ts";
+import { readZuliprc } from "../support/server.ts";
+import type { NatsCluster } from "./nats.ts";
+
+interface NodeOptions {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly environment?: Environment;
+}
+
+export function startNode(t: Test, cluster: NatsCluster, { name, dataDir, environment = {} }: NodeOptions): Program {
+  return new Program(
+    t,
+    process.execPath,
+    ["start.mjs"],
+    {
+      PORT: "0",
+      RATE_LIMITS: "off",
+      DATA_DIR: dataDir,
+      CLUSTER_NATS: cluster.url,
+      CLUSTER_NATS_MONITOR: cluster.monitor,
+      CLUSTER_NODE: name,
+      CLUSTER_STREAMS: "2",
+      ...environment,
+    },
+    checkout,
+  );
+}
+
+/** Resolves when the node serves. */
+export async function urlOf(program: Program): Promise<string> {
+  return (await program.printed(/is at (\S+)\n/))[1] ?? "";
+}
+
+/** Runs a program with the environment of a node until it exits. */
+export function runCluster(t: Test, cluster: NatsCluster, args: readonly string[]) {
+  const environment = { CLUSTER_NATS: cluster.url, CLUSTER_NATS_MONITOR: cluster.monitor };
+  return new Program(t, process.execPath, args, environment, checkout).exited;
+}
+
+/** The owner of the organization that was created in this data folder. */
+export async function clientAt(url: string, dataDir: string): Promise<Client> {
+  const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
+  return new Client(url, { email, key, userId: 2 });
+}
