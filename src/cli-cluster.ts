@@ -3,7 +3,7 @@ import type { Command as Program } from "commander";
 import { AdminFailure } from "./admin/operation.ts";
 import { say } from "./cli-session.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
-import { readConfig } from "./config.ts";
+import { BadConfig, readConfig } from "./config.ts";
 
 export function addClusterCommands(program: Program): void {
   const cluster = program.command("cluster").description("a cluster of several nodes (docs/cluster.md)");
@@ -13,8 +13,12 @@ export function addClusterCommands(program: Program): void {
     .action(async () => {
       const config = readConfig(process.env);
       const nats = natsOptionsOf(config);
-      if (nats === null) throw new AdminFailure("unusable", "CLUSTER_NATS is not set: see docs/cluster.md");
+      if (nats === null) throw new BadConfig("CLUSTER_NATS is not set: see docs/cluster.md");
       const { clusterStatus } = await import("./cluster/status.ts");
-      for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
+      try {
+        for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
+      } catch (error) {
+        throw new AdminFailure("unusable", (error as Error).message);
+      }
     });
 }

@@ -3,10 +3,11 @@ import type { Command as Program } from "commander";
 import { AdminFailure } from "./admin/operation.ts";
 import { confirmRetentionOperation } from "./admin/realm-operations.ts";
 import { type RealmTimeState, timeOperation } from "./admin/time-operations.ts";
+import { breakChain } from "./archive/chain.ts";
 import { addCommand, type RealmOptions, realmOption } from "./cli-commands.ts";
 import { alarm, dataDir, type OutputOptions, perform, say } from "./cli-session.ts";
 import { readConfig } from "./config.ts";
-import { beginChanges, withLockedRoot } from "./offline-ports.ts";
+import { withLockedRoot } from "./offline-ports.ts";
 import { systemClock } from "./runtime/clock.ts";
 import { openEnvironment } from "./store/environment.ts";
 import { realmFolder } from "./store/realm-folders.ts";
@@ -51,7 +52,8 @@ async function setBack({ realm: label, json }: RealmOptions): Promise<void> {
     const environment = openEnvironment(realmFolder(dataDir(), entry.id));
     try {
       const before = lastTurnAt(environment);
-      beginChanges(dataDir());
+      // The archive would not notice the changes.
+      breakChain(dataDir());
       const rows = setTime(environment, now);
       if (rows !== null) root.putRealm({ ...entry, dueHint: 0 });
       return { before: textOf(before), now: textOf(now), changed_rows: rows };

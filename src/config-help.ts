@@ -38,6 +38,14 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   backupDir: "an existing folder for backups that are made by schedule",
   backupSchedule: "when they are made: a cron pattern in the time zone of the process",
   backupKeep: "how many of them are kept",
+  clusterNats: "the NATS servers of the cluster that this server is a node of; without it, it is none",
+  clusterMonitors: "the monitoring page of each of these NATS servers",
+  clusterNode: "the name of this node; each has another",
+  clusterStreams: "how many streams a new cluster gets",
+  clusterCredentialsFile: "a credentials file of NATS",
+  clusterCaFile: "the authorities that certify the NATS servers",
+  clusterCertFile: "the certificate that this node shows to the NATS servers",
+  clusterKeyFile: "the private key of that certificate",
   tlsKeyFile: "the private key of HTTPS and WSS",
   tlsCertFile: "the certificate chain of that key",
   trustsProxy: "whether a proxy in front sets X-Forwarded-For and X-Forwarded-Proto",
@@ -61,6 +69,7 @@ const shownDefaults: Partial<Readonly<Record<keyof Config, string>>> = {
   siteUrl: "the address it listens on",
   mailSender: "noreply@localhost",
   adminAddress: "DATA_DIR/admin.sock",
+  clusterNode: "the name of the host",
 };
 
 const intro = `Usage: colloquy serve [--config FILE]

@@ -88,6 +88,17 @@ export interface Config {
   readonly backupSchedule: string | null;
   /** How many backups are kept. */
   readonly backupKeep: number;
+  /** NATS servers of the cluster that this server is a node of; null: it is none. See docs/cluster.md. */
+  readonly clusterNats: NatsAddresses | null;
+  /** Monitoring pages of the NATS servers. */
+  readonly clusterMonitors: readonly string[] | null;
+  readonly clusterNode: string;
+  /** How many streams a new cluster gets. */
+  readonly clusterStreams: number;
+  readonly clusterCredentialsFile: string | null;
+  readonly clusterCaFile: string | null;
+  readonly clusterCertFile: string | null;
+  readonly clusterKeyFile: string | null;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -327,6 +338,14 @@ export const variables = {
   backupDir: optional(text("BACKUP_DIR", "", "a path")),
   backupSchedule: optional(cronPattern),
   backupKeep: integer("BACKUP_KEEP", limits.backup_keep_default, 1, limits.backup_keep_max),
+  clusterNats,
+  clusterMonitors,
+  clusterNode,
+  clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
+  clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
+  clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
+  clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),
+  clusterKeyFile: optional(text("CLUSTER_NATS_KEY_FILE", "", "a path")),
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
@@ -371,6 +390,12 @@ export function readConfig(environment: Environment): Config {
     throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
   }
   if (made.backupSchedule !== null && made.backupDir === null) throw new BadConfig("BACKUP_SCHEDULE needs BACKUP_DIR");
+  if ((made.clusterNats === null) !== (made.clusterMonitors === null)) {
+    throw new BadConfig("CLUSTER_NATS and CLUSTER_NATS_MONITOR are needed together");
+  }
+  if (made.clusterNats !== null && made.archiveDir !== null) {
+    throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
+  }
   if (made.developmentLogins && !isThisMachine.test(made.host)) {
     throw new BadConfig(
       "DEVELOPMENT_LOGINS=true gives every user's key to anyone: HOST must be 127.0.0.1, ::1 or localhost",

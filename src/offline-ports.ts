@@ -49,6 +49,12 @@ export async function withLockedRoot<T>(
 ): Promise<T> {
   const { dataDir } = tools;
   requireStore(dataDir);
+  if (isClusterMember(dataDir)) {
+    throw new AdminFailure(
+      "refused",
+      "DATA_DIR is a node of a cluster, and what is changed here would not reach the other nodes. Stop all nodes, the owner last, and start the owner once without CLUSTER_NATS: it leaves the cluster (docs/cluster.md)",
+    );
+  }
   const space = spaceOf(tools);
   // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) {
@@ -70,21 +76,6 @@ export async function withLockedRoot<T>(
 export function requireStore(dataDir: string): void {
   if (existsSync(join(dataDir, "root"))) return;
   throw new AdminFailure("input", `${dataDir} has no data: start the server first, or set DATA_DIR`);
-}
-
-/**
- * To be called before the stores of a stopped server are changed.
- * @throws AdminFailure
- */
-export function beginChanges(dataDir: string): void {
-  if (isClusterMember(dataDir)) {
-    throw new AdminFailure(
-      "refused",
-      "DATA_DIR is a node of a cluster, and this change would not reach the other nodes. Let the running owner do it, or stop all nodes, the owner last, and start the owner once without CLUSTER_NATS: it leaves the cluster (docs/cluster.md).",
-    );
-  }
-  // The archive would not notice the changes.
-  breakChain(dataDir);
 }
 
 function spaceOf({ config, dataDir }: OfflineTools): DiskSpace {
@@ -140,7 +131,8 @@ class StoppedFolder {
   #opened(): RealmHost {
     if (this.#host !== null) return this.#host;
     const { dataDir, alarm } = this.#tools;
-    beginChanges(dataDir);
+    // The archive would not notice the changes.
+    breakChain(dataDir);
     this.#host = new RealmHost({
       dataDir,
       root: this.#root,
