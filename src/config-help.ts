@@ -52,14 +52,6 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   developmentLogins: "whether anybody on this machine gets any account's key without a password",
   adminAddress: "where metrics and health are served",
   metricsFile: "the file that SIGUSR2 writes metrics to",
-  clusterNats: "the NATS servers of the cluster that this server is a node of",
-  clusterMonitors: "the monitoring addresses of those servers",
-  clusterNode: "this node's name in the cluster",
-  clusterStreams: "how many streams a new cluster gets",
-  clusterCredentialsFile: "the credentials for NATS",
-  clusterCaFile: "the authority that signed the certificates of the NATS servers",
-  clusterCertFile: "the certificate that this server shows to NATS",
-  clusterKeyFile: "the private key of that certificate",
 };
 
 /** Defaults that are not shown as their value. */

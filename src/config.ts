@@ -71,17 +71,6 @@ export interface Config {
   readonly archiveDays: number | null;
   /** How often the archive gets copies of everything. */
   readonly archiveBaseHours: number;
-  /** NATS servers of the cluster that this server is a node of; null: it is none. See docs/cluster.md. */
-  readonly clusterNats: NatsAddresses | null;
-  /** Monitoring pages of the NATS servers. */
-  readonly clusterMonitors: readonly string[] | null;
-  readonly clusterNode: string;
-  /** How many streams a new cluster gets. */
-  readonly clusterStreams: number;
-  readonly clusterCredentialsFile: string | null;
-  readonly clusterCaFile: string | null;
-  readonly clusterCertFile: string | null;
-  readonly clusterKeyFile: string | null;
   /** Where backups are made by schedule; null: none are. */
   readonly backupDir: string | null;
   /** A cron pattern, in the time zone of the process; null: backups are made only when an operator asks. */
@@ -327,14 +316,6 @@ export const variables = {
   archiveDir: optional(text("ARCHIVE_DIR", "", "a path")),
   archiveDays: boundOrNone("ARCHIVE_DAYS", limits.archive_days_default, limits.archive_days_max, 1),
   archiveBaseHours: integer("ARCHIVE_BASE_HOURS", limits.archive_base_hours_default, 1, limits.archive_base_hours_max),
-  clusterNats,
-  clusterMonitors,
-  clusterNode,
-  clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
-  clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
-  clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
-  clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),
-  clusterKeyFile: optional(text("CLUSTER_NATS_KEY_FILE", "", "a path")),
   backupDir: optional(text("BACKUP_DIR", "", "a path")),
   backupSchedule: optional(cronPattern),
   backupKeep: integer("BACKUP_KEEP", limits.backup_keep_default, 1, limits.backup_keep_max),
@@ -382,12 +363,6 @@ export function readConfig(environment: Environment): Config {
   const made = Object.freeze(config) as unknown as Config;
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
-  }
-  if ((made.clusterNats === null) !== (made.clusterMonitors === null)) {
-    throw new BadConfig("CLUSTER_NATS and CLUSTER_NATS_MONITOR are needed together");
-  }
-  if (made.clusterNats !== null && made.archiveDir !== null) {
-    throw new BadConfig("ARCHIVE_DIR cannot be used with CLUSTER_NATS: the streams have all changes");
   }
   if (made.backupSchedule !== null && made.backupDir === null) throw new BadConfig("BACKUP_SCHEDULE needs BACKUP_DIR");
   if ((made.clusterNats === null) !== (made.clusterMonitors === null)) {
