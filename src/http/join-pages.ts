@@ -96,7 +96,9 @@ const welcomePage = eta.compile(
   frame(
     "Welcome to <%= it.realmName %>",
     `<h1>Welcome to <%= it.realmName %></h1>
-<p>Your account is ready. Sign in with the address <strong><%= it.email %></strong> and your password, in any client, with this server address:</p>
+<p>Your account is ready, and you are logged in here.</p>
+<p><a href="/"><strong>Open <%= it.realmName %></strong></a></p>
+<p>In any other client, sign in with the address <strong><%= it.email %></strong> and your password, with this server address:</p>
 <pre><code><%= it.site %></code></pre>
 <p>Programs that want an API key get one with the same address and password:</p>
 <pre><code>curl <%= it.site %>/api/v1/fetch_api_key \\
@@ -112,8 +114,9 @@ const endPage = eta.compile(frame("<%= it.title %>", "<h1><%= it.title %></h1>\n
 function guarded(page: HttpReply): HttpReply {
   const policy =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-  const others = page.headers.filter(([name]) => name !== "Content-Security-Policy");
-  return { ...page, headers: [...others, ["Content-Security-Policy", policy]] };
+  const others = page.headers.filter(([name]) => name !== "Content-Security-Policy" && name !== "Referrer-Policy");
+  // With "no-referrer" the browser would not name the page's origin when it sends the form.
+  return { ...page, headers: [...others, ["Content-Security-Policy", policy], ["Referrer-Policy", "same-origin"]] };
 }
 
 export function joinFormPage(status: number, form: JoinForm): HttpReply {

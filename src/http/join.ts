@@ -3,7 +3,7 @@
  * account. The key in the link is the secret, so no other site can submit the form. Viewing the page changes nothing.
  */
 import { command } from "../../actors/protocol/commands.ts";
-import type { Refusal } from "../../schemas/errors.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import { kindOf, standing } from "../domain/invites.ts";
@@ -11,9 +11,11 @@ import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
 import type { HttpReply } from "../runtime/calls.ts";
 import { hashApiKey } from "./authentication.ts";
 import { type JoinField, joinEndPage, joinedPage, joinFormPage } from "./join-pages.ts";
-import type { PageRequest, PageRoute } from "./pages.ts";
+import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import type { VerifiedLogin } from "./password-login.ts";
 import type { Passwords } from "./passwords.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { startSession } from "./start-session.ts";
 
 const prefix = "/join/";
 
@@ -43,6 +45,8 @@ function serve(request: PageRequest, tools: JoinTools): HttpReply | Promise<Http
   const address = request.address();
   const looked = rates.take("anonymous", address);
   if (looked !== null && looked.retryAfterS > 0) return tooMany(looked.retryAfterS);
+  // A page of another site could make a user work in an account that somebody else can read.
+  if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
   const invitation = invitationOf(request);
   if (invitation === undefined) return endedPage("unknown");
   if (request.method === "POST") return submit(request, invitation, { ...tools, address });
@@ -120,9 +124,10 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
   if (page !== null) return page;
   // The form was submitted twice, or the user already has an account: a user with the right password gets the success
   // page.
-  if (await isOwn(request, email, password, tools)) {
+  const own = await ownLogin(request, email, password, tools);
+  if (own !== null) {
     tools.rates.giveBack("login", tools.address);
-    return welcome(request, email);
+    return welcome(request, own, tools.address);
   }
   tools.rates.failed("password", tools.address);
   const now = standing(realm.view, invitation);
@@ -160,16 +165,17 @@ async function join(
   request: PageRequest,
   invitation: InvitationRecord,
   { fullName, email, password }: Entries & { readonly password: string },
-  { passwords }: JoinTools,
+  tools: Submission,
 ): Promise<HttpReply | null> {
   const { realm } = request;
   if (realm.view.users.byEmail(email) !== undefined) return null;
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await tools.passwords.hash(password);
   if (passwordHash === null) return unavailable();
   const to = { actor: "invitation", id: invitation.id } as const;
   const joined = await realm.dispatcher.ask(command(to, "invitation.accept", { email, fullName, passwordHash }, null));
-  if (joined.kind === "ok") return welcome(request, email);
-  if (realm.view.users.byEmail(email) !== undefined) return null;
+  const user = realm.view.users.byEmail(email);
+  if (joined.kind === "ok" && user !== undefined) return welcome(request, { user, passwordHash }, tools.address);
+  if (joined.kind === "ok" || user !== undefined) return null;
   return refusedPage(request, invitation, { fullName, email }, joined);
 }
 
@@ -196,18 +202,23 @@ function unavailable(): HttpReply {
   return joinEndPage(503, { title: "The account cannot be created right now", text: "Try again later." });
 }
 
-async function isOwn(
+async function ownLogin(
   { realm }: PageRequest,
   email: string,
   password: string,
   { passwords }: JoinTools,
-): Promise<boolean> {
+): Promise<VerifiedLogin | null> {
   const holder = realm.view.users.byEmail(email);
   const stored = holder === undefined ? undefined : realm.view.row("credentials", holder.id);
   const matches = await passwords.verify(stored?.passwordHash ?? null, password);
-  return matches === true && holder?.isActive === true;
+  if (matches !== true || holder?.isActive !== true) return null;
+  return { user: holder, passwordHash: stored?.passwordHash ?? null };
 }
 
-function welcome({ realm, siteUrl }: PageRequest, email: string): HttpReply {
-  return joinedPage({ realmName: realm.view.realm.name, email, site: siteUrl });
+/** Logs the user in (D256): the link on the page leads on without the password. */
+async function welcome(request: PageRequest, login: VerifiedLogin, address: string): Promise<HttpReply> {
+  const { realm, siteUrl, userAgent } = request;
+  const started = await startSession(realm, login, { siteUrl, userAgent, address });
+  const page = joinedPage({ realmName: realm.view.realm.name, email: login.user.email, site: siteUrl });
+  return started.kind === "ok" ? { ...page, headers: [...page.headers, ...(started.headers ?? [])] } : page;
 }

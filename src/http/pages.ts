@@ -16,6 +16,9 @@ export interface PageRequest {
   readonly method: "GET" | "HEAD" | "POST";
   /** The submitted form of a POST. */
   readonly form: () => Submitted | Refusal;
+  readonly userAgent: string;
+  /** Whether a browser says that a page of another site sent the request (D203). */
+  readonly isFromForeignPage: boolean;
   /** Address of the client, for limits. It must be read before the first `await`. */
   readonly address: () => string;
   /** The headers of these names, or "". */

@@ -5,6 +5,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { isFromForeignPage } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import { arrivedCall, type HttpReply, type Submitted } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -378,6 +379,8 @@ export class HttpServer {
       siteUrl: this.#siteUrl(head),
       method,
       ifNoneMatch: head.ifNoneMatch,
+      userAgent: head.userAgent,
+      isFromForeignPage: isFromForeignPage(head),
       range: head.range,
       ifRange: head.ifRange,
       acceptsGzip: accepts(head.acceptEncoding, "gzip"),

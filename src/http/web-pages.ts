@@ -25,6 +25,13 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** By plain HTTP the server recognizes requests of its own pages by their Referer (D256). */
+const guards: HttpReply["headers"] = [
+  ...guardedBy(policy).filter(([name]) => name !== "Referrer-Policy"),
+  ["Referrer-Policy", "same-origin"],
+  ["Cross-Origin-Opener-Policy", "same-origin"],
+];
+
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -78,7 +85,7 @@ function serve(name: string, caching: string, { ifNoneMatch, acceptsGzip, accept
   if (file === null) return errorPage(refuse.notFound());
   const { contentType, plain, compressed, etag } = file;
   const headers: HttpReply["headers"] = [
-    ...guardedBy(policy),
+    ...guards,
     ["Cache-Control", caching],
     ["ETag", etag],
     ...(compressed === null ? [] : [["Vary", "Accept-Encoding"] as const]),
