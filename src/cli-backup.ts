@@ -18,10 +18,12 @@ import {
 import { addCommand } from "./cli-commands.ts";
 import { alarm, dataDir, type OutputOptions, say } from "./cli-session.ts";
 import { readConfig } from "./config.ts";
+import { JournalDamaged } from "./journal/journal.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
 import { withLockedRoot } from "./offline-ports.ts";
 import { checkFolder } from "./store/backup.ts";
 import { type RealmSummary, summaries, summaryLines } from "./store/backup-manifest.ts";
+import { damageIn } from "./store/damage.ts";
 import { restoreBackup, restoreCopy } from "./store/restore.ts";
 import { DataFolderInUse, RootStore } from "./store/root.ts";
 import { verifyBackup } from "./store/verify-backup.ts";
@@ -163,8 +165,12 @@ async function checked(): Promise<string[]> {
     const tools = { config: readConfig(process.env), dataDir: dataDir(), alarm };
     return await withLockedRoot(tools, (root) => checkFolder(root, dataDir()));
   } catch (error) {
-    if (!(error instanceof DataFolderInUse)) throw error;
-    return checkRunning({ dataDir: dataDir(), warn: alarm.warn });
+    if (error instanceof DataFolderInUse) return checkRunning({ dataDir: dataDir(), warn: alarm.warn });
+    // What keeps the folder from being opened is a finding of the check, too.
+    if (error instanceof JournalDamaged) return [error.message];
+    const damage = damageIn(error);
+    if (damage === null) throw error;
+    return [damage.message];
   }
 }
 
