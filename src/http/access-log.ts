@@ -95,11 +95,13 @@ export class AccessLog {
   }
 
   #path({ method, path }: RequestHead): string {
-    const page = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
-    if (page !== undefined) return page.prefix.endsWith("/") ? `${page.prefix}*` : page.prefix;
-    if (!path.startsWith(`${apiPrefix}/`)) return "(unknown)";
-    const known = this.#options.operationPath(method, path.slice(apiPrefix.length));
-    return known === null ? "(unknown)" : `${apiPrefix}${known}`;
+    const known = path.startsWith(`${apiPrefix}/`)
+      ? this.#options.operationPath(method, path.slice(apiPrefix.length))
+      : null;
+    if (known !== null) return `${apiPrefix}${known}`;
+    const page = this.#options.pages.find(({ prefix }) => (prefix === "/" ? path === prefix : path.startsWith(prefix)));
+    if (page === undefined) return "(unknown)";
+    return page.prefix.endsWith("/") && page.prefix !== "/" ? `${page.prefix}*` : page.prefix;
   }
 }
 
