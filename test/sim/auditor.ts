@@ -33,10 +33,14 @@ const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REF
 /** Commands that cancel a notification, which then needs no timer. */
 const cancelTimers = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
 
-/** The expiry timer of an invitation that the same transaction ends otherwise or reschedules. */
-function isExpiryCancelled({ type, to }: Command, writes: readonly Write[]): boolean {
-  if (type !== "invitation.expire" || to.actor !== "invitation") return false;
-  return writes.some(({ table, key }) => table === "invitations" && key === to.id);
+/** The expiry timer of an invitation or a session that the same transaction ends otherwise or reschedules. */
+function isExpiryCancelled({ type, to, params }: Command, writes: readonly Write[]): boolean {
+  if (type === "invitation.expire" && to.actor === "invitation") {
+    return writes.some(({ table, key }) => table === "invitations" && key === to.id);
+  }
+  if (type !== "user.session.expire") return false;
+  const { hash } = params as Command<"user.session.expire">["params"];
+  return writes.some(({ table, key }) => table === "sessions" && key === hash);
 }
 
 export class Auditor {
