@@ -88,7 +88,7 @@ t.test("[D1] an unknown path returns 404 in the envelope, for any method, with o
     }
     t.strictSame(outcome(await owner.anonymous().get(path)), expected, `${path} without credentials`);
   }
-  for (const path of ["/", "/api", "/api/v1", "/api/v2/users/me", "/users/me"]) {
+  for (const path of ["/api", "/api/v1", "/api/v2/users/me", "/users/me"]) {
     const response = await fetch(`${server.url}${path}`);
     t.strictSame({ status: response.status, body: await response.json() }, expected, path);
   }

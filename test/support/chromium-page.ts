@@ -1,8 +1,8 @@
 /** The page in the system's Chromium: contexts that are logged in, and what the browser complains about. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { ensureWebBuilt } from "../../packages/web/build.mjs";
 import type { Client } from "./client.ts";
 import type { Teardown } from "./server.ts";
+import { ensureWebBuilt } from "./web-build.ts";
 
 export { browserObstacle } from "./browser.ts";
 

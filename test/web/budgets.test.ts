@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
-import { ensureWebBuilt } from "../../packages/web/build.mjs";
 import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
+import { ensureWebBuilt } from "../support/web-build.ts";
 
 const skip = browserObstacle() ?? false;
 const budgets = { script_gzip_bytes_max: 60 * 1024, requests_max: 12 } as const;

@@ -1,7 +1,7 @@
 /** The server serves the page and its assets, with a policy of their own, compressed and cacheable. */
 import t from "tap";
-import { ensureWebBuilt } from "../../packages/web/build.mjs";
 import { startTestServer } from "../support/server.ts";
+import { ensureWebBuilt } from "../support/web-build.ts";
 
 t.test(
   "[web.md, What it relies on] the page is served with its policy, and its assets are kept for ever",
