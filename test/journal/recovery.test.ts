@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import fc from "fast-check";
 import t, { type Test } from "tap";
 import { JournalDamaged, type Recorded } from "../../src/journal/journal.ts";
@@ -216,7 +217,11 @@ t.test("[M1] a flipped bit in records that no later frame follows may cut them, 
 t.test("[positive control] flipped bits find a journal that does not check the checksum of a frame", async (t) => {
   const checksum = "view.getUint32(offset + at.checksum, true) !== checksumOf(memory, offset, recordBytes)";
   const broken = brokenCheckout(t, [{ file: "src/journal/frame.ts", from: checksum, to: "false" }]);
-  const { recoverJournal } = (await import(join(broken, "src/journal/recovery.ts"))) as Recoveries;
+  // Built, because Node itself does not load TypeScript.
+  const outfile = join(broken, "recovery.mjs");
+  const entryPoints = [join(broken, "src/journal/recovery.ts")];
+  await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
+  const { recoverJournal } = (await import(outfile)) as Recoveries;
   const read = (folder: string) => {
     try {
       return [...recoverJournal(folder, null).records()];
