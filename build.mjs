@@ -132,6 +132,12 @@ function asciiOnly(text) {
   });
 }
 
+/** A copy of the server's sources alone has no page. */
+export async function ensurePageBuilt() {
+  const web = new URL("packages/web/build.mjs", import.meta.url);
+  if (existsSync(web)) await (await import(web.href)).ensureWebBuilt();
+}
+
 function forgetOldBuilds(current) {
   const builds = readdirSync(dist)
     .filter((name) => !name.startsWith("."))
@@ -143,7 +149,6 @@ function forgetOldBuilds(current) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { ensureWebBuilt } = await import("./packages/web/build.mjs");
-  await ensureWebBuilt();
+  await ensurePageBuilt();
   process.stdout.write(`${relative(root, await ensureBuilt())}\n`);
 }

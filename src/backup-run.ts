@@ -188,7 +188,9 @@ function noteSuccess({ dataDir, warn }: BackupTools, backup: string): void {
     writeFileSync(`${file}.new`, `${JSON.stringify({ at: systemClock.now(), backup })}\n`, { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch (error) {
-    warn(`the time of this backup could not be noted: ${String(error)}`);
+    rmSync(`${file}.new`, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    warn(`the backup is complete, but its time could not be noted in ${file}: ${code ?? message}`);
   }
 }
 

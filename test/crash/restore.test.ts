@@ -117,11 +117,17 @@ t.test("[M1] a restore that fails leaves the folder as it was", async (t) => {
   rmSync(join(backup.folder, "realms", "1", "data.mdb"));
   const parent = temporaryFolder(t);
   const empty = temporaryFolder(t);
-  for (const dataDir of [join(parent, "data"), empty]) {
-    const { code, stderr } = await runCli(t, dataDir, "restore", backup.folder);
-    t.equal(code, 1);
-    t.match(stderr, /^colloquy: the backup lacks realm 1\n$/);
-  }
+  const refuses = async (why: RegExp) => {
+    for (const dataDir of [join(parent, "data"), empty]) {
+      const { code, stderr } = await runCli(t, dataDir, "restore", backup.folder);
+      t.equal(code, 1);
+      t.match(stderr, why);
+    }
+  };
+  await refuses(/^colloquy: \S+ is damaged: realms\/1\/data\.mdb cannot be read: ENOENT\. Use another backup\.\n$/);
+  // As made by a version without manifests.
+  rmSync(join(backup.folder, "manifest.json"));
+  await refuses(/^colloquy: the backup lacks realm 1\n$/);
   t.strictSame(readdirSync(parent), []);
   t.strictSame(readdirSync(empty), ["lock"], "only a lock file that no process holds");
   const { owner } = await startTestServer(t, { dataDir: empty });
