@@ -7,6 +7,7 @@ import { onceDurable } from "./journal/gate.ts";
 import type { MetricSources } from "./metric-families.ts";
 import type { RealmCreationTools } from "./realm-creation.ts";
 import type { Clock } from "./runtime/clock.ts";
+import type { Realm } from "./runtime/realm.ts";
 import { creationPorts } from "./secret-ports.ts";
 import { openEnvironment } from "./store/environment.ts";
 import { realmFolder } from "./store/realm-folders.ts";
@@ -43,7 +44,7 @@ export function servedPorts(parts: ServedParts): AdminPorts {
     },
     withRealm(entry, work) {
       const realm = host.openRealm(entry) ?? host.open(entry);
-      return realm.use.during(work(realm));
+      return realm.use.during(durably(realm, work));
     },
     sendTestMail: (to) => sendTestMail(parts.config, dataDir, to, clock.now()),
     acceptsWrites: parts.acceptsWrites,
@@ -59,6 +60,15 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       checkpointLagBytes: parts.durability.lag.uncheckpointedBytes,
     }),
   };
+}
+
+/** Nobody learns what was done, or why it was refused, before what both show is on disk (M1, M9). */
+async function durably<T>(realm: Realm, work: (realm: Realm) => Promise<T>): Promise<T> {
+  try {
+    return await work(realm);
+  } finally {
+    await onceDurable(realm.gate);
+  }
 }
 
 /** @param folder of a realm that nobody writes to */

@@ -59,18 +59,18 @@ async function changeLetters(
   const chosen =
     ids === "all" ? (await ports.read(entryOf(ports, label), shownLetters)).map(({ id }) => id) : [...new Set(ids)];
   const letters: LetterOutcome[] = [];
-  await withRealm(ports, label, async ({ dispatcher }) => {
-    for (let at = 0; at < chosen.length; at += limits.admin_commands_at_once) {
-      const slice = chosen.slice(at, at + limits.admin_commands_at_once);
-      const replies = await Promise.all(slice.map((id) => dispatcher.ask(command(realm, type, { id }, null))));
-      for (const [index, reply] of replies.entries()) {
-        const failure = reply.kind === "refused" ? refusedBy(reply) : null;
-        if (failure?.kind === "busy") throw failure;
-        letters.push({ id: slice[index] ?? 0, problem: failure?.message ?? null });
-      }
-      progress(letters.length, chosen.length);
+  for (let at = 0; at < chosen.length; at += limits.admin_commands_at_once) {
+    const slice = chosen.slice(at, at + limits.admin_commands_at_once);
+    const replies = await withRealm(ports, label, ({ dispatcher }) =>
+      Promise.all(slice.map((id) => dispatcher.ask(command(realm, type, { id }, null)))),
+    );
+    for (const [index, reply] of replies.entries()) {
+      const failure = reply.kind === "refused" ? refusedBy(reply) : null;
+      if (failure?.kind === "busy") throw failure;
+      letters.push({ id: slice[index] ?? 0, problem: failure?.message ?? null });
     }
-  });
+    progress(letters.length, chosen.length);
+  }
   return { letters };
 }
 

@@ -18,6 +18,7 @@ import { freePort } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
 import { readZuliprc, startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+import { holdGate } from "../support/shut-gate.ts";
 
 type Result = Record<string, unknown>;
 type Run = (name: string, params?: object) => Promise<Result>;
@@ -135,6 +136,25 @@ t.test("[operations, The command line] every operation works while the server is
   const eve = new Client(again.url, { email, key, userId: 2 });
   t.equal((await eve.get("/users/me")).status, 401, "the first organization does not know her");
   t.match((await again.owner.get("/users")).body.members.at(-1), { email: "ann@example.com", role: 300 });
+});
+
+t.test("[M1, M9] an operation is answered, or refused, when its turn is on disk and not before", async (t) => {
+  const server = await startTestServer(t);
+  const run = served(server);
+  const ann = await server.person("ann");
+  const realm = realmOf(server);
+  const openGate = holdGate(server);
+  const ended: string[] = [];
+  const note = (name: string) => () => void ended.push(name);
+  const changing = run("set-role", { email: "ann@example.com", role: "administrator" }).finally(note("changed"));
+  const refusing = run("set-role", { email: "nobody@example.com", role: "member" }).catch(note("refused"));
+  await until(() => realm.environment.get("users", ann.userId)?.role === 200);
+  // Whatever is answered at once has been answered before this, which shows nothing of an organization.
+  await untilReadiness(server.dataDir, 200);
+  t.strictSame(ended, []);
+  openGate();
+  await Promise.all([changing, refusing]);
+  t.strictSame(ended.toSorted(), ["changed", "refused"]);
 });
 
 t.test("[M1, M7] what an operation changed is true for the next request", async (t) => {

@@ -7,18 +7,16 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
 import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
-import { rowFields, type TableName } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { authenticate } from "../../src/http/authentication.ts";
-import type { RealmGate } from "../../src/journal/gate.ts";
 import type { Client } from "../support/client.ts";
 import { personOf, realmOf } from "../support/conversation.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";
 import { connect } from "../support/realtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
+import { shutGate } from "../support/shut-gate.ts";
 
-const tables = Object.keys(rowFields) as TableName[];
 const socketPath = "/api/v1/events/ws";
 const host = "Host: 127.0.0.1\r\n";
 
@@ -26,19 +24,6 @@ function requestOf({ method, path }: Endpoint, authorization: string): string {
   const filled = path.replaceAll(/\{[^}]+\}/g, "1");
   const head = `${method} /api/v1${filled} HTTP/1.1\r\n${host}Authorization: ${authorization}\r\n`;
   return `${head}Content-Length: 0\r\n\r\n`;
-}
-
-/**
- * @param position the record that it waits for
- * @returns a function that opens the gate again
- */
-function shutGate(server: TestServer, position = Number.MAX_SAFE_INTEGER): () => void {
-  const gate = realmOf(server).gate as RealmGate;
-  gate.appended(position, tables);
-  // Turns of these requests are flushed by the real journal; they must not open the gate again.
-  const appended = gate.appended.bind(gate);
-  gate.appended = () => undefined;
-  return () => appended(0, tables);
 }
 
 /** Whatever leaves at once has left before these answers, which show nothing of a realm. */
