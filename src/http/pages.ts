@@ -25,9 +25,7 @@ export interface PageRequest {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
-  /** The client can read gzip, or Brotli. */
-  readonly acceptsGzip: boolean;
-  readonly acceptsBrotli: boolean;
+  readonly acceptEncoding: string;
   /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }

@@ -13,7 +13,6 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
-import { accepts } from "./accepted-encoding.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
@@ -383,8 +382,7 @@ export class HttpServer {
       isFromForeignPage: isFromForeignPage(head),
       range: head.range,
       ifRange: head.ifRange,
-      acceptsGzip: accepts(head.acceptEncoding, "gzip"),
-      acceptsBrotli: accepts(head.acceptEncoding, "br"),
+      acceptEncoding: head.acceptEncoding,
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
       viewer: () => this.#viewer(realm, head, address()),
