@@ -77,11 +77,11 @@ const formPage = eta.compile(
 <label for="full_name">Your name</label>
 <input id="full_name" name="full_name" type="text" value="<%= it.fullName %>" autocomplete="name" required maxlength="${limits.full_name_code_points_max}"${mark("full_name")}>
 <% if (it.fixedEmail) { %>
-<span class="label" id="address">E-mail address</span>
+<span class="label" id="address">Email address</span>
 <p aria-labelledby="address"><%= it.fixedEmail %></p>
 <input type="hidden" name="username" value="<%= it.fixedEmail %>" autocomplete="username">
 <% } else { %>
-<label for="email">E-mail address</label>
+<label for="email">Email address</label>
 <input id="email" name="email" type="email" value="<%= it.email %>" autocomplete="username" required maxlength="${limits.email_code_points_max}"${mark("email")}>
 <% } %>
 <label for="password">Password</label>

@@ -143,7 +143,7 @@ function problemOf({ fullName, email }: Entries, password: string): Problem | nu
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return { field: "full_name", text: nameProblems[badName.msg] ?? badName.msg };
   if (!isEmailAddress(email, limits.email_code_points_max)) {
-    return { field: "email", text: "Enter a valid e-mail address." };
+    return { field: "email", text: "Enter a valid email address." };
   }
   if (codePoints(password) < limits.password_code_points_min) {
     const least = limits.password_code_points_min;
