@@ -2,7 +2,7 @@
  * Pages outside the API that need no API key: uploaded pictures, and small pages behind links in emails. No scripts, no
  * external assets; every answer has headers that keep a browser from sniffing types or running anything.
  */
-import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
+import { errorBody, errorCodes, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { HttpReply, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
@@ -40,6 +40,16 @@ export interface PageRoute {
   /** Also served for a deactivated organization. */
   readonly servesDeactivated?: true;
   readonly serve: (request: PageRequest) => HttpReply | Promise<HttpReply>;
+}
+
+type PageMethod = PageRequest["method"];
+
+function methodsOf({ takesForms }: PageRoute): readonly PageMethod[] {
+  return takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
+}
+
+export function takesMethod(route: PageRoute, method: string): method is PageMethod {
+  return methodsOf(route).some((one) => one === method);
 }
 
 /** @param policy the Content-Security-Policy */
@@ -83,4 +93,10 @@ export function redirectPage(location: string): HttpReply {
 /** A rejection in the usual envelope. */
 export function errorPage(refused: Refusal): HttpReply {
   return { status: errorCodes[refused.code].status, body: JSON.stringify(errorBody(refused)), headers: guards };
+}
+
+export function methodRefusal(route: PageRoute): HttpReply {
+  const allowed = methodsOf(route);
+  const refused = errorPage(refuse.methodNotAllowed([...allowed]));
+  return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
 }

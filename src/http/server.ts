@@ -21,7 +21,7 @@ import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
-import { errorPage, type PageRoute } from "./pages.ts";
+import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
 import { preflight } from "./preflight.ts";
 import { nameOf } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
@@ -360,12 +360,7 @@ export class HttpServer {
     );
     if (route === undefined) return errorPage(refuse.notFound());
     const { method, contentType } = head;
-    const isSent = method === "POST" && route.takesForms === true;
-    if (method !== "GET" && method !== "HEAD" && !isSent) {
-      const allowed = route.takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
-      const refused = errorPage(refuse.methodNotAllowed(allowed));
-      return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
-    }
+    if (!takesMethod(route, method)) return methodRefusal(route);
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
