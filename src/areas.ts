@@ -8,6 +8,7 @@ import { emailChangePages } from "./http/email-change.ts";
 import { filePages } from "./http/file-pages.ts";
 import { healthPages } from "./http/health.ts";
 import { joinPages } from "./http/join.ts";
+import { passwordResetPages } from "./http/password-reset.ts";
 import type { Passwords } from "./http/passwords.ts";
 import { picturePages } from "./http/picture-pages.ts";
 import { Pictures } from "./http/pictures.ts";
@@ -233,6 +234,7 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...apiDocumentPages(tools),
       ...emailChangePages,
       ...joinPages(tools),
+      ...passwordResetPages(tools),
       ...staticPages,
       ...picturePages,
       ...thumbnailPages(new Thumbnails(pictures)),

@@ -86,8 +86,7 @@ export class HttpServer {
   drain(): Promise<void> {
     this.#isDraining = true;
     this.#options.app.stopListening();
-    if (this.#pending === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onQuiet.push(resolve));
+    return this.#pending === 0 ? Promise.resolve() : new Promise((resolve) => this.#onQuiet.push(resolve));
   }
 
   /** Rejects requests whose bodies are still arriving: nothing may begin in an organization that is closing. */

@@ -10,8 +10,8 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { HttpReply } from "../runtime/calls.ts";
 import { type Coding, chooseCoding } from "./accepted-encoding.ts";
-import { messagePage } from "./message-page.ts";
 import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { messagePage } from "./small-pages.ts";
 
 /** Where the build is: the same from the sources and from the built program. */
 export const builtPageFolder = fileURLToPath(new URL("../../packages/web/dist", import.meta.url));
