@@ -28,6 +28,7 @@ import { messagesArea } from "./messages.ts";
 import { missedMessagesArea } from "./missed-messages.ts";
 import { mutedUsersArea } from "./muted-users.ts";
 import { navigationViewsArea } from "./navigation-views.ts";
+import { passwordResetArea } from "./password-reset.ts";
 import { playgroundsArea } from "./playgrounds.ts";
 import { presenceArea } from "./presence.ts";
 import { profileFieldsArea } from "./profile-fields.ts";
@@ -81,6 +82,7 @@ const areasByName = {
   missedMessagesArea,
   mutedUsersArea,
   navigationViewsArea,
+  passwordResetArea,
   playgroundsArea,
   presenceArea,
   profileFieldsArea,

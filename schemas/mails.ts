@@ -55,6 +55,10 @@ export const mailTemplates = {
   "confirm-new-address": Type.Object({ email: Type.String(), newEmail: Type.String(), link: Type.String() }),
   /** Sent to the old address after the link was followed. */
   "address-changed": Type.Object({ newEmail: Type.String() }),
+  /** `link` contains the key. */
+  "password-reset": Type.Object({ email: Type.String(), link: Type.String() }),
+  /** Sent after a link was used. */
+  "password-changed": Type.Object({ email: Type.String() }),
   /** Sent to an address without an account. `at`: when the link expires, in milliseconds since 1970; null: never. */
   invitation: Type.Object({
     inviter: Type.String(),

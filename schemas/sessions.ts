@@ -150,7 +150,7 @@ export const sessionsArea = defineArea({
   tables: {
     sessions: defineTable<string, SessionRecord>({
       fields: ["hash", "id", "userId", "createdAt", "lastUsedAt", "client", "host", "dueAt", "timer"],
-      dates: ["createdAt", "lastUsedAt"],
+      dates: ["createdAt", "lastUsedAt", "dueAt"],
     }),
   },
   counters: ["session"],

@@ -7,6 +7,7 @@
  */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { ensureWebBuilt } from "../packages/web/build.mjs";
 import { buildTests, testFiles } from "./build-tests.mjs";
 import { runTests } from "./run-tests.mjs";
 import { Failures } from "./test-failures.mjs";
@@ -59,6 +60,8 @@ for (const [index, { output, isOk }] of checks.entries()) {
 
 if (failed === 0) {
   process.stdout.write("# tests\n");
+  // Servers read the page at their start, which must not be in the middle of a build.
+  await ensureWebBuilt();
   const chosen = testFiles().filter(isChosen);
   const chosenOnNode = onNode(isDeep && words.length === 0 ? testFiles() : chosen);
   const groups = await buildTests([

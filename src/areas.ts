@@ -8,6 +8,7 @@ import { emailChangePages } from "./http/email-change.ts";
 import { filePages } from "./http/file-pages.ts";
 import { healthPages } from "./http/health.ts";
 import { joinPages } from "./http/join.ts";
+import { passwordResetPages } from "./http/password-reset.ts";
 import type { Passwords } from "./http/passwords.ts";
 import { picturePages } from "./http/picture-pages.ts";
 import { Pictures } from "./http/pictures.ts";
@@ -60,7 +61,7 @@ import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import { thumbnailPages } from "./http/thumbnail-pages.ts";
 import { Thumbnails } from "./http/thumbnails.ts";
-import { webPages } from "./http/web-pages.ts";
+import { type WebPage, webPages } from "./http/web-pages.ts";
 import { alertWordsState } from "./queries/alert-words.ts";
 import { botsState } from "./queries/bots.ts";
 import { channelFoldersState } from "./queries/channel-folders.ts";
@@ -100,6 +101,8 @@ export interface AreaTools {
   readonly siteOf: (realm: Realm) => string;
   /** When this process began to serve, in milliseconds. */
   readonly startedAt: number;
+  /** null if it is not built. */
+  readonly webPage: WebPage | null;
 }
 
 /** What the routes of some areas need besides the realm of a request. */
@@ -231,11 +234,12 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...apiDocumentPages(tools),
       ...emailChangePages,
       ...joinPages(tools),
+      ...passwordResetPages(tools),
       ...staticPages,
       ...picturePages,
       ...thumbnailPages(new Thumbnails(pictures)),
       ...filePages(temporaryUrls),
-      ...webPages,
+      ...webPages(tools.webPage),
     ],
     fileBytesMax: mebibytes(config.maxFileUploadSizeMib),
   };

@@ -11,6 +11,7 @@ import {
   listUsersOperation,
   newKeyOperation,
   reactivateUserOperation,
+  resetLinkOperation,
   setPasswordOperation,
   setRoleOperation,
 } from "./admin/user-operations.ts";
@@ -109,6 +110,12 @@ function addCredentialCommands(program: Program): void {
         lines: [password === undefined ? `the password of ${email} is set` : `password of ${email}: ${password}`],
       }));
     });
+
+  accountCommand(program, "reset-link")
+    .description("print a link that sets a new password for an account, once, within 24 hours")
+    .action((email: string, options: RealmOptions) =>
+      perform(resetLinkOperation, { realm: options.realm, email }, options, ({ link }) => ({ lines: [link] })),
+    );
 
   accountCommand(program, "new-key")
     .description("give an account a new API key and write its zuliprc; all earlier keys are revoked")

@@ -9,6 +9,7 @@ import { StoppedAsStandby } from "./cluster-membership.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
+import { BadWebPage } from "./http/web-pages.ts";
 import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
 import { createLog, type Log } from "./log.ts";
@@ -29,7 +30,15 @@ const output = new LineWriter(1, (count) => `(${count} lines could not be writte
 /** A later start may succeed. */
 const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost, JournalLost, ClusterSilent] as const;
 /** Only the operator can mend it: another start would end in the same way. */
-const broken = [BadConfig, DamagedData, DataFolderDamaged, JournalDamaged, StoreTooNew, ClusterUnusable] as const;
+const broken = [
+  BadConfig,
+  DamagedData,
+  DataFolderDamaged,
+  JournalDamaged,
+  StoreTooNew,
+  ClusterUnusable,
+  BadWebPage,
+] as const;
 
 function say(line: string): void {
   output.write(`${line}\n`);

@@ -8,6 +8,7 @@ import { isClusterMember } from "./cluster-membership.ts";
 import type { Config } from "./config.ts";
 import { offline } from "./journal/durability.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
+import { siteOf } from "./mail-config.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import type { Realm } from "./runtime/realm.ts";
@@ -87,7 +88,7 @@ function spaceOf({ config, dataDir }: OfflineTools): DiskSpace {
   });
 }
 
-function siteOf({ siteUrl, host, port }: Config): string {
+function addressOf({ siteUrl, host, port }: Config): string {
   return siteUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
@@ -105,7 +106,7 @@ class StoppedFolder {
     this.#tools = tools;
     const { dataDir } = tools;
     this.ports = {
-      ...creationPorts({ dataDir, root, clock: systemClock, alarm: tools.alarm }, () => siteOf(tools.config)),
+      ...creationPorts({ dataDir, root, clock: systemClock, alarm: tools.alarm }, () => addressOf(tools.config)),
       dataDir,
       now: () => systemClock.now(),
       realms: () => root.realms(),
@@ -118,6 +119,7 @@ class StoppedFolder {
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),
       sendTestMail: (to) => sendTestMail(tools.config, dataDir, to, systemClock.now()),
+      siteOf: (entry) => siteOf(addressOf(tools.config), entry),
       acceptsWrites: () => space.acceptsWrites(),
       server: () => null,
     };

@@ -4,6 +4,7 @@ import { programVersion } from "../schemas/server.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import type { Config } from "./config.ts";
 import { onceDurable } from "./journal/gate.ts";
+import { siteOf } from "./mail-config.ts";
 import type { MetricSources } from "./metric-families.ts";
 import type { RealmCreationTools } from "./realm-creation.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -47,6 +48,7 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       return realm.use.during(durably(realm, work));
     },
     sendTestMail: (to) => sendTestMail(parts.config, dataDir, to, clock.now()),
+    siteOf: (entry) => siteOf(parts.config.siteUrl ?? parts.url(), entry),
     acceptsWrites: parts.acceptsWrites,
     server: () => ({
       version: programVersion,

@@ -14,6 +14,7 @@ import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { AccessLine } from "./http/access-log.ts";
 import { verifyKey } from "./http/authentication.ts";
+import { builtPageFolder, loadWebPage, type WebPage } from "./http/web-pages.ts";
 import { JournalLost } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { Meters } from "./metrics/meters.ts";
@@ -73,6 +74,8 @@ export interface RunningServer {
 export interface ServerTools {
   readonly log: Log;
   readonly clock?: Clock;
+  /** The folder of the built web page, if it is elsewhere than the build leaves it. */
+  readonly webFolder?: string;
   /** Ends the process when a commit failed (M5) or the data folder was lost to another owner. Must not return. */
   readonly die: (error: unknown) => never;
   /** Whether the operator has asked the process to stop, while it waits in a cluster. */
@@ -80,7 +83,7 @@ export interface ServerTools {
 }
 
 /**
- * @throws BadConfig, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with a
+ * @throws BadConfig, BadWebPage, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with a
  *   message of one line
  */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
@@ -88,6 +91,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   const dataDir = resolve(config.dataDir);
   const { app, kind } = await createApp(config, tools.log);
   await checkHost(config.host);
+  const webPage = loadWebPage(tools.webFolder ?? builtPageFolder);
   makeDataDir(dataDir);
   // Created before the first write: on a full disk it frees space for a start.
   const hubs = new OpenHubs();
@@ -98,7 +102,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
     const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
-    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs });
+    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs, webPage });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
@@ -160,6 +164,7 @@ interface StartContext {
   readonly dataDir: string;
   readonly space: DiskSpace;
   readonly hubs: OpenHubs;
+  readonly webPage: WebPage | null;
 }
 
 interface StartContextWithRoot extends StartContext {
@@ -244,6 +249,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
     hubOf,
     startedAt,
     siteOf,
+    webPage: context.webPage,
     onFailedLogin(by, address) {
       meters.failedLogins.add(by);
       log.warn({ address }, `failed login: wrong ${by}`);

@@ -12,6 +12,7 @@ import { Passwords } from "./http/passwords.ts";
 import { countFailedKey, type FailedLogin, personName, RateLimits } from "./http/rate-limits.ts";
 import { HttpServer } from "./http/server.ts";
 import { SessionCookies } from "./http/session-cookies.ts";
+import type { WebPage } from "./http/web-pages.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { ByteBudget } from "./runtime/byte-budget.ts";
@@ -32,6 +33,8 @@ export interface TransportTools {
   readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
   readonly onFailedLogin: FailedLogin;
+  /** null if it is not built. */
+  readonly webPage: WebPage | null;
   /** Absent if requests are not logged. */
   readonly onRequest?: (line: AccessLine) => void;
 }
@@ -44,13 +47,20 @@ export function tlsOf(config: Config): TlsOptions | null {
 /** HTTP and WebSocket on one app, calling the same operations. */
 export function createTransports(
   config: Config,
-  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, onRequest }: TransportTools,
+  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, webPage, onRequest }: TransportTools,
 ) {
   const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
   const remembered = new RememberedCredentials();
   const sessionCookies = new SessionCookies();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
+  const { bindings, pages, fileBytesMax } = createOperations(config, {
+    passwords,
+    rates,
+    hubOf,
+    siteOf,
+    startedAt,
+    webPage,
+  });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
     bytesMax: limits.unsent_bytes_max,

@@ -15,6 +15,7 @@ import { groupsDecisions } from "./groups.ts";
 import { invitesDecisions } from "./invites.ts";
 import { linkifiersDecisions } from "./linkifiers.ts";
 import { membershipDecisions } from "./membership.ts";
+import { passwordResetDecisions } from "./password-reset.ts";
 import { playgroundsDecisions } from "./playgrounds.ts";
 import { profileFieldsDecisions } from "./profile-fields.ts";
 import { profileValuesDecisions } from "./profile-values.ts";
@@ -47,6 +48,7 @@ export const realmAreas = [
   invitesDecisions,
   linkifiersDecisions,
   membershipDecisions,
+  passwordResetDecisions,
   playgroundsDecisions,
   profileFieldsDecisions,
   profileValuesDecisions,

@@ -19,6 +19,7 @@ import { botUpdates } from "../rules/bot-events.ts";
 import { watchers } from "../rules/channel-events.ts";
 import { deactivationMail } from "../rules/mail.ts";
 import { notificationBotId } from "../rules/notification-bot.ts";
+import { revokeResets } from "../rules/password-resets.ts";
 import { endQueues, visibilityEvents } from "../rules/user-visibility.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { holderLeaves, holderReturns } from "./realm-holders.ts";
@@ -80,7 +81,8 @@ function endOf(view: View, user: UserRecord): Effect[] {
 }
 
 /**
- * Deletes the user's pending emails and unconfirmed email changes. Bots have neither, so nothing is scanned for them.
+ * Deletes the user's pending emails, unconfirmed email changes and links that set a password. Bots have none of them, so
+ * nothing is scanned for them.
  */
 function pendingMail(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
@@ -91,6 +93,7 @@ function pendingMail(view: View, user: UserRecord): Effect[] {
     effects.remove("missedMessages", user.id),
     ...mails.map(({ key }) => effects.remove("mails", key)),
     ...changes.map(({ key }) => effects.remove("emailChanges", key)),
+    ...revokeResets(view, user.id),
   ];
 }
 

@@ -28,3 +28,11 @@ export function replaceKeys(view: View, userId: number, hash: string): Effect[] 
     effects.put("apiKeys", hash, newApiKey(view, userId, hash, "kept")),
   ];
 }
+
+/** Revokes the keys of logins. Keys that were written down stay (D135). */
+export function endLoginKeys(view: View, userId: number): Effect[] {
+  return view
+    .apiKeysOf(userId)
+    .filter((key) => !key.isKept)
+    .map((key) => effects.remove("apiKeys", key.hash));
+}

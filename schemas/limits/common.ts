@@ -22,6 +22,9 @@ export const commonLimits = {
   url_query_bytes_max: 16 * 1024,
   /** Bytes in a multipart body besides the file. */
   upload_margin_bytes: 64 * 1024,
+  /** The web page, its assets and their compressed copies, which are in memory. */
+  web_bytes_max: 32 * 1024 * 1024,
+  web_files_max: 1000,
   code_highlight_ms_max: 250,
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,

@@ -22,6 +22,7 @@ import {
   listUsersOperation,
   newKeyOperation,
   reactivateUserOperation,
+  resetLinkOperation,
   setPasswordOperation,
   setRoleOperation,
 } from "./user-operations.ts";
@@ -39,6 +40,7 @@ export const adminOperations: readonly AdminOperation[] = [
   reactivateUserOperation,
   setRoleOperation,
   setPasswordOperation,
+  resetLinkOperation,
   newKeyOperation,
   grantEmailChangesOperation,
   listDeadLettersOperation,

@@ -43,6 +43,8 @@ export interface AdminPorts {
    * @throws DataFolderInUse, AdminFailure; then it does not exist
    */
   createRealm(wanted: WantedRealm): Promise<string>;
+  /** The organization's address for links, without a trailing slash. */
+  siteOf(entry: RealmEntry): string;
   /** null: too many are waiting. */
   hashPassword(password: string): Promise<string | null>;
   newKey(): { readonly key: string; readonly hash: string };

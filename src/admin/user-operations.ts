@@ -5,6 +5,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { resetLink } from "../domain/password-resets.ts";
 import { checkFullName, isEmailAddress } from "../domain/text.ts";
 import { AdminFailure, defineOperation, emailParam, realmParam } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -123,6 +124,21 @@ export const setPasswordOperation = defineOperation({
       return ask(opened, command({ actor: "user", id }, "user.change-settings", change, id));
     });
     return chosen.shown as { readonly password?: string };
+  },
+});
+
+export const resetLinkOperation = defineOperation({
+  name: "reset-link",
+  summary: "Makes a link that sets a new password for an account, once, within 24 hours. Earlier links are revoked.",
+  params: { ...realmParam, email: emailParam },
+  async run({ realm: label, email }, ports) {
+    const entry = entryOf(ports, label);
+    const { key, hash: keyHash } = ports.newKey();
+    await ports.withRealm(entry, (opened) => {
+      const { email: stored } = accountOf(opened, email);
+      return ask(opened, command(realm, "password.reset-link", { email: stored, keyHash }, null));
+    });
+    return { link: resetLink(ports.siteOf(entry), key) };
   },
 });
 

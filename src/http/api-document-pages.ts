@@ -6,6 +6,7 @@
 import { refuse } from "../../schemas/errors.ts";
 import { type DocumentName, type EncodedDocument, encodedDocument } from "../api-documents/documents.ts";
 import type { HttpReply } from "../runtime/calls.ts";
+import { chooseCoding } from "./accepted-encoding.ts";
 import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
@@ -21,7 +22,8 @@ function serve(name: DocumentName, rates: RateLimits, request: PageRequest): Htt
   if (request.rest !== "") return errorPage(refuse.notFound());
   const state = rates.take("anonymous", request.address());
   if (state !== null && state.retryAfterS > 0) return refused(refuse.rateLimitHit(state.retryAfterS));
-  const { ifNoneMatch, acceptsGzip } = request;
+  const { ifNoneMatch, acceptEncoding } = request;
+  const acceptsGzip = chooseCoding(acceptEncoding, ["gzip"]) !== null;
   return encodedDocument(name).then((document) => replyWith(document, ifNoneMatch, acceptsGzip));
 }
 

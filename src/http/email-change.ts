@@ -10,10 +10,10 @@ import { isEmailAddress } from "../domain/text.ts";
 import { type Call, type HttpReply, requireCaller } from "../runtime/calls.ts";
 import { ok, type Reply } from "../runtime/results.ts";
 import { hashApiKey } from "./authentication.ts";
-import { messagePage } from "./message-page.ts";
 import type { PageRequest, PageRoute } from "./pages.ts";
 import { newApiKey } from "./secrets.ts";
 import { originOf } from "./site.ts";
+import { messagePage } from "./small-pages.ts";
 
 const prefix = "/accounts/confirm_new_email/";
 

@@ -36,13 +36,22 @@ const shownTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-export const fileGuards: HttpReply["headers"] = [
-  ["X-Content-Type-Options", "nosniff"],
-  ["Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox"],
-  ["Referrer-Policy", "no-referrer"],
-  // Permissions change: a client may cache the file, but must revalidate it each time.
-  ["Cache-Control", "private, no-cache"],
-];
+/** @param sandbox what the file may do that others may not */
+function guardsOf(sandbox: string): HttpReply["headers"] {
+  const policy = "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox";
+  return [
+    ["X-Content-Type-Options", "nosniff"],
+    ["Content-Security-Policy", `${policy}${sandbox}`],
+    ["Referrer-Policy", "no-referrer"],
+    // Permissions change: a client may cache the file, but must revalidate it each time.
+    ["Cache-Control", "private, no-cache"],
+  ];
+}
+
+export const fileGuards = guardsOf("");
+
+/** A browser's player requests the file once more, with a cookie only from the same origin. No script can run in it. */
+const playerGuards = guardsOf(" allow-same-origin");
 
 const downloadPrefix = "download/";
 
@@ -96,7 +105,10 @@ async function answerWith(
 ): Promise<HttpReply> {
   const { file, size } = attachment;
   const etag = `"${file}"`;
-  const headers: HttpReply["headers"] = [...fileGuards, ["Accept-Ranges", "bytes"], ["ETag", etag]];
+  const extension = /\.([^.]+)$/.exec(attachment.pathName)?.[1]?.toLowerCase() ?? "";
+  const shown = isDownload ? undefined : ownProperty(shownTypes, extension);
+  const guards = /^(?:audio|video)\//.test(shown ?? "") ? playerGuards : fileGuards;
+  const headers: HttpReply["headers"] = [...guards, ["Accept-Ranges", "bytes"], ["ETag", etag]];
   if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
   const wanted: ByteRange = ifRange === "" || ifRange === etag ? readRange(range, size) : { kind: "whole" };
   if (wanted.kind === "unsatisfiable") {
@@ -105,8 +117,6 @@ async function answerWith(
   const { start, length } = wanted.kind === "part" ? wanted : { start: 0, length: size };
   const slice = await openSlice(realm, file, start, length, release);
   if (slice === null) return errorPage(refuse.notFound("File not found"));
-  const extension = /\.([^.]+)$/.exec(attachment.pathName)?.[1]?.toLowerCase() ?? "";
-  const shown = isDownload ? undefined : ownProperty(shownTypes, extension);
   const described: HttpReply["headers"] = [
     ...headers,
     ["Content-Disposition", disposition(shown === undefined ? "attachment" : "inline", attachment.name)],

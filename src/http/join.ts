@@ -10,11 +10,12 @@ import { kindOf, standing } from "../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
 import type { HttpReply } from "../runtime/calls.ts";
 import { hashApiKey } from "./authentication.ts";
-import { type JoinField, joinEndPage, joinedPage, joinFormPage } from "./join-pages.ts";
+import { type JoinField, joinedPage, joinFormPage } from "./join-pages.ts";
 import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import type { Passwords } from "./passwords.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { messagePage, tooManyPage } from "./small-pages.ts";
 import { startSession } from "./start-session.ts";
 
 const prefix = "/join/";
@@ -44,7 +45,7 @@ function serve(request: PageRequest, tools: JoinTools): HttpReply | Promise<Http
   const { rates } = tools;
   const address = request.address();
   const looked = rates.take("anonymous", address);
-  if (looked !== null && looked.retryAfterS > 0) return tooMany(looked.retryAfterS);
+  if (looked !== null && looked.retryAfterS > 0) return tooManyPage(looked.retryAfterS);
   // A page of another site could make a user work in an account that somebody else can read.
   if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
   const invitation = invitationOf(request);
@@ -61,13 +62,7 @@ function invitationOf({ realm, rest }: PageRequest): InvitationRecord | undefine
 }
 
 function endedPage(state: keyof typeof ends): HttpReply {
-  return joinEndPage(404, { title: "This link is not valid", text: ends[state] });
-}
-
-function tooMany(retryAfterS: number): HttpReply {
-  const seconds = Math.ceil(retryAfterS);
-  const page = joinEndPage(429, { title: "Too many attempts", text: `Try again in ${seconds} seconds.` });
-  return { ...page, headers: [...page.headers, ["Retry-After", String(seconds)]] };
+  return messagePage(404, { title: "This link is not valid", text: ends[state] });
 }
 
 interface Entries {
@@ -106,7 +101,7 @@ interface Submission extends JoinTools {
 async function submit(request: PageRequest, invitation: InvitationRecord, tools: Submission): Promise<HttpReply> {
   const { realm } = request;
   const sent = request.form();
-  if ("kind" in sent) return joinEndPage(400, { title: "This form cannot be read", text: "Go back and try again." });
+  if ("kind" in sent) return messagePage(400, { title: "This form cannot be read", text: "Go back and try again." });
   const text = (name: string) => sent.values.get(name) ?? "";
   const email = kindOf(invitation) === "mail" ? invitation.email : text("email").trim();
   const entries = { fullName: text("full_name").trim(), email };
@@ -118,7 +113,7 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
 
   // Counted before the slow hash, or many concurrent attempts would all pass; successful attempts are not counted.
   const attempt = tools.rates.take("login", tools.address);
-  if (attempt !== null && attempt.retryAfterS > 0) return tooMany(attempt.retryAfterS);
+  if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
   const page = state === "used" ? null : await join(request, invitation, { ...entries, password }, tools);
   if (page?.status === 200) tools.rates.giveBack("login", tools.address);
   if (page !== null) return page;
@@ -143,7 +138,7 @@ function problemOf({ fullName, email }: Entries, password: string): Problem | nu
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return { field: "full_name", text: nameProblems[badName.msg] ?? badName.msg };
   if (!isEmailAddress(email, limits.email_code_points_max)) {
-    return { field: "email", text: "Enter a valid e-mail address." };
+    return { field: "email", text: "Enter a valid email address." };
   }
   if (codePoints(password) < limits.password_code_points_min) {
     const least = limits.password_code_points_min;
@@ -199,7 +194,7 @@ function refusedPage(
 }
 
 function unavailable(): HttpReply {
-  return joinEndPage(503, { title: "The account cannot be created right now", text: "Try again later." });
+  return messagePage(503, { title: "The account cannot be created right now", text: "Try again later." });
 }
 
 async function ownLogin(

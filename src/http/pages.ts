@@ -2,7 +2,7 @@
  * Pages outside the API that need no API key: uploaded pictures, and small pages behind links in emails. No scripts, no
  * external assets; every answer has headers that keep a browser from sniffing types or running anything.
  */
-import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
+import { errorBody, errorCodes, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { HttpReply, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
@@ -25,9 +25,7 @@ export interface PageRequest {
   readonly ifNoneMatch: string;
   readonly range: string;
   readonly ifRange: string;
-  /** The client can read gzip, or Brotli. */
-  readonly acceptsGzip: boolean;
-  readonly acceptsBrotli: boolean;
+  readonly acceptEncoding: string;
   /** The authenticated user; null without credentials or with invalid ones. */
   readonly viewer: () => UserRecord | null;
 }
@@ -42,6 +40,16 @@ export interface PageRoute {
   /** Also served for a deactivated organization. */
   readonly servesDeactivated?: true;
   readonly serve: (request: PageRequest) => HttpReply | Promise<HttpReply>;
+}
+
+type PageMethod = PageRequest["method"];
+
+function methodsOf({ takesForms }: PageRoute): readonly PageMethod[] {
+  return takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
+}
+
+export function takesMethod(route: PageRoute, method: string): method is PageMethod {
+  return methodsOf(route).some((one) => one === method);
 }
 
 /** @param policy the Content-Security-Policy */
@@ -85,4 +93,10 @@ export function redirectPage(location: string): HttpReply {
 /** A rejection in the usual envelope. */
 export function errorPage(refused: Refusal): HttpReply {
   return { status: errorCodes[refused.code].status, body: JSON.stringify(errorBody(refused)), headers: guards };
+}
+
+export function methodRefusal(route: PageRoute): HttpReply {
+  const allowed = methodsOf(route);
+  const refused = errorPage(refuse.methodNotAllowed([...allowed]));
+  return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
 }

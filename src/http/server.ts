@@ -13,7 +13,6 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
-import { accepts } from "./accepted-encoding.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
@@ -22,7 +21,7 @@ import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
-import { errorPage, type PageRoute } from "./pages.ts";
+import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
 import { preflight } from "./preflight.ts";
 import { nameOf } from "./rate-limits.ts";
 import { refused } from "./refused.ts";
@@ -87,8 +86,7 @@ export class HttpServer {
   drain(): Promise<void> {
     this.#isDraining = true;
     this.#options.app.stopListening();
-    if (this.#pending === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onQuiet.push(resolve));
+    return this.#pending === 0 ? Promise.resolve() : new Promise((resolve) => this.#onQuiet.push(resolve));
   }
 
   /** Rejects requests whose bodies are still arriving: nothing may begin in an organization that is closing. */
@@ -361,12 +359,7 @@ export class HttpServer {
     );
     if (route === undefined) return errorPage(refuse.notFound());
     const { method, contentType } = head;
-    const isSent = method === "POST" && route.takesForms === true;
-    if (method !== "GET" && method !== "HEAD" && !isSent) {
-      const allowed = route.takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
-      const refused = errorPage(refuse.methodNotAllowed(allowed));
-      return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
-    }
+    if (!takesMethod(route, method)) return methodRefusal(route);
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
     responder.leavesThrough(realm.gate);
@@ -383,8 +376,7 @@ export class HttpServer {
       isFromForeignPage: isFromForeignPage(head),
       range: head.range,
       ifRange: head.ifRange,
-      acceptsGzip: accepts(head.acceptEncoding, "gzip"),
-      acceptsBrotli: accepts(head.acceptEncoding, "br"),
+      acceptEncoding: head.acceptEncoding,
       form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
       address,
       viewer: () => this.#viewer(realm, head, address()),

@@ -1,16 +1,102 @@
 /**
- * The page (docs/web.md) and its assets, from the files that packages/web/build.mjs has made. They are read once, and
- * again when a newer build is there. Without a build the server has no page: its API works as before.
+ * The page (docs/web.md): `GET /` and the files that it loads from `/assets/`, which packages/web/build.mjs makes. All of
+ * them are read at the start: a request never reaches the disk, and a new build does not mix with the one that is served.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { extname } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { HttpReply } from "../runtime/calls.ts";
+import { type Coding, chooseCoding } from "./accepted-encoding.ts";
 import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { messagePage } from "./small-pages.ts";
 
-/** The same from the sources and from the built program. */
-const folder = new URL("../../packages/web/dist/", import.meta.url);
+/** Where the build is: the same from the sources and from the built program. */
+export const builtPageFolder = fileURLToPath(new URL("../../packages/web/dist", import.meta.url));
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+/** Copies that the build makes, in the order of preference. */
+const endings: readonly (readonly [Coding, string])[] = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+];
+
+interface WebFile {
+  readonly contentType: string;
+  readonly plain: Buffer;
+  readonly compressed: ReadonlyMap<Coding, Buffer>;
+  readonly etag: string;
+}
+
+export interface WebPage {
+  readonly index: WebFile;
+  /** By name, without a folder. */
+  readonly assets: ReadonlyMap<string, WebFile>;
+}
+
+/** The page is there, but cannot be served. */
+export class BadWebPage extends Error {
+  override readonly name = "BadWebPage";
+}
+
+/**
+ * @returns null if the page is not built
+ * @throws BadWebPage
+ */
+export function loadWebPage(folder: string): WebPage | null {
+  if (!existsSync(join(folder, "index.html"))) return null;
+  try {
+    const reader = new BoundedReader(folder);
+    const assetsFolder = join(folder, "assets");
+    const names = readdirSync(assetsFolder).filter((name) => extname(name) in contentTypes);
+    const index = readWebFile(join(folder, "index.html"), reader);
+    return { index, assets: new Map(names.map((name) => [name, readWebFile(join(assetsFolder, name), reader)])) };
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error)) throw error;
+    throw new BadWebPage(`the page in ${folder} cannot be read: ${error.message}. Build it again: npm run build`);
+  }
+}
+
+/** Reads files until they are too many, or too large together (S3). */
+class BoundedReader {
+  readonly #folder: string;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read(path: string): Buffer {
+    this.#files++;
+    this.#bytes += statSync(path).size;
+    if (this.#files > limits.web_files_max || this.#bytes > limits.web_bytes_max) {
+      const most = `${limits.web_files_max} files or ${limits.web_bytes_max} bytes`;
+      throw new BadWebPage(`the page in ${this.#folder} has more than ${most}. Build it again: npm run build`);
+    }
+    return readFileSync(path);
+  }
+}
+
+function readWebFile(path: string, reader: BoundedReader): WebFile {
+  const plain = reader.read(path);
+  const copies = endings.filter(([, ending]) => existsSync(path + ending));
+  return {
+    contentType: contentTypes[extname(path)] ?? "application/octet-stream",
+    plain,
+    compressed: new Map(copies.map(([coding, ending]) => [coding, reader.read(path + ending)])),
+    etag: `"${createHash("sha256").update(plain).digest("hex").slice(0, 32)}"`,
+  };
+}
 
 const policy = [
   "default-src 'none'",
@@ -30,77 +116,48 @@ const guards: HttpReply["headers"] = [
   ...guardedBy(policy).filter(([name]) => name !== "Referrer-Policy"),
   ["Referrer-Policy", "same-origin"],
   ["Cross-Origin-Opener-Policy", "same-origin"],
+  ["Cross-Origin-Resource-Policy", "same-origin"],
 ];
 
-const contentTypes: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".woff2": "font/woff2",
-};
-
-interface WebFile {
-  readonly contentType: string;
-  readonly plain: Buffer;
-  /** Null: the format is compressed already. */
-  readonly compressed: { readonly br: Buffer; readonly gzip: Buffer } | null;
-  readonly etag: string;
-}
-
-interface Build {
-  readonly builtAt: number;
-  readonly files: ReadonlyMap<string, WebFile>;
-}
-
-function readBuild(builtAt: number): Build {
-  const names = ["index.html", ...readdirSync(new URL("assets/", folder)).map((name) => `assets/${name}`)];
-  const known = new Set(names);
-  const files = new Map<string, WebFile>();
-  for (const name of names) {
-    const contentType = contentTypes[extname(name)];
-    if (contentType === undefined) continue;
-    const plain = readFileSync(new URL(name, folder));
-    const isCompressed = name === "index.html" || known.has(`${name}.gz`);
-    const read = (ending: string) => readFileSync(new URL(`${name}.${ending}`, folder));
-    const compressed = isCompressed ? { br: read("br"), gzip: read("gz") } : null;
-    const etag = `"${createHash("sha256").update(plain).digest("hex").slice(0, 32)}"`;
-    files.set(name, { contentType, plain, compressed, etag });
-  }
-  return { builtAt, files };
-}
-
-let build: Build | null = null;
-
-function fileOf(name: string): WebFile | null {
-  const builtAt = statSync(new URL("built-from", folder), { throwIfNoEntry: false })?.mtimeMs;
-  if (builtAt === undefined) return null;
-  if (build?.builtAt !== builtAt) build = readBuild(builtAt);
-  return build.files.get(name) ?? null;
-}
-
-/** The page itself is asked for again each time; an asset's name changes with its content. */
-function serve(name: string, caching: string, { ifNoneMatch, acceptsGzip, acceptsBrotli }: PageRequest): HttpReply {
-  const file = fileOf(name);
-  if (file === null) return errorPage(refuse.notFound());
+function reply(file: WebFile, caching: string, { ifNoneMatch, acceptEncoding }: PageRequest): HttpReply {
   const { contentType, plain, compressed, etag } = file;
   const headers: HttpReply["headers"] = [
     ...guards,
     ["Cache-Control", caching],
     ["ETag", etag],
-    ...(compressed === null ? [] : [["Vary", "Accept-Encoding"] as const]),
+    ...(compressed.size === 0 ? [] : [["Vary", "Accept-Encoding"] as const]),
   ];
   if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
-  const coding = acceptsBrotli ? "br" : acceptsGzip ? "gzip" : null;
-  if (compressed === null || coding === null) return { status: 200, body: plain, contentType, headers };
-  return { status: 200, body: compressed[coding], contentType, headers: [...headers, ["Content-Encoding", coding]] };
+  const coding = chooseCoding(acceptEncoding, [...compressed.keys()]);
+  const body = coding === null ? undefined : compressed.get(coding);
+  if (coding === null || body === undefined) return { status: 200, body: plain, contentType, headers };
+  return { status: 200, body, contentType, headers: [...headers, ["Content-Encoding", coding]] };
 }
 
-export const webPages: readonly PageRoute[] = [
-  {
-    prefix: "/assets/",
-    servesDeactivated: true,
-    serve: (request) => serve(`assets/${request.rest}`, "public, max-age=31536000, immutable", request),
-  },
-  { prefix: "/", isWhole: true, servesDeactivated: true, serve: (request) => serve("index.html", "no-cache", request) },
-];
+const notBuilt = {
+  title: "The page is not built",
+  text: "This server was started without its web page. Run `npm run build` in its folder, then start it again. Other clients can use the server as it is; /api/docs describes its API.",
+};
+
+/** @param page null if it is not built */
+export function webPages(page: WebPage | null): readonly PageRoute[] {
+  const open = { servesDeactivated: true } as const;
+  return [
+    {
+      ...open,
+      prefix: "/assets/",
+      /** The name of an asset changes with its content. */
+      serve(request) {
+        const file = page?.assets.get(request.rest);
+        if (file === undefined) return errorPage(refuse.notFound());
+        return reply(file, "public, max-age=31536000, immutable", request);
+      },
+    },
+    {
+      ...open,
+      prefix: "/",
+      isWhole: true,
+      serve: (request) => (page === null ? messagePage(404, notBuilt) : reply(page.index, "no-cache", request)),
+    },
+  ];
+}

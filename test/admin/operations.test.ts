@@ -63,10 +63,14 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
   t.match(await find(), { email, fullName: "Ann", role: "moderator", isActive: true, isBot: false });
   t.strictSame(await run("set-password", { email, password: "a long password" }), {}, "[S2] it is not repeated");
   t.match(await run("set-password", { email }), { password: /^[\w-]{16}$/ });
+  const { link } = (await run("reset-link", { email: "ANN@example.com" })) as { link: string };
+  t.match(link, /^http:\/\/127\.0\.0\.1:\d+\/accounts\/password\/reset\/\w{32}$/);
+  await t.rejects(run("reset-link", { email: "nobody@example.com" }), /there is no account nobody/);
   t.match(await run("new-key", { email: "ANN@example.com" }), { email, key: /^\w{32}$/ });
   t.strictSame(await run("deactivate-user", { email }), {});
   t.match(await find(), { isActive: false });
   await t.rejects(run("deactivate-user", { email }), /User is deactivated/);
+  await t.rejects(run("reset-link", { email }), /no active account/);
   t.strictSame(await run("reactivate-user", { email }), {});
   await t.rejects(run("set-role", { email: "owner@localhost", role: "member" }), /only organization owner/);
   await t.rejects(run("set-role", { email: "nobody@example.com", role: "member" }), /there is no account nobody/);

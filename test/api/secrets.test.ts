@@ -88,6 +88,7 @@ t.test("[S2] no secret is logged, printed or stored in clear text on any path", 
   }
 });
 
+// test/web/serving.test.ts covers the page at /, which has scripts and a policy of its own.
 t.test("[S2] every page has headers against scripts, sniffing, framing and referrers", async (t) => {
   const server = await startTestServer(t);
   const link = await inviteLink(server.owner);
@@ -103,8 +104,11 @@ t.test("[S2] every page has headers against scripts, sniffing, framing and refer
     headers: { authorization },
   });
   const { avatar_url: picturePath } = (await avatar.json()) as { avatar_url: string };
-  const pages: readonly (readonly [address: string, status: number, method?: string])[] = [
-    [link, 200],
+  const pages: readonly (readonly [address: string, status: number, method?: string, referrer?: string])[] = [
+    // A page with a form must tell the server, and only it, which page it comes from (D203).
+    [link, 200, "GET", "same-origin"],
+    [`${url}/accounts/password/reset/`, 200, "GET", "same-origin"],
+    [`${url}/accounts/password/reset/unknown`, 404],
     [`${link}x`, 404],
     [`${url}/accounts/confirm_new_email/unknown`, 404],
     [`${url}/avatar/2`, 302],
@@ -117,13 +121,11 @@ t.test("[S2] every page has headers against scripts, sniffing, framing and refer
     [`${url}/avatar/2`, 405, "PUT"],
     [link, 405, "DELETE"],
   ];
-  for (const [address, status, method = "GET"] of pages) {
+  for (const [address, status, method = "GET", referrer = "no-referrer"] of pages) {
     const { headers, status: answered } = await fetch(address, { redirect: "manual", method });
     t.equal(answered, status, address);
     t.equal(headers.get("x-content-type-options"), "nosniff", address);
-    // A form for a new account must tell the server, and only it, which page it comes from (D203).
-    const policy = method === "GET" && address.startsWith(link) ? "same-origin" : "no-referrer";
-    t.equal(headers.get("referrer-policy"), policy, address);
+    t.equal(headers.get("referrer-policy"), referrer, address);
     t.match(headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/, address);
     t.notMatch(headers.get("content-security-policy"), /unsafe-eval|script-src/, address);
   }

@@ -24,6 +24,7 @@ import { messagesCases } from "./messages.ts";
 import { missedMessagesCases } from "./missed-messages.ts";
 import { mutedUsersCases } from "./muted-users.ts";
 import { navigationViewsCases } from "./navigation-views.ts";
+import { passwordResetCases } from "./password-reset.ts";
 import { playgroundsCases } from "./playgrounds.ts";
 import { presenceCases } from "./presence.ts";
 import { profileFieldsCases } from "./profile-fields.ts";
@@ -77,6 +78,7 @@ const declared = [
   missedMessagesCases,
   mutedUsersCases,
   navigationViewsCases,
+  passwordResetCases,
   playgroundsCases,
   presenceCases,
   profileFieldsCases,

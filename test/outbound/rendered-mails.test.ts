@@ -22,6 +22,8 @@ function dataOf(template: MailTemplate, nasty: string): MailRecord["data"] {
     "new-login": { email: nasty, client: nasty, address: "192.0.2.7", at: createdAt, timezone: "Asia/Kolkata" },
     "account-deactivated": { comment: nasty },
     "confirm-new-address": { email: "old@example.org", newEmail: nasty, link: `https://chat.example.org/${nasty}` },
+    "password-reset": { email: nasty, link: `https://chat.example.org/${nasty}` },
+    "password-changed": { email: nasty },
     invitation: { inviter: nasty, at: createdAt, link: `https://chat.example.org/${nasty}` },
     "address-changed": { newEmail: nasty },
     "missed-messages": {
@@ -55,6 +57,7 @@ function mailOf(template: string, data: MailRecord["data"], more: Partial<MailRe
 
 const templatesWithLink: ReadonlySet<string> = new Set([
   "confirm-new-address",
+  "password-reset",
   "invitation",
   "missed-messages",
   "missed-messages-hidden",

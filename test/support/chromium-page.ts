@@ -6,11 +6,13 @@ import { ensureWebBuilt } from "./web-build.ts";
 
 export { browserObstacle } from "./browser.ts";
 
+/** Servers read the page at their start, so it is built before a test starts one. */
+await ensureWebBuilt();
+
 /** The password of the accounts that tests create. */
 const password = "correct horse battery";
 
 export async function startChromium(t: Teardown): Promise<Browser> {
-  await ensureWebBuilt();
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: [

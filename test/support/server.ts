@@ -29,6 +29,8 @@ export interface TestServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
+  /** Where the built web page is. */
+  readonly webFolder?: string;
   /** The server's log; discarded by default. */
   readonly log?: Log;
 }
@@ -71,6 +73,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
   const running = await startServer(config, {
     log: options.log ?? createLog(config.logLevel),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
     die(error) {
       throw error;
     },

@@ -75,6 +75,21 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
       "If you did not ask for this, tell an administrator at once.",
     ],
   },
+  "password-reset": {
+    subject: "Set a new password on <%= it.realmName %>",
+    paragraphs: [
+      "Somebody has asked for a new password for your account <%= it.email %> on <%= it.realmName %>. To set one, follow the link below within 24 hours. It works once.",
+      "If you did not ask for this, do nothing: your password will not change. Give the link to nobody.",
+    ],
+    link: "<%= it.link %>",
+  },
+  "password-changed": {
+    subject: "Your password on <%= it.realmName %> has been changed",
+    paragraphs: [
+      "A new password was set for your account <%= it.email %> on <%= it.realmName %>, with a link that was made for it. All devices were logged out.",
+      "If this was not you, tell an administrator at once.",
+    ],
+  },
   invitation: {
     subject: "<%= it.inviter %> has invited you to <%= it.realmName %>",
     paragraphs: [

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Destination } from "../pending.ts";
 import { channelOf } from "../state/narrow.ts";
-import { activeUsers, chat, place, subscriptions, topicLabel } from "../store.ts";
+import { activeUsers, channelName, chat, place, subscriptions, topicLabel } from "../store.ts";
 import { fetchTopics, knownTopics } from "../views/left-bar.tsx";
 import { IconButton } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
@@ -74,6 +74,9 @@ function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic"
           setDestination({ kind: "topic", channelId: Number(event.currentTarget.value), topic: to?.topic ?? "" });
         }}
       >
+        {subscriptions.value.some(({ stream_id: id }) => id === channelId) ? null : (
+          <option value={channelId ?? ""}>{channelId === null ? "No channel" : channelName(channelId)}</option>
+        )}
         {[...subscriptions.value]
           .sort((a, b) => a.name.localeCompare(b.name))
           .map(({ stream_id: id, name }) => (

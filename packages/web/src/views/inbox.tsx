@@ -4,6 +4,7 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { conversationKey } from "../../../client/src/state/index.ts";
 import { conversationOf, isResolved, markTopicRead, shownTopic } from "../actions.ts";
 import { client, explain } from "../api.ts";
+import { openCompose } from "../compose/compose-state.ts";
 import { prefetch } from "../fetching.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
@@ -108,7 +109,11 @@ export function Inbox() {
             <div class="empty">
               <p class="empty-title">You have read everything.</p>
               <p>
-                Look at <a href={hrefOf({ kind: "recent" })}>recent conversations</a>, or press <kbd>c</kbd> to write.
+                Look at <a href={hrefOf({ kind: "recent" })}>recent conversations</a>, or{" "}
+                <button type="button" class="text-button" onClick={() => openCompose()}>
+                  write a message
+                </button>{" "}
+                <kbd>c</kbd>
               </p>
             </div>
           ) : null}

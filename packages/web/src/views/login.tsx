@@ -59,6 +59,9 @@ export function Login({ notice }: { readonly notice: string | null }) {
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? "Logging in" : "Log in"}
         </button>
+        <p class="quiet">
+          <a href="/accounts/password/reset/">Forgot your password?</a>
+        </p>
         <p class="quiet">New here? Open the invitation that you were sent.</p>
       </form>
     </main>

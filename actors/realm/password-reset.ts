@@ -1,0 +1,93 @@
+/**
+ * Resets of forgotten passwords (D257). A request for an address without an account writes, too, so
+ * that neither its answer nor its time shows whether there is one.
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { accountOfReset } from "../../src/domain/password-resets.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { endLoginKeys } from "../rules/api-keys.ts";
+import { mailEffects } from "../rules/mail.ts";
+import { resetRequestsOf, revokeResets } from "../rules/password-resets.ts";
+import { endSessionsOf } from "../rules/sessions.ts";
+
+const hourMs = 60 * 60 * 1000;
+
+export function requestReset(_context: unknown, asked: Command<"password.reset-request">, view: View): Outcome {
+  const { email, keyHash, link } = asked.params;
+  const counted = effects.setCounter("passwordReset", view.counter("passwordReset") + 1);
+  const user = resettable(view, email);
+  if (user === undefined || isLimited(view, user.id)) return done({}, [counted]);
+  return done({}, [
+    counted,
+    ...newLink(view, user, keyHash),
+    ...mailEffects(view, { template: "password-reset", to: user, data: { email: user.email, link } }),
+  ]);
+}
+
+/** For an operator, who is not limited. */
+export function makeResetLink(_context: unknown, asked: Command<"password.reset-link">, view: View): Outcome {
+  const user = resettable(view, asked.params.email);
+  if (user === undefined) return refuse.badRequest("There is no active account of a person with this address");
+  return done({}, newLink(view, user, asked.params.keyHash));
+}
+
+/** Bots have no password. */
+function resettable(view: View, email: string): UserRecord | undefined {
+  const user = view.users.byEmail(email);
+  return user?.isActive === true && user.botType === null ? user : undefined;
+}
+
+function isLimited(view: View, userId: number): boolean {
+  const times = resetRequestsOf(view, userId).map(([, requestedAt]) => requestedAt);
+  const inHour = times.filter((time) => time > view.now - hourMs).length;
+  const inDay = times.filter((time) => time > view.now - 24 * hourMs).length;
+  return inHour >= limits.password_resets_per_hour_max || inDay >= limits.password_resets_per_day_max;
+}
+
+/** A new link replaces the previous one. */
+function newLink(view: View, user: UserRecord, keyHash: string): Effect[] {
+  const params = { keyHash, userId: user.id, requestedAt: view.now };
+  return [
+    ...revokeResets(view, user.id),
+    effects.put("passwordResets", keyHash, { userId: user.id, email: user.email, createdAt: view.now }),
+    effects.put("passwordResetRequests", [user.id, view.now, keyHash], {}),
+    effects.schedule(
+      view.now + limits.password_reset_link_ms,
+      command({ actor: "realm" }, "password.reset-expire", params, null),
+    ),
+  ];
+}
+
+/** Somebody else may know the old password: everything that was logged in with it ends. */
+export function resetPassword(_context: unknown, asked: Command<"password.reset">, view: View): Outcome {
+  const { keyHash, passwordHash } = asked.params;
+  const user = accountOfReset(view, view.row("passwordResets", keyHash));
+  if (user === undefined) return refuse.notFound();
+  return done({}, [
+    ...revokeResets(view, user.id),
+    effects.put("credentials", user.id, { userId: user.id, passwordHash }),
+    ...endSessionsOf(view, user.id, null),
+    ...endLoginKeys(view, user.id),
+    ...mailEffects(view, { template: "password-changed", to: user, data: { email: user.email } }),
+  ]);
+}
+
+export function expireReset(_context: unknown, asked: Command<"password.reset-expire">): Outcome {
+  const { keyHash, userId, requestedAt } = asked.params;
+  return done({}, [
+    effects.remove("passwordResets", keyHash),
+    effects.remove("passwordResetRequests", [userId, requestedAt, keyHash]),
+  ]);
+}
+
+export const passwordResetDecisions = {
+  "password.reset-request": requestReset,
+  "password.reset-link": makeResetLink,
+  "password.reset": resetPassword,
+  "password.reset-expire": expireReset,
+} as const;

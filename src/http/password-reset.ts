@@ -1,0 +1,117 @@
+/**
+ * Sets a new password without the old one (D257): a page that sends a link by email, and the page behind the link. The
+ * key in the link is the secret, so no other site can submit its form. Viewing the pages changes nothing.
+ */
+import { command } from "../../actors/protocol/commands.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { accountOfReset, passwordResetPrefix, resetLink } from "../domain/password-resets.ts";
+import { codePoints, isEmailAddress } from "../domain/text.ts";
+import type { HttpReply } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
+import { hashApiKey } from "./authentication.ts";
+import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { askedPage, askPage, setPage } from "./password-reset-pages.ts";
+import type { Passwords } from "./passwords.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import { newApiKey } from "./secrets.ts";
+import { messagePage, tooManyPage } from "./small-pages.ts";
+
+export interface PasswordResetTools {
+  readonly passwords: Passwords;
+  readonly rates: RateLimits;
+  /** The organization's address. The request's Host header is not trusted for links. */
+  readonly siteOf: (realm: Realm) => string;
+}
+
+export function passwordResetPages(tools: PasswordResetTools): readonly PageRoute[] {
+  return [{ prefix: passwordResetPrefix, takesForms: true, serve: (request) => serve(request, tools) }];
+}
+
+function serve(request: PageRequest, tools: PasswordResetTools): HttpReply | Promise<HttpReply> {
+  const looked = tools.rates.take("anonymous", request.address());
+  if (looked !== null && looked.retryAfterS > 0) return tooManyPage(looked.retryAfterS);
+  // A page of another site could make browsers ask for emails to somebody, each from an address of its own.
+  if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
+  const key = request.rest.replace(/\/$/, "");
+  if (key === "") return request.method === "POST" ? ask(request, tools) : askForm(request, "", null);
+  return request.method === "POST" ? submit(request, key, tools) : setForm(request, key, null);
+}
+
+function askForm({ realm }: PageRequest, email: string, problem: string | null): HttpReply {
+  return askPage({ realmName: realm.view.realm.name, email, problem });
+}
+
+/** Counted like a failed login, whether there is an account or not; the turn bounds the emails to one account. */
+async function ask(request: PageRequest, { rates, siteOf }: PasswordResetTools): Promise<HttpReply> {
+  const email = textOf(request, "email")?.trim();
+  if (email === undefined) return unreadable();
+  if (!isEmailAddress(email, limits.email_code_points_max))
+    return askForm(request, email, "Enter a valid e-mail address.");
+  const attempt = rates.take("login", request.address());
+  if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
+  const { realm } = request;
+  const key = newApiKey();
+  const params = { email, keyHash: hashApiKey(key), link: resetLink(siteOf(realm), key) };
+  const asked = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
+  return asked.kind === "ok" ? askedPage(email) : unavailable();
+}
+
+function accountOf({ realm }: PageRequest, key: string) {
+  return accountOfReset(realm.view, realm.view.row("passwordResets", hashApiKey(key)));
+}
+
+function setForm(request: PageRequest, key: string, problem: string | null): HttpReply {
+  const user = accountOf(request, key);
+  if (user === undefined) return gone();
+  return setPage({ realmName: request.realm.view.realm.name, email: user.email, problem });
+}
+
+async function submit(request: PageRequest, key: string, { passwords }: PasswordResetTools): Promise<HttpReply> {
+  // A guessed link costs a lookup, and neither a hash nor a turn.
+  if (accountOf(request, key) === undefined) return gone();
+  const password = textOf(request, "password");
+  if (password === undefined) return unreadable();
+  const problem = problemOf(password);
+  if (problem !== null) return setForm(request, key, problem);
+  const passwordHash = await passwords.hash(password);
+  if (passwordHash === null) return unavailable();
+  const params = { keyHash: hashApiKey(key), passwordHash };
+  const { realm } = request;
+  const set = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset", params, null));
+  if (set.kind === "refused") return set.code === "NOT_FOUND" ? gone() : unavailable();
+  return messagePage(200, {
+    title: "Your password is set",
+    text: `Log in to ${realm.view.realm.name} with it. All devices were logged out. API keys that were written to a file for programs stay valid: if somebody else may know one, replace it in your settings.`,
+    link: { to: "/", text: "Log in" },
+  });
+}
+
+function problemOf(password: string): string | null {
+  const least = limits.password_code_points_min;
+  if (codePoints(password) < least) return `This password is too weak: it needs at least ${least} characters.`;
+  return Buffer.byteLength(password) > limits.password_bytes_max ? "This password is too long." : null;
+}
+
+/** A field of the form; undefined: it cannot be read. */
+function textOf(request: PageRequest, name: string): string | undefined {
+  const sent = request.form();
+  return "kind" in sent ? undefined : (sent.values.get(name) ?? "");
+}
+
+/** For an unknown, used, replaced or expired link; the page does not reveal which. */
+function gone(): HttpReply {
+  return messagePage(404, {
+    title: "This link is not valid",
+    text: "It was used already, replaced by a newer one, or is too old.",
+    link: { to: passwordResetPrefix, text: "Ask for a new link" },
+  });
+}
+
+function unreadable(): HttpReply {
+  return messagePage(400, { title: "This form cannot be read", text: "Go back and try again." });
+}
+
+function unavailable(): HttpReply {
+  return messagePage(503, { title: "The password cannot be changed right now", text: "Try again later." });
+}
