@@ -62,7 +62,9 @@ export function loadWebPage(folder: string): WebPage | null {
     return { index, assets: new Map(names.map((name) => [name, readWebFile(join(assetsFolder, name), reader)])) };
   } catch (error) {
     if (!(error instanceof Error) || !("code" in error)) throw error;
-    throw new BadWebPage(`the page in ${folder} cannot be read: ${error.message}. Build it again: npm run build`);
+    throw new BadWebPage(
+      `the page in ${folder} cannot be read: ${error.message}. Remove that folder, then build it again: npm run build`,
+    );
   }
 }
 
@@ -81,7 +83,9 @@ class BoundedReader {
     this.#bytes += statSync(path).size;
     if (this.#files > limits.web_files_max || this.#bytes > limits.web_bytes_max) {
       const most = `${limits.web_files_max} files or ${limits.web_bytes_max} bytes`;
-      throw new BadWebPage(`the page in ${this.#folder} has more than ${most}. Build it again: npm run build`);
+      throw new BadWebPage(
+        `the page in ${this.#folder} has more than ${most}. Remove that folder, then build it again: npm run build`,
+      );
     }
     return readFileSync(path);
   }

@@ -188,7 +188,7 @@ t.test("[S3] web_files_max, web_bytes_max: a folder with more than that is no pa
   t.throws(() => loadWebPage(many), BadWebPage);
   const half = temporaryFolder(t);
   writeFileSync(join(half, "index.html"), html);
-  t.throws(() => loadWebPage(half), /cannot be read.*assets.*Build it again/, "a build without its assets");
+  t.throws(() => loadWebPage(half), /cannot be read.*assets.*build it again/, "a build without its assets");
   t.end();
 });
 
