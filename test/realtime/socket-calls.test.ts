@@ -14,7 +14,7 @@ import type { Frame, Socket } from "../support/socket.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 
-const excluded = /^\/(events|register|user_uploads)(\/|$)/;
+const excluded = /^\/(events|register|user_uploads|session)(\/|$)/;
 /** These end the caller's key and with it the socket; they have their own test below. */
 const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key", "deactivate-realm"];
 const callable: readonly Endpoint[] = (endpoints as readonly Endpoint[]).filter(
