@@ -24,8 +24,6 @@ export const tiers = [
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
-  // Starts a dozen servers and three NATS clusters.
-  { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
   // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.
   { file: "test/bench/scenarios-changes.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-posts.test.ts", quick: null, deep: {} },

@@ -112,7 +112,7 @@ async function main(): Promise<void> {
         // Nothing failed on disk, so an exit code is more useful than a signal. No answer is sent after this either.
         process.exit(exitCodes.unavailable);
       }
-      log.fatal({ err: error }, "a commit failed: the process ends, and the next start recovers");
+      log.fatal({ err: error }, "a flush or a checkpoint failed: the process ends, and the next start recovers");
       // M5: no clean-up, because it could make things worse; also the only exit that cannot hang in the store (pitfalls
       // 1.1).
       process.kill(process.pid, "SIGKILL");

@@ -1,5 +1,5 @@
 /**
- * A realm's command queue and its turns. A turn is one transaction: the commands that arrived since the last turn are
+ * A realm's command queue and its turns. A turn is all or nothing: the commands that arrived since the last turn are
  * decided and written one by one (each is prepared completely before its first write), and become one record of the
  * journal. Its events are published and its replies settled in memory; they leave through the gate when the record is
  * durable (M1, M2). Commands form one total order (M7): a command that an actor sends

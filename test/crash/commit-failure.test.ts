@@ -52,7 +52,7 @@ for (const [what, inject] of Object.entries(faults)) {
     });
     await Promise.all(posting);
     t.equal((await program.exited).signal, "SIGKILL", "it ended itself");
-    t.match(program.stderr, /a commit failed/, "and said why");
+    t.match(program.stderr, /a flush or a checkpoint failed/, "and said why");
     t.ok(
       answers.every((status) => status === 200),
       "every response was true",
