@@ -100,9 +100,9 @@ export class PowerCuts {
   /** @param fate drawn at random by default */
   async cut(recorded: RecordedDay, outcome?: WriteOutcome): Promise<CutResult> {
     const { recording, day, timeline } = recorded;
-    // The first moments are few, and have failure modes of their own, so they get a fixed share.
+    // Creating writes more often than the day after it, where flushes are shared: each part has its own share of the cuts.
     const isEarly = this.#random() < earlyShare;
-    const candidates = moments(recorded).filter((line) => !isEarly || line <= timeline.createdAt);
+    const candidates = moments(recorded).filter((line) => line <= timeline.createdAt === isEarly);
     const line = candidates[Math.floor(this.#random() * candidates.length)] ?? 0;
     const chosen = outcome ?? weighted[Math.floor(this.#random() * weighted.length)] ?? writeOutcomes[0];
     const cut = { line, outcome: chosen, random: this.#random };
