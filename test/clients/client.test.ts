@@ -126,6 +126,18 @@ t.test("[spec 4] a channel whose name is a number is found by its name", async (
   await t.rejects(wrong, ApiError);
 });
 
+t.test("[realtime] a stream without onRegistered registers its queue, too, and sees no gap", async (t) => {
+  const server = await startTestServer(t);
+  const client = await clientOf(server, WebSocket);
+  const onConnected = () => {
+    say(client, "the first").catch(() => undefined);
+  };
+  for await (const event of client.events({ event_types: ["message"], onConnected })) {
+    t.equal(event.message.content, "the first");
+    break;
+  }
+});
+
 t.test("[realtime] close() ends a stream that waits, and deletes its queue", async (t) => {
   const server = await startTestServer(t);
   for (const webSocket of Object.values(transports)) {

@@ -3,8 +3,9 @@ import type { Operations } from "./api/index.ts";
 import { Backoff, pause } from "./backoff.ts";
 import { ApiError, ConnectionError } from "./errors.ts";
 import { type EventOptions, EventStream, type EventType, type StreamSettings } from "./event-stream.ts";
-import { type RequestSettings, sendRequest, type UploadedFile } from "./requests.ts";
+import { type RequestParts, type RequestSettings, sendRequest, type UploadedFile } from "./requests.ts";
 import type { WebSocketClass, WebSocketLike } from "./socket.ts";
+import type { SocketCalls } from "./socket-calls.ts";
 import type { Access } from "./zuliprc.ts";
 
 export interface ClientOptions {
@@ -16,6 +17,8 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** How long a call is repeated while no answer arrives or the server is busy. Default: one minute. */
   readonly retryMs?: number;
+  /** Calls use the socket of an event stream while one is open, and HTTP otherwise. Default: always HTTP. */
+  readonly callsOverSocket?: boolean;
 }
 
 export interface CallOptions {
@@ -49,6 +52,8 @@ export class Client {
   readonly #settings: RequestSettings;
   readonly #webSocket: WebSocketClass | null;
   readonly #retryMs: number;
+  readonly #callsOverSocket: boolean;
+  #calls: SocketCalls | null = null;
 
   constructor(credentials: Access, options: Omit<ClientOptions, "userAgent"> & { readonly userAgent: string | null }) {
     this.credentials = credentials;
@@ -57,6 +62,7 @@ export class Client {
     this.#settings = { credentials, userAgent: options.userAgent, fetch: (url, init) => given(url, init) };
     this.#webSocket = options.webSocket === undefined ? globalWebSocket() : options.webSocket;
     this.#retryMs = options.retryMs ?? retryMsDefault;
+    this.#callsOverSocket = options.callsOverSocket === true;
   }
 
   /**
@@ -70,19 +76,24 @@ export class Client {
     const signal = options.signal ?? null;
     const giveUpAt = performance.now() + (options.retryMs ?? this.#retryMs);
     const backoff = new Backoff();
+    const parts: RequestParts = {
+      operation,
+      params: (params ?? {}) as Readonly<Record<string, unknown>>,
+      idempotencyKey,
+      file: options.file ?? null,
+      timeoutMs: attemptMsMax,
+      signal,
+    };
+    // Under one key, so it does not matter which way the repetition takes.
+    let mayUseSocket = true;
     for (;;) {
       try {
-        const body = await sendRequest(this.#settings, {
-          operation,
-          params: (params ?? {}) as Readonly<Record<string, unknown>>,
-          idempotencyKey,
-          file: options.file ?? null,
-          timeoutMs: attemptMsMax,
-          signal,
-        });
-        return body as Result<O>;
+        const overSocket = mayUseSocket ? (this.#calls?.call(parts) ?? null) : null;
+        return (await (overSocket ?? sendRequest(this.#settings, parts))) as Result<O>;
       } catch (error) {
         if (!isPassing(error)) throw error;
+        // What the socket has no room for may fit into an answer of its own.
+        if (error instanceof ApiError) mayUseSocket = false;
         const delayMs = backoff.next(error instanceof ApiError ? error.retryAfterMs : 0);
         if (performance.now() + delayMs > giveUpAt) throw error;
         await pause(delayMs, signal ?? neverAborted);
@@ -99,6 +110,10 @@ export class Client {
     const settings: StreamSettings = {
       ...this.#settings,
       webSocket: this.#webSocket,
+      onCalls: (calls, isOpen) => {
+        if (isOpen && this.#callsOverSocket) this.#calls = calls;
+        else if (this.#calls === calls) this.#calls = null;
+      },
       register: (params, signal) => this.call("POST /register", params, { signal, retryMs: Number.POSITIVE_INFINITY }),
       deleteQueue: async (queueId) => {
         await this.call(

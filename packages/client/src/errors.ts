@@ -1,10 +1,10 @@
 /** What can go wrong, as classes that callers tell apart with `instanceof`. */
-import type { ErrorCode } from "./api/index.ts";
+import type { ErrorCode, ErrorCodes } from "./api/index.ts";
 
 /** The server rejected the request. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** HTTP status; 0 if the request was a frame. */
+  /** HTTP status; a frame's error has that of its code. */
   readonly status: number;
   /** A code of this server, or an unknown one. */
   readonly code: ErrorCode | (string & Record<never, never>);
@@ -21,6 +21,33 @@ export class ApiError extends Error {
     this.answer = answer;
     this.retryAfterMs = 1000 * Math.max(0, Number(answer["retry-after"] ?? retryAfter ?? 0) || 0);
   }
+}
+
+type OtherStatus = { readonly [C in ErrorCode as ErrorCodes[C] extends 400 ? never : C]: ErrorCodes[C] };
+
+/** Frames have no status. Codes that are not here have 400. */
+const statuses: OtherStatus = {
+  UNAUTHORIZED: 401,
+  INVALID_API_KEY: 401,
+  AUTHENTICATION_FAILED: 401,
+  USER_DEACTIVATED: 401,
+  CSRF_FAILED: 403,
+  REALM_DEACTIVATED: 401,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  PAYLOAD_TOO_LARGE: 413,
+  CHANNEL_ALREADY_EXISTS: 409,
+  RATE_LIMIT_HIT: 429,
+  STORE_REFUSES_WRITES: 503,
+  SERVER_SHUTTING_DOWN: 503,
+  OVERLOADED: 503,
+  INTERNAL_SERVER_ERROR: 500,
+};
+
+/** @param frame an error reply */
+export function errorOfFrame(what: string, frame: Readonly<Record<string, unknown>>): ApiError {
+  const status = (statuses as Readonly<Record<string, number>>)[String(frame["code"])] ?? 400;
+  return new ApiError(what, status, frame, null);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Ended, EventSource, Position } from "./event-source.ts";
 import { readPolls } from "./long-poll.ts";
 import type { RequestSettings } from "./requests.ts";
 import { readSocket, type WebSocketClass } from "./socket.ts";
+import type { SocketCalls } from "./socket-calls.ts";
 
 export type EventType = keyof Events;
 /** An event of this type; of any type by default. */
@@ -63,6 +64,7 @@ export interface StreamSettings extends RequestSettings {
   readonly webSocket: WebSocketClass | null;
   register(params: RegisterParams, signal: AbortSignal): Promise<RegisteredState>;
   deleteQueue(queueId: string): Promise<void>;
+  onCalls(calls: SocketCalls, isOpen: boolean): void;
 }
 
 /** After a socket that did not open, polls take over for this time, which doubles up to the maximum. */
@@ -83,6 +85,8 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   #unopened = 0;
   #pollsNext = false;
   #hurry = new AbortController();
+  /** Ends the present socket or poll. */
+  #leaving = new AbortController();
 
   constructor(settings: StreamSettings, options: EventOptions<T>) {
     this.#settings = settings;
@@ -111,6 +115,12 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     this.#hurry.abort();
   }
 
+  /** Leaves the present connection for another, for example because the network has gone or changed. */
+  renew(): void {
+    this.#leaving.abort();
+    this.retryNow();
+  }
+
   [Symbol.asyncIterator](): AsyncGenerator<Event<T>, void> {
     return this.#events;
   }
@@ -124,12 +134,16 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   async *#read(): AsyncGenerator<Event<T>, void> {
     const { signal } = this.#end;
     try {
-      if (this.#queueId === null) await this.#options.onRegistered?.(await this.#register());
+      if (this.#queueId === null) {
+        const state = await this.#register();
+        await this.#options.onRegistered?.(state);
+      }
       while (!signal.aborted) {
         const source = this.#open();
         try {
           const ended = yield* this.#passOn(source);
-          if (!signal.aborted) await this.#recover(ended);
+          const isLeft = this.#leaving.signal.aborted;
+          if (!signal.aborted) await this.#recover(isLeft ? { ...ended, next: "resume" } : ended);
         } finally {
           await source.return(noEnd);
         }
@@ -161,8 +175,9 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   }
 
   #open(): EventSource {
-    const { webSocket } = this.#settings;
-    const { signal } = this.#end;
+    const { webSocket, credentials, onCalls } = this.#settings;
+    this.#leaving = new AbortController();
+    const signal = AbortSignal.any([this.#end.signal, this.#leaving.signal]);
     const from = { queueId: this.#queueId ?? "", lastEventId: this.#received };
     const onLive = () => this.#options.onConnected?.();
     if (webSocket === null) return readPolls(this.#settings, from, { signal, until: Number.POSITIVE_INFINITY, onLive });
@@ -175,7 +190,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
       this.#unopened = wasOpen ? 0 : Math.min(this.#unopened + 1, 20);
       this.#pollsNext = !wasOpen;
     };
-    return readSocket({ webSocket, credentials: this.#settings.credentials, signal, onLive, onEnd }, from);
+    return readSocket({ webSocket, credentials, signal, onLive, onCalls, onEnd }, from);
   }
 
   async #recover({ next, error, leastMs, wasLive }: Ended): Promise<void> {

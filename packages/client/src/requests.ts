@@ -71,6 +71,14 @@ function parseAnswer(text: string): AnswerBody | null {
   }
 }
 
+/** The same request as a frame: its parameters are the texts of the form, so that one key means one request (D25). */
+export function encodeCall({ operation, params, file }: RequestParts) {
+  const [method = "", path = ""] = operation.split(" ");
+  const { pathname, rest } = fillPath(path, params);
+  const form = encodeForm(rest, file) as Iterable<[string, unknown]>;
+  return { method, path: pathname, params: Object.fromEntries(form) };
+}
+
 function encodeRequest(settings: RequestSettings, parts: RequestParts) {
   const { credentials, userAgent } = settings;
   const [method = "", path = ""] = parts.operation.split(" ");

@@ -3,8 +3,10 @@
  * headers, or by the cookie of a session, and resumes a queue that POST /register made.
  */
 import { stepAfterClose, stepAfterError } from "./close-codes.ts";
-import { ApiError, ConnectionError, SocketClosedError } from "./errors.ts";
+import { ConnectionError, errorOfFrame, SocketClosedError } from "./errors.ts";
 import type { Ended, EventSource, Position, RawEvent } from "./event-source.ts";
+import type { AnswerBody } from "./requests.ts";
+import { SocketCalls } from "./socket-calls.ts";
 import type { Access } from "./zuliprc.ts";
 
 /** The part of the WebSocket interface that is used: browsers, Node 22 and later, and the package `ws` have it. */
@@ -23,16 +25,16 @@ export const socketLimits = {
   /** Pages cannot see the server's pings, so silence is broken by a frame that the server answers. */
   silence_before_ping_ms: 25_000,
   silence_ms_max: 40_000,
+  /** The same while a call waits for its reply. */
+  call_silence_before_ping_ms: 8_000,
+  call_silence_ms_max: 15_000,
   /** Characters of frames whose events the caller has not taken yet. Beyond it the socket is closed, and resumed later. */
   unread_characters_max: 4 * 1024 * 1024,
 } as const;
 
 const watchIntervalMs = 5_000;
 
-interface Frame {
-  readonly type?: unknown;
-  readonly ref?: unknown;
-  readonly result?: unknown;
+interface Frame extends AnswerBody {
   readonly event?: RawEvent;
   readonly events?: readonly RawEvent[];
 }
@@ -55,10 +57,12 @@ class SocketSession {
   #wake: () => void = () => undefined;
   readonly #watch: ReturnType<typeof setInterval>;
 
-  readonly #onLive: () => void;
+  readonly #options: SocketOptions;
+  readonly #calls = new SocketCalls((text) => this.#socket.send(text));
 
-  constructor({ webSocket, credentials, onLive }: SocketOptions, position: Position) {
-    this.#onLive = onLive;
+  constructor(options: SocketOptions, position: Position) {
+    const { webSocket, credentials } = options;
+    this.#options = options;
     this.#credentials = credentials;
     this.#position = position;
     const socket = new webSocket(`${credentials.site.replace(/^http/i, "ws")}/api/v1/events/ws`);
@@ -90,9 +94,10 @@ class SocketSession {
     this.#heardAt = performance.now();
     const frame = parseFrame(text);
     if (frame === null) this.#end("stop", new Error("the server sent a frame that is not JSON"));
-    else if (frame.type === "event" && frame.event !== undefined) this.#push([frame.event], text.length);
-    else if (frame.type === "events") this.#push(frame.events ?? [], text.length);
-    else if (frame.type === "reply" && frame.ref === "resume") this.#resumed(frame);
+    else if (frame["type"] === "event" && frame.event !== undefined) this.#push([frame.event], text.length);
+    else if (frame["type"] === "events") this.#push(frame.events ?? [], text.length);
+    else if (frame["type"] === "reply" && frame["ref"] === "resume") this.#resumed(frame);
+    else if (frame["type"] === "reply") this.#calls.receive(frame);
   }
 
   #push(events: readonly RawEvent[], characters: number): void {
@@ -105,12 +110,13 @@ class SocketSession {
   }
 
   #resumed(frame: Frame): void {
-    if (frame.result === "success") {
+    if (frame["result"] === "success") {
       this.#isLive = true;
-      this.#onLive();
+      this.#options.onCalls(this.#calls, true);
+      this.#options.onLive();
       return;
     }
-    const error = new ApiError("resume", 0, frame as Readonly<Record<string, unknown>>, null);
+    const error = errorOfFrame("resume", frame);
     this.#end(stepAfterError(error.code), error, error.retryAfterMs);
   }
 
@@ -121,11 +127,13 @@ class SocketSession {
 
   #checkSilence(): void {
     const silence = performance.now() - this.#heardAt;
+    const isAwaited = this.#calls.pendingCount > 0;
+    const { silence_ms_max, call_silence_ms_max, silence_before_ping_ms, call_silence_before_ping_ms } = socketLimits;
     if (!this.#isLive) {
       if (silence > socketLimits.opening_ms_max) this.#end("resume", new ConnectionError("the socket did not open"));
-    } else if (silence > socketLimits.silence_ms_max) {
+    } else if (silence > (isAwaited ? call_silence_ms_max : silence_ms_max)) {
       this.#end("resume", new ConnectionError(`the socket has been silent for ${Math.round(silence / 1000)} s`));
-    } else if (silence > socketLimits.silence_before_ping_ms) {
+    } else if (silence > (isAwaited ? call_silence_before_ping_ms : silence_before_ping_ms)) {
       this.#send({ type: "ping" });
     }
   }
@@ -135,7 +143,9 @@ class SocketSession {
     if (this.#ended !== null) return;
     this.#ended = { next, error, leastMs, wasLive: this.#isLive };
     clearInterval(this.#watch);
+    this.#options.onCalls(this.#calls, false);
     this.#socket.close();
+    this.#calls.end();
     this.#wake();
   }
 
@@ -178,6 +188,8 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
   /** Called when the server has accepted the resume. */
   readonly onLive: () => void;
+  /** Called with what carries calls, when the server has accepted the resume and at the end. */
+  readonly onCalls: (calls: SocketCalls, isOpen: boolean) => void;
   /** Called at the end; false: the socket never opened, perhaps because a proxy does not let it through. */
   readonly onEnd: (wasOpen: boolean) => void;
 }

@@ -3,7 +3,7 @@ import { ApiError, ConnectionError, connectSession } from "../../client/src/brow
 
 export { ApiError, ConnectionError };
 
-export const client = connectSession(location.origin);
+export const client = connectSession(location.origin, { callsOverSocket: true });
 
 /** What went wrong, in words for a person. */
 export function explain(error: unknown): string {

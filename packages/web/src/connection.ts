@@ -120,7 +120,11 @@ function reasonOf(error: unknown): string {
 
 export function watchNetwork(): void {
   addEventListener("online", reconnect);
-  addEventListener("offline", isOffline);
+  addEventListener("offline", () => {
+    isOffline();
+    // It may come back by itself, which nobody would notice.
+    stream?.renew();
+  });
   // A machine that wakes up should not wait for its pause to end.
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) reconnect();
