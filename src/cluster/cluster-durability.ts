@@ -1,13 +1,13 @@
 /**
  * Durability in a cluster: each realm has a journal of its own in its stream, and so a gate of its own. One thread makes
- * the checkpoints of all of them.
+ * the checkpoints of all of them, and they share the room for what the stores lack.
  */
 import { type CheckpointMaker, type MakerEvents, startCheckpointThread } from "../journal/checkpoint-maker.ts";
 import type { CheckpointTask } from "../journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../journal/durability.ts";
 import type { Journal } from "../journal/journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "../journal/journal-durability.ts";
-import type { MemoryCount } from "../journal/overlay.ts";
+import { Room } from "../journal/room.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
 
 export interface ClusterDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
@@ -19,11 +19,12 @@ export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   readonly #thread: SharedThread;
   readonly #realms = new Map<number, JournalDurability>();
-  readonly #overlays: MemoryCount = { bytes: 0 };
+  readonly #room: Room;
 
   private constructor(options: ClusterDurabilityOptions, thread: SharedThread) {
     this.#options = options;
     this.#thread = thread;
+    this.#room = new Room(options.reportBug);
   }
 
   static async open(options: ClusterDurabilityOptions): Promise<ClusterDurability> {
@@ -33,13 +34,12 @@ export class ClusterDurability implements Durability {
   }
 
   get lag(): Lag {
-    let unflushedBytes = 0;
-    let uncheckpointedBytes = 0;
-    for (const { lag } of this.#realms.values()) {
-      unflushedBytes += lag.unflushedBytes;
-      uncheckpointedBytes += lag.uncheckpointedBytes;
-    }
-    return { unflushedBytes, uncheckpointedBytes };
+    return this.#room.lacking;
+  }
+
+  /** An upper bound of the memory of everything that the stores of all realms do not have yet. */
+  get memoryBytes(): number {
+    return this.#room.memoryBytes;
   }
 
   adopt(realm: RealmTables): DurableTables {
@@ -60,7 +60,7 @@ export class ClusterDurability implements Durability {
       ...options,
       journal,
       archive: null,
-      overlays: this.#overlays,
+      room: this.#room,
       // The stream keeps everything: other nodes may not have it yet.
       isHeld: () => Promise.resolve(true),
       startMaker: (events) => this.#thread.join(realmId, events),

@@ -59,8 +59,8 @@ export interface CheckpointerOptions {
   readonly after: (milliseconds: number, callback: () => void) => () => void;
   /** Whether the disk has space for a checkpoint. */
   readonly hasSpace: () => boolean;
-  /** Whether memory runs short, so that a checkpoint should not wait for its time. */
-  readonly isPressed: () => boolean;
+  /** Whether a checkpoint should not wait for its time. */
+  readonly isUrgent: () => boolean;
   /** Must not return (M5). */
   readonly fatal: (error: unknown) => never;
   /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
@@ -139,8 +139,14 @@ export class Checkpointer {
   durableUpTo(position: Position): void {
     this.#durable = position;
     if (!this.#hasDue) return;
-    const isUrgent = this.#waitingBytes >= limits.checkpoint_bytes || this.#options.isPressed();
-    if (isUrgent && this.#options.hasSpace()) this.#run();
+    if (this.#options.isUrgent()) this.runNow();
+    else this.#runLater();
+  }
+
+  /** Does not wait until it is time for a checkpoint. */
+  runNow(): void {
+    if (!this.#hasDue) return;
+    if (this.#options.hasSpace()) this.#run();
     else this.#runLater();
   }
 

@@ -50,6 +50,8 @@ export interface GatesOptions {
   readonly journal: Pick<Journal, "durable">;
   /** Whether the journal and the stores keep up. */
   readonly hasRoom: () => boolean;
+  /** Runs `goOn` when they do again. */
+  readonly onceRoom: (goOn: () => void) => void;
   /** Something that left threw. Everything behind it still leaves. */
   readonly reportBug: (error: unknown) => void;
   /** Whether anything may leave at all; by default always. What waits then never leaves: the process is about to end. */
@@ -62,7 +64,6 @@ export class Gates {
   #waiting: Waiting[] = [];
   /** How many of them have left in the walk under way. */
   #left = 0;
-  #waitingForRoom: (() => void)[] = [];
   /** Everything that waited for a record up to here has left. */
   #leftUpTo: Position = 0;
 
@@ -88,7 +89,7 @@ export class Gates {
   }
 
   onceRoom(goOn: () => void): void {
-    this.#waitingForRoom.push(goOn);
+    this.#options.onceRoom(goOn);
   }
 
   wait(position: Position, leave: () => void): void {
@@ -109,7 +110,7 @@ export class Gates {
     return low;
   }
 
-  /** The journal is durable further than before, or the stores have caught up. */
+  /** The journal is durable further than before. */
   advanced(): void {
     const { durable } = this.#options.journal;
     if (!this.#mayLeave) return;
@@ -125,8 +126,6 @@ export class Gates {
     this.#waiting = this.#waiting.slice(this.#left);
     this.#left = 0;
     this.#leftUpTo = durable;
-    if (!this.hasRoom || this.#waitingForRoom.length === 0) return;
-    for (const goOn of this.#waitingForRoom.splice(0)) this.#run(goOn);
   }
 
   #run(work: () => void): void {

@@ -2,7 +2,6 @@
  * Durability by the journal: one journal for all realms of the process, an overlay of rows for each realm, and a thread
  * that brings durable records into the stores. docs/adr/0009-journal.md has the drawing.
  */
-import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { environmentOf } from "../store/environment.ts";
@@ -15,8 +14,8 @@ import type { Durability, DurableTables, Lag, RealmTables } from "./durability.t
 import { Gates, onceDurable } from "./gate.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
-import type { MemoryCount } from "./overlay.ts";
 import { OverlayTables } from "./overlay-tables.ts";
+import { type Lacking, Room, type RoomShare } from "./room.ts";
 
 export interface JournalDurabilityOptions {
   readonly journal: Journal;
@@ -41,8 +40,8 @@ export interface JournalDurabilityOptions {
   /** How long the oldest record of a flush waited; absent where nobody reads it. */
   readonly flushTimes?: Histogram;
   readonly startMaker?: StartMaker;
-  /** Counts the memory of all overlays, if there are several of these in the process. */
-  readonly overlays?: MemoryCount;
+  /** Shared with the other journals of the process, if there are any. */
+  readonly room?: Room;
   /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
   readonly mayLeave?: () => boolean;
 }
@@ -54,16 +53,17 @@ export class JournalDurability implements Durability {
   readonly #checkpointer: Checkpointer;
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
-  /** Of all overlays. */
-  readonly #overlays: MemoryCount;
+  readonly #room: Room;
+  readonly #share: RoomShare;
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
     this.#journal = options.journal;
-    this.#overlays = options.overlays ?? { bytes: 0 };
+    this.#room = options.room ?? new Room(options.reportBug);
     this.#gates = new Gates({
       journal: options.journal,
       hasRoom: () => this.#hasRoom(),
+      onceRoom: (goOn) => this.#room.once(goOn),
       reportBug: options.reportBug,
       ...(options.mayLeave === undefined ? {} : { mayLeave: options.mayLeave }),
     });
@@ -71,16 +71,25 @@ export class JournalDurability implements Durability {
       owner: options.owner,
       after: (milliseconds, callback) => options.clock.after(milliseconds, callback),
       hasSpace: options.hasSpace,
-      isPressed: () => this.memoryBytes >= limits.overlay_bytes_max / 2,
+      isUrgent: () => this.#room.isUrgent,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
       ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
+    const checkpointer = this.#checkpointer;
+    const lacking = () => this.#lacking;
+    this.#share = this.#room.join({
+      get lacking() {
+        return lacking();
+      },
+      checkpoint: () => checkpointer.runNow(),
+    });
     this.#checkpointer.durableUpTo(options.journal.durable);
     options.journal.onDurable(() => {
       this.#flushed();
+      this.#share.count();
       this.#checkpointer.durableUpTo(this.#journal.durable);
-      this.#gates.advanced();
+      this.#advanced();
       options.archive?.durableUpTo(this.#journal.durable);
     });
     options.archive?.onProgress(() => this.#releaseStored());
@@ -98,7 +107,7 @@ export class JournalDurability implements Durability {
       tables,
       turn,
       now: () => this.#options.clock.now(),
-      memory: this.#overlays,
+      memory: this.#room.overlays,
       reads: gate.reads,
       append: (record, written) => {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
@@ -107,6 +116,7 @@ export class JournalDurability implements Durability {
         this.#options.archive?.appended(record.length);
         this.#waitingSince ??= this.#options.clock.monotonic();
         this.#checkpointer.add(id, position, written.turn, record);
+        this.#share.count();
         gate.appended(position, written.tables);
       },
     });
@@ -115,7 +125,7 @@ export class JournalDurability implements Durability {
     const dropMore = () => {
       isDropping = overlay.dropStored();
       if (isDropping) this.#options.clock.soon(dropMore);
-      else this.#gates.advanced();
+      else this.#advanced();
     };
     const onCheckpointed = (upTo: number) => {
       const hasMore = overlay.checkpointed(upTo);
@@ -126,6 +136,7 @@ export class JournalDurability implements Durability {
     this.#checkpointer.adopt({ id, folder, turn, turnRow, onCheckpointed });
     this.#options.archive?.opened(id);
     const checkpointer = this.#checkpointer;
+    const advanced = () => this.#advanced();
     return {
       tables: overlay,
       gate,
@@ -135,12 +146,24 @@ export class JournalDurability implements Durability {
       async close() {
         if (!gate.isOpen) await onceDurable(gate);
         await checkpointer.release(id);
+        advanced();
       },
     };
   }
 
   get lag(): Lag {
     return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes: this.#checkpointer.waitingBytes };
+  }
+
+  get #lacking(): Lacking {
+    return { ...this.lag, recordMemoryBytes: this.#checkpointer.memoryBytes };
+  }
+
+  /** The journal or the stores have more than before. */
+  #advanced(): void {
+    this.#gates.advanced();
+    this.#share.count();
+    this.#room.advanced();
   }
 
   #flushed(): void {
@@ -152,18 +175,18 @@ export class JournalDurability implements Durability {
 
   /** An upper bound of the memory of everything that the stores do not have yet. */
   get memoryBytes(): number {
-    return this.#overlays.bytes + this.#checkpointer.memoryBytes;
+    this.#share.count();
+    return this.#room.memoryBytes;
   }
 
   #hasRoom(): boolean {
-    return (
-      this.#journal.unflushedBytes < limits.journal_unflushed_bytes_max && this.memoryBytes < limits.overlay_bytes_max
-    );
+    this.#share.count();
+    return this.#room.hasRoom;
   }
 
   /** The stores have more than before. */
   #stored(): void {
-    this.#gates.advanced();
+    this.#advanced();
     this.#options.archive?.storedUpTo(this.#checkpointer.storedUpTo);
     this.#releaseStored();
   }
@@ -189,5 +212,6 @@ export class JournalDurability implements Durability {
     await this.#options.archive?.close();
     await this.#release();
     await this.#journal.close();
+    this.#share.leave();
   }
 }

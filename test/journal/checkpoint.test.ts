@@ -57,7 +57,7 @@ class Trial {
     this.checkpointer = new Checkpointer({
       owner: options.owner ?? null,
       hasSpace: () => true,
-      isPressed: () => false,
+      isUrgent: () => this.checkpointer.waitingBytes >= limits.checkpoint_bytes,
       after: (ms, callback) => {
         this.#timers.push({ ms, callback });
         return () => undefined;

@@ -3,10 +3,15 @@ import t from "tap";
 import { Gates, openGate } from "../../src/journal/gate.ts";
 import { ManualJournal } from "../support/manual-journal.ts";
 
-function opened({ hasRoom = () => true }: { readonly hasRoom?: () => boolean } = {}) {
+function opened() {
   const journal = new ManualJournal();
   const bugs: unknown[] = [];
-  const gates = new Gates({ journal, hasRoom, reportBug: (error) => bugs.push(error) });
+  const gates = new Gates({
+    journal,
+    hasRoom: () => true,
+    onceRoom: (goOn) => goOn(),
+    reportBug: (error) => bugs.push(error),
+  });
   journal.onDurable(() => gates.advanced());
   const left: string[] = [];
   const realm = () => {
@@ -124,19 +129,6 @@ t.test("[M6] something that throws when it leaves is reported, and what waits be
   journal.flush();
   t.strictSame(left, ["behind"]);
   t.match(bugs, [{ message: "broken" }]);
-});
-
-t.test("[S3] turns wait for room, and go on when the disk has caught up", async (t) => {
-  let hasRoom = false;
-  const { gates, left, leave, realm } = opened({ hasRoom: () => hasRoom });
-  const { gate } = realm();
-  t.notOk(gate.hasRoom);
-  gate.onceRoom(leave("turn"));
-  gates.advanced();
-  t.strictSame(left, []);
-  hasRoom = true;
-  gates.advanced();
-  t.strictSame(left, ["turn"]);
 });
 
 t.test("an organization that no server serves needs no gate", async (t) => {

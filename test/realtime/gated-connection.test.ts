@@ -7,7 +7,12 @@ import { ManualJournal } from "../support/manual-journal.ts";
 
 function opened() {
   const journal = new ManualJournal();
-  const gates = new Gates({ journal, hasRoom: () => true, reportBug: (error) => Promise.reject(error) });
+  const gates = new Gates({
+    journal,
+    hasRoom: () => true,
+    onceRoom: (goOn) => goOn(),
+    reportBug: (error) => Promise.reject(error),
+  });
   journal.onDurable(() => gates.advanced());
   const gate = gates.open();
   const sent: string[] = [];

@@ -38,7 +38,12 @@ t.test("[S3] a request whose large response has no room is ended exactly once", 
 /** A responder behind a gate that a test opens, and what reached the transport. */
 function heldResponder({ bytesMax = 2 ** 30 } = {}) {
   const journal = new ManualJournal();
-  const gates = new Gates({ journal, hasRoom: () => true, reportBug: (error) => Promise.reject(error) });
+  const gates = new Gates({
+    journal,
+    hasRoom: () => true,
+    onceRoom: (goOn) => goOn(),
+    reportBug: (error) => Promise.reject(error),
+  });
   journal.onDurable(() => gates.advanced());
   const gate = gates.open();
   gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);

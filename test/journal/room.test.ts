@@ -1,0 +1,80 @@
+/** The room that the journals of a process share: its bounds hold in sum, and whoever waits is woken by any of them. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { type Lacking, Room } from "../../src/journal/room.ts";
+
+function opened() {
+  const bugs: unknown[] = [];
+  const room = new Room((error) => bugs.push(error));
+  const checkpoints: string[] = [];
+  const member = (name: string) => {
+    const given = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
+    const share = room.join({
+      get lacking() {
+        return { ...given };
+      },
+      checkpoint: () => void checkpoints.push(name),
+    });
+    const lacks = (changed: Partial<Lacking>) => {
+      Object.assign(given, changed);
+      share.count();
+      room.advanced();
+    };
+    return { lacks, leave: () => share.leave() };
+  };
+  return { room, bugs, checkpoints, member };
+}
+
+t.test("[S3] turns wait for room, and go on when any journal of the process has made some", (t) => {
+  const { room, member, bugs } = opened();
+  const [a, b] = [member("a"), member("b")];
+  const left: string[] = [];
+  a.lacks({ unflushedBytes: limits.journal_unflushed_bytes_max - 1 });
+  t.ok(room.hasRoom, "below the bound");
+  b.lacks({ unflushedBytes: 1 });
+  t.notOk(room.hasRoom, "at the bound, in sum");
+  room.once(() => {
+    left.push("first");
+    throw new Error("broken");
+  });
+  room.once(() => void left.push("second"));
+  room.advanced();
+  t.strictSame(left, []);
+  b.lacks({ unflushedBytes: 0 });
+  t.strictSame(left, ["first", "second"]);
+  t.match(bugs, [{ message: "broken" }]);
+  room.advanced();
+  t.strictSame(left, ["first", "second"], "once");
+  t.end();
+});
+
+t.test("[S3] overlay_bytes_max holds for rows and records of all stores together", (t) => {
+  const { room, member } = opened();
+  const [a, b] = [member("a"), member("b")];
+  room.overlays.bytes = limits.overlay_bytes_max / 2;
+  a.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 });
+  b.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 - 1 });
+  t.ok(room.hasRoom, "below the bound");
+  b.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 });
+  t.notOk(room.hasRoom, "at the bound");
+  b.leave();
+  t.ok(room.hasRoom, "a journal that is closed lacks nothing");
+  t.equal(room.memoryBytes, 0.75 * limits.overlay_bytes_max);
+  t.end();
+});
+
+t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something gets it at once", (t) => {
+  const { room, member, checkpoints } = opened();
+  const [a, b] = [member("a"), member("b")];
+  member("idle");
+  a.lacks({ uncheckpointedBytes: limits.checkpoint_bytes - 1 });
+  t.strictSame([room.isUrgent, checkpoints], [false, []]);
+  b.lacks({ uncheckpointedBytes: 1 });
+  t.strictSame([room.isUrgent, checkpoints], [true, ["a", "b"]]);
+  b.lacks({ uncheckpointedBytes: 2 });
+  t.strictSame(checkpoints, ["a", "b"], "told once");
+  a.lacks({ uncheckpointedBytes: 0 });
+  a.lacks({ uncheckpointedBytes: limits.checkpoint_bytes });
+  t.strictSame(checkpoints, ["a", "b", "a", "b"], "and again when it was not urgent meanwhile");
+  t.end();
+});
