@@ -51,6 +51,7 @@ import { settingsArea } from "./settings.ts";
 import { statusArea } from "./status.ts";
 import { submessagesArea } from "./submessages.ts";
 import { subscriptionsArea } from "./subscriptions.ts";
+import { unsubscribesArea } from "./unsubscribes.ts";
 import { usageArea } from "./usage.ts";
 import { userGroupsArea } from "./user-groups.ts";
 import { userTopicsArea } from "./user-topics.ts";
@@ -105,6 +106,7 @@ const areasByName = {
   statusArea,
   submessagesArea,
   subscriptionsArea,
+  unsubscribesArea,
   usageArea,
   userGroupsArea,
   userTopicsArea,

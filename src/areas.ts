@@ -61,6 +61,7 @@ import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import { thumbnailPages } from "./http/thumbnail-pages.ts";
 import { Thumbnails } from "./http/thumbnails.ts";
+import { unsubscribePages } from "./http/unsubscribe.ts";
 import { type WebPage, webPages } from "./http/web-pages.ts";
 import { alertWordsState } from "./queries/alert-words.ts";
 import { botsState } from "./queries/bots.ts";
@@ -235,6 +236,7 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...emailChangePages,
       ...joinPages(tools),
       ...passwordResetPages(tools),
+      ...unsubscribePages(tools),
       ...staticPages,
       ...picturePages,
       ...thumbnailPages(new Thumbnails(pictures)),

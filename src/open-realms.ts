@@ -29,6 +29,7 @@ import { durabilityOf } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { PageChecks } from "./store/page-checks.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
+import { unsubscribeUrl } from "./unsubscribe-links.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
 
@@ -94,7 +95,10 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       if (isFirst) hub.announceRestart(restartBody(context.startedAt));
       if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
       new WebhookRelay(realm, entry.id, webhooks);
-      new OutboxRelay(realm, entry.id, mailSender, () => siteOf(realm));
+      new OutboxRelay(realm, entry.id, mailSender, {
+        site: () => siteOf(realm),
+        unsubscribeUrl: (mail) => unsubscribeUrl(realm, mail, siteOf(realm)),
+      });
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
     onClose(realm, { id }) {

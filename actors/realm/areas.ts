@@ -26,6 +26,7 @@ import { realmSettingsDecisions } from "./realm-settings.ts";
 import { searchDecisions } from "./search.ts";
 import { settingsDefaultsDecisions } from "./settings-defaults.ts";
 import { subscriptionsDecisions } from "./subscriptions.ts";
+import { unsubscribesDecisions } from "./unsubscribes.ts";
 import { userDeactivationDecisions } from "./user-deactivation.ts";
 import { userUpdatesDecisions } from "./user-updates.ts";
 import { usersDecisions } from "./users.ts";
@@ -59,6 +60,7 @@ export const realmAreas = [
   searchDecisions,
   settingsDefaultsDecisions,
   subscriptionsDecisions,
+  unsubscribesDecisions,
   userDeactivationDecisions,
   userUpdatesDecisions,
   usersDecisions,

@@ -21,6 +21,7 @@ import { sessionsDecisions } from "./sessions.ts";
 import { settingsDecisions } from "./settings.ts";
 import { statusDecisions } from "./status.ts";
 import { subscriptionSettingsDecisions } from "./subscription-settings.ts";
+import { unsubscribesDecisions } from "./unsubscribes.ts";
 import { userTopicsDecisions } from "./user-topics.ts";
 
 export const userAreas = [
@@ -46,5 +47,6 @@ export const userAreas = [
   settingsDecisions,
   statusDecisions,
   subscriptionSettingsDecisions,
+  unsubscribesDecisions,
   userTopicsDecisions,
 ] as const;

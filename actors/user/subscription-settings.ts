@@ -38,6 +38,14 @@ export function changeSubscriptionSettings(
   return done({}, [...rows, ...events]);
 }
 
+/** The effects of one change, which is valid; past subscriptions change without an event. */
+export function subscriptionChange(before: SubscriptionRecord, change: SubscriptionSetting): Effect[] {
+  const after = withSetting(before, change);
+  if (after === before) return [];
+  const row = effects.put("subscriptions", [after.channelId, after.userId], after);
+  return after.isActive ? [row, ...updateEvents(after.userId, change)] : [row];
+}
+
 /** Returns the same object if the setting does not change. */
 function withSetting(row: SubscriptionRecord, change: SubscriptionSetting): SubscriptionRecord {
   switch (change.property) {

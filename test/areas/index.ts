@@ -47,6 +47,7 @@ import { settingsCases } from "./settings.ts";
 import { statusCases } from "./status.ts";
 import { submessagesCases } from "./submessages.ts";
 import { subscriptionsCases } from "./subscriptions.ts";
+import { unsubscribesCases } from "./unsubscribes.ts";
 import { usageCases } from "./usage.ts";
 import { userGroupsCases } from "./user-groups.ts";
 import { userTopicsCases } from "./user-topics.ts";
@@ -101,6 +102,7 @@ const declared = [
   statusCases,
   submessagesCases,
   subscriptionsCases,
+  unsubscribesCases,
   usageCases,
   userGroupsCases,
   userTopicsCases,

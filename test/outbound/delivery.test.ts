@@ -15,7 +15,16 @@ import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { MailTransport } from "../../src/outbound/mail/transport.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { realmOf } from "../support/conversation.ts";
-import { logIn, MailServer, outboxFiles, outboxMails, outboxOf, pendingMails, smtpError } from "../support/mail.ts";
+import {
+  logIn,
+  MailServer,
+  noLinks,
+  outboxFiles,
+  outboxMails,
+  outboxOf,
+  pendingMails,
+  smtpError,
+} from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
 import { openNewRealm } from "../support/runtime.ts";
@@ -290,7 +299,7 @@ t.test(
     };
     const sender = { name: null, address: "chat@example.org" };
     const log = { warn: () => t.fail(), error: () => t.fail() };
-    new OutboxRelay(bench.realm, 7, new MailSender({ transport, sender, clock: bench.clock, log }), () => "");
+    new OutboxRelay(bench.realm, 7, new MailSender({ transport, sender, clock: bench.clock, log }), noLinks);
     const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
     const logins = Array.from({ length: count + 1 }, (_, index) => {
       const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };

@@ -43,7 +43,7 @@ t.test(
     });
     const link = `${site}/#narrow/dm/${ann.userId}-dm/near/${first}`;
     t.equal(
-      mail?.email.text?.replaceAll("\r", "").trimEnd(),
+      mail?.email.text?.replaceAll("\r", "").replace(/\nUnsubscribe from [^\n]*\s*$/, ""),
       `Hello Bob 0,\n\nAnn 0, Friday, 1 May 2026 at 12:00 (UTC):\n    Soup is ready\n    now\n\nAnn 0, Friday, 1 May 2026 at 12:01 (UTC):\n    and cake <https://cake.example.org/>\n\nYou get this email because somebody wrote to you directly; which messages you get by email is in your settings. To read on or to answer, follow the link:\n\n${link}\n\n-- \nSent by Colloquy. Nobody reads answers to this email.`,
     );
     t.match(mail?.email.html, "<blockquote><p>Soup is <strong>ready</strong><br>\nnow</p></blockquote>");

@@ -15,6 +15,7 @@ import { temporaryFolder } from "../support/server.ts";
 const createdAt = Date.UTC(2026, 0, 15, 23, 30);
 const sender = { name: null, address: "chat@example.org" };
 const site = "https://chat.example.org";
+const setting = { origin: "1", sender, site, unsubscribeUrl: null };
 
 /** Data of every template; `nasty` is used wherever users choose the text. */
 function dataOf(template: MailTemplate, nasty: string): MailRecord["data"] {
@@ -67,7 +68,7 @@ const templates = Object.keys(mailTemplates) as MailTemplate[];
 async function sent(folder: string, mails: readonly MailRecord[]): Promise<Received[]> {
   const transport = outboxTransport(outboxOf(folder));
   for (const [index, mail] of mails.entries()) {
-    const renderedMail = renderMail(mail, "1::0", sender, site);
+    const renderedMail = renderMail(mail, { ...setting, origin: "1::0" });
     await transport.send({ name: `1-${index}`, renderedMail, signal: new AbortController().signal });
   }
   return outboxMails(folder, mails.length);
@@ -104,7 +105,7 @@ t.test(
     );
     t.match(email.html, "Tea &amp; Co");
     t.match(email.from, { name: "Tea & Co", address: "chat@example.org" });
-    const utc = renderMail(mailOf("new-login", { ...data, timezone: "" }), "1", sender, site);
+    const utc = renderMail(mailOf("new-login", { ...data, timezone: "" }), setting);
     t.match(utc.text, "Time: Thursday, 15 January 2026 at 23:30 (UTC)");
   },
 );
@@ -167,7 +168,7 @@ t.test("[D31] whatever a name contains, an email has one recipient and only our 
     t.equal(email.from?.address, "chat@example.org", name);
     t.equal(email.bcc ?? null, null, name);
     t.equal(email.attachments.length, 0, name);
-    const { from, to, subject } = renderMail(mails[index] as MailRecord, "1", sender, site);
+    const { from, to, subject } = renderMail(mails[index] as MailRecord, setting);
     t.notMatch([from.name, to.name, subject].join(""), /[\p{Cc}\u2028\u2029]/u, name);
     const used = new Set(elements(email.html ?? ""));
     t.strictSame(
@@ -184,6 +185,29 @@ t.test("[D31] whatever a name contains, an email has one recipient and only our 
   }
 });
 
+t.test("[D258] the link that switches emails off is in the headers, in one line, and escaped in HTML", async (t) => {
+  const unsubscribeUrl = `https://chat.example.org:8443/accounts/unsubscribe/missed_messages/${"9".repeat(15)}-${"a".repeat(43)}`;
+  const folder = temporaryFolder(t);
+  const transport = outboxTransport(outboxOf(folder));
+  const renderedMail = renderMail(mailOf("new-login", dataOf("new-login", "x")), { ...setting, unsubscribeUrl });
+  await transport.send({ name: "1-0", renderedMail, signal: new AbortController().signal });
+  const [received] = await outboxMails(folder, 1);
+  const found = received?.email.headers.filter(({ key }) => key.startsWith("list-"));
+  t.strictSame(
+    found?.map(({ key, value }) => [key, value]),
+    [
+      ["list-unsubscribe", `<${unsubscribeUrl}>`],
+      ["list-unsubscribe-post", "List-Unsubscribe=One-Click"],
+    ],
+  );
+  t.match(received?.email.html, `<a href="${unsubscribeUrl}">`);
+  const odd = renderMail(mailOf("new-login", dataOf("new-login", "x")), {
+    ...setting,
+    unsubscribeUrl: 'https://a/"><b>',
+  });
+  t.match(odd.html, '<a href="https://a/&quot;&gt;&lt;b&gt;">');
+});
+
 t.test("[D31] names in every script arrive unchanged", async (t) => {
   const name = "Zoë Łukasz 名前 🦄";
   const mail = mailOf("address-changed", { newEmail: "b@example.org", realmName: "Café ☕", fullName: name });
@@ -196,12 +220,12 @@ t.test("[D31] names in every script arrive unchanged", async (t) => {
 
 t.test("[D31] retries of an email are identical, and different emails have different Message-IDs", async (t) => {
   const mail = mailOf("account-deactivated", dataOf("account-deactivated", "x"));
-  t.strictSame(renderMail(mail, "1", sender, site), renderMail({ ...mail, attempts: 3, dueAt: 5 }, "1", sender, site));
+  t.strictSame(renderMail(mail, setting), renderMail({ ...mail, attempts: 3, dueAt: 5 }, setting));
   const ids = [
-    renderMail(mail, "1", sender, site),
-    renderMail(mail, "2", sender, site),
-    renderMail({ ...mail, id: 2 }, "1", sender, site),
-    renderMail({ ...mail, createdAt: 1 }, "1", sender, site),
+    renderMail(mail, setting),
+    renderMail(mail, { ...setting, origin: "2" }),
+    renderMail({ ...mail, id: 2 }, setting),
+    renderMail({ ...mail, createdAt: 1 }, setting),
   ].map(({ messageId }) => messageId);
   t.equal(new Set(ids).size, ids.length, "another organization, id or time");
   t.match(await PostalMime.parse(`Message-ID: ${ids[0]}\r\n\r\nx`), { messageId: ids[0] });
@@ -215,7 +239,7 @@ t.test("[S3] a row that cannot be rendered as an email is abandoned, not retried
     mailOf("new-login", data, { to: "a@example.org\r\nRCPT TO:<b@example.org>" }),
     mailOf("new-login", { ...data, timezone: "Nowhere/At_all" }),
   ];
-  for (const mail of bad) t.throws(() => renderMail(mail, "1", sender, site), Unwritable, mail.template);
+  for (const mail of bad) t.throws(() => renderMail(mail, setting), Unwritable, mail.template);
   t.end();
 });
 
@@ -224,7 +248,7 @@ t.test("[D31] an email that is aborted is never written after the transport is c
   const transport = outboxTransport(outboxOf(folder));
   const deadline = new AbortController();
   const data = { ...dataOf("account-deactivated", "x"), comment: "" };
-  const renderedMail = renderMail(mailOf("account-deactivated", data), "1::0", sender, site);
+  const renderedMail = renderMail(mailOf("account-deactivated", data), setting);
   const aborted = transport.send({ name: "1-1", renderedMail, signal: deadline.signal });
   deadline.abort();
   await transport.close();

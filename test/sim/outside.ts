@@ -9,6 +9,7 @@ import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { unsubscribeUrl } from "../../src/unsubscribe-links.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import type { Random } from "./random.ts";
 import type { SimClock } from "./sim-clock.ts";
@@ -30,6 +31,8 @@ export interface OutsideTools {
 const never = () => new Promise<never>(() => undefined);
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const linkSecret = "secret of links";
 
 /** Starts with a word that starts no other message (auditor, D25). */
 const firstReply = 1_000_000;
@@ -67,7 +70,11 @@ export class Outside {
       },
       close: async () => undefined,
     };
-    new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), () => "http://localhost");
+    const site = "http://localhost";
+    new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), {
+      site: () => site,
+      unsubscribeUrl: (mail) => unsubscribeUrl(realm, mail, site, () => linkSecret),
+    });
     new WebhookRelay(realm, 1, {
       log,
       outcomes: null,

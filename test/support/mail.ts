@@ -20,6 +20,9 @@ export interface Received {
   readonly recipients: readonly string[];
 }
 
+/** For relays in tests of their own. */
+export const noLinks = { site: () => "", unsubscribeUrl: async () => null } as const;
+
 /** An SMTP rejection with its code. */
 export function smtpError(responseCode: number): Error {
   return Object.assign(new Error(`no, says ${responseCode}`), { responseCode });

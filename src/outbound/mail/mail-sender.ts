@@ -62,9 +62,15 @@ export class MailSender {
     });
   }
 
-  async deliver(mail: MailRecord, origin: Origin): Promise<Delivery> {
+  /** @param unsubscribeUrl null: such emails cannot be switched off */
+  async deliver(mail: MailRecord, origin: Origin, unsubscribeUrl: string | null): Promise<Delivery> {
     const passed = await this.#limiter.pass(async (signal) => {
-      const renderedMail = renderMail(mail, origin.name, this.#sender, origin.site());
+      const renderedMail = renderMail(mail, {
+        origin: origin.name,
+        sender: this.#sender,
+        site: origin.site(),
+        unsubscribeUrl,
+      });
       await this.#transport.send({ name: `${origin.id}-${mail.id}`, renderedMail, signal });
     });
     if (passed.kind === "done") return { kind: "taken" };

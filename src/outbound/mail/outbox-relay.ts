@@ -11,18 +11,27 @@ import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { Delivery, MailSender, Origin } from "./mail-sender.ts";
 
+/** The addresses in an organization's emails; called when an email is rendered. */
+export interface MailLinks {
+  /** The organization's address, without a trailing slash. */
+  readonly site: () => string;
+  /** Where such emails can be switched off; null if they cannot. It rejects if that cannot be told now. */
+  readonly unsubscribeUrl: (mail: MailRecord) => Promise<string | null>;
+}
+
 export class OutboxRelay {
   readonly #realm: Realm;
   readonly #mailSender: MailSender;
   readonly #origin: Origin;
+  readonly #links: MailLinks;
   readonly #queue: DeliveryQueue<MailRecord>;
 
-  /** @param site returns the organization's address, called when an email is rendered */
-  constructor(realm: Realm, id: number, mailSender: MailSender, site: () => string) {
+  constructor(realm: Realm, id: number, mailSender: MailSender, links: MailLinks) {
     this.#realm = realm;
     this.#mailSender = mailSender;
     const { label, createdAt } = realm.view.realm;
-    this.#origin = { id, name: `${id}:${label}:${createdAt}`, site };
+    this.#origin = { id, name: `${id}:${label}:${createdAt}`, site: links.site };
+    this.#links = links;
     this.#queue = new DeliveryQueue({
       now: () => realm.view.now,
       read: (start, limit) => realm.view.rows("mails", { start, limit }).map(({ key, row }) => ({ id: key, row })),
@@ -43,10 +52,13 @@ export class OutboxRelay {
       this.#queue.noticed(id, null);
       return;
     }
+    const unsubscribeUrl = await this.#links.unsubscribeUrl(mail).catch(() => undefined);
     await onceDurable(this.#realm.gate);
     // A turn changed or removed the row meanwhile; the queue is notified of that.
     if (this.#realm.view.row("mails", id)?.attempts !== mail.attempts) return;
-    this.#report(mail, await this.#mailSender.deliver(mail, this.#origin));
+    const delivery =
+      unsubscribeUrl === undefined ? unlinked : await this.#mailSender.deliver(mail, this.#origin, unsubscribeUrl);
+    this.#report(mail, delivery);
   }
 
   /** The change of the row, seen after its turn, makes room for the next email. */
@@ -73,3 +85,5 @@ export class OutboxRelay {
     dispatcher.send(command(to, "mail.failed", { isPermanent, reason }, null));
   }
 }
+
+const unlinked = { kind: "failed", isPermanent: false, reason: "link" } as const;

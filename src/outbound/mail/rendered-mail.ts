@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { Eta } from "eta";
 import { type MailData, type MailRecord, type MailTemplate, mailTemplates } from "../../../schemas/mails.ts";
 import { type MailContent, mailContent } from "./mail-html.ts";
-import { greeting, quoteHeading, signature, templates, tooLong } from "./templates.ts";
+import { greeting, quoteHeading, signature, templates, tooLong, unsubscribeText } from "./templates.ts";
 
 /** The sender. If `name` is null, the organization's name is used. */
 export interface Sender {
@@ -51,12 +51,18 @@ function fill(eta: Eta, template: string, data: object): string {
   return render.call(eta, data);
 }
 
-/**
- * @param origin unique name of the organization, part of the Message-ID
- * @param site its web address, without a trailing slash
- * @throws Unwritable
- */
-export function renderMail(mail: MailRecord, origin: string, sender: Sender, site: string): RenderedMail {
+export interface MailSetting {
+  /** A unique name of the organization, part of the Message-ID. */
+  readonly origin: string;
+  readonly sender: Sender;
+  /** The organization's web address, without a trailing slash. */
+  readonly site: string;
+  /** Where such emails can be switched off; null if they cannot. */
+  readonly unsubscribeUrl: string | null;
+}
+
+/** @throws Unwritable */
+export function renderMail(mail: MailRecord, { origin, sender, site, unsubscribeUrl }: MailSetting): RenderedMail {
   if (!Object.hasOwn(mailTemplates, mail.template)) throw new Unwritable("unknown template");
   if (/[\p{Cc}\s]/u.test(mail.to)) throw new Unwritable("unusable address");
   const { data } = mail;
@@ -71,7 +77,7 @@ export function renderMail(mail: MailRecord, origin: string, sender: Sender, sit
     subject: oneLine(fill(forText, subject, given)),
     text: textBody(
       [fill(forText, greeting, given), ...quotes.map(({ text }) => text), ...parts(forText), url],
-      fill(forText, signature, given),
+      [fill(forText, signature, given), ...(unsubscribeUrl === null ? [] : [`${unsubscribeText}: ${unsubscribeUrl}`])],
     ),
     html: fill(forHtml, page, {
       greeting: fill(forHtml, greeting, given),
@@ -79,12 +85,21 @@ export function renderMail(mail: MailRecord, origin: string, sender: Sender, sit
       parts: parts(forHtml),
       url,
       signed: fill(forHtml, signature, given),
+      unsubscribeUrl,
+      unsubscribeText,
     }),
     messageId: messageIdOf(mail, origin, sender),
     date: new Date(mail.createdAt),
-    // RFC 3834: prevents automatic replies.
-    headers: { "Auto-Submitted": "auto-generated" },
+    headers: { ...ownHeaders, ...(unsubscribeUrl === null ? {} : unsubscribeHeaders(unsubscribeUrl)) },
   };
+}
+
+/** RFC 3834: prevents automatic replies. */
+const ownHeaders = { "Auto-Submitted": "auto-generated" };
+
+/** RFC 8058: mail programs show a button, and its click is a POST. They use it only if the link is https. */
+function unsubscribeHeaders(url: string): RenderedMail["headers"] {
+  return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 }
 
 /** Removes line breaks and control characters, so that a header cannot be split. */
@@ -92,8 +107,8 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 }
 
-function textBody(parts: readonly string[], signed: string): string {
-  return `${parts.filter((part) => part !== "").join("\n\n")}\n\n-- \n${signed}\n`;
+function textBody(parts: readonly string[], signed: readonly string[]): string {
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n\n-- \n${signed.join("\n")}\n`;
 }
 
 /** Everything except `url` is already HTML. */
@@ -103,7 +118,9 @@ const page =
   "<% for (const one of it.quotes) { %><%~ one %><% } %>" +
   '<% for (const one of it.parts) { %><p style="white-space:pre-line"><%~ one %></p><% } %>' +
   '<% if (it.url) { %><p><a href="<%= it.url %>"><%= it.url %></a></p><% } %>' +
-  '<p style="color:#666"><%~ it.signed %></p></body></html>\n';
+  '<p style="color:#666"><%~ it.signed %></p>' +
+  '<% if (it.unsubscribeUrl) { %><p><a href="<%= it.unsubscribeUrl %>"><%= it.unsubscribeText %></a></p><% } %>' +
+  "</body></html>\n";
 
 const quote = '<p style="color:#666"><%~ it.heading %></p><blockquote><%~ it.html %></blockquote>';
 

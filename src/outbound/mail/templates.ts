@@ -17,6 +17,9 @@ export const greeting = "Hello<% if (it.fullName) { %> <%= it.fullName %><% } %>
 
 export const signature = "Sent by <%= it.realmName %>. Nobody reads answers to this email.";
 
+/** Below the signature, with a link. */
+export const unsubscribeText = "Unsubscribe from emails like this";
+
 /** The line above each quoted message. */
 export const quoteHeading = "<%= it.sender %>, <%= it.time %>";
 
@@ -49,7 +52,6 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
       "Somebody has just logged in to your account <%= it.email %> on <%= it.realmName %>, with a program or from a place that was not used before.",
       "Time: <%= it.time %>\nProgram: <%= it.client %>\nAddress: <%= it.address %>",
       "If this was you, you need not do anything. If it was not, change your password at once and tell an administrator.",
-      "You can switch these emails off in your settings.",
     ],
   },
   "account-deactivated": {

@@ -1,0 +1,33 @@
+/** A user who followed the link of an email switches off emails of its kind (D258). */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { unsubscribeKinds } from "../../schemas/unsubscribes.ts";
+import { channelsWithEmails } from "../../src/domain/unsubscribe-links.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command } from "../protocol/commands.ts";
+import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+import { personalChanges } from "./settings.ts";
+import { subscriptionChange } from "./subscription-settings.ts";
+
+const off = { property: "email_notifications", value: false } as const;
+
+/** The same events as if the user had changed the settings. */
+export function unsubscribe(_context: unknown, asked: Command<"user.unsubscribe">, view: View): Outcome {
+  const user = callerOf(asked, view);
+  const { kind, email } = asked.params;
+  // The address changed after the link was checked.
+  if (user === null || user.email !== email) return refuse.notFound();
+  const settings = Object.fromEntries(unsubscribeKinds[kind].settings.map((name) => [name, false]));
+  const max = limits.unsubscribed_channels_per_command_max;
+  const all = [...channelsWithEmails(view, { kind, user })];
+  return done({}, [
+    ...personalChanges(view, user, { settings, fullName: null }),
+    ...all.slice(0, max).flatMap((row) => subscriptionChange(row, { ...off, channelId: row.channelId })),
+    ...(all.length > max ? [effects.send(command(asked.to, "user.unsubscribe", { kind, email }, user.id))] : []),
+  ]);
+}
+
+export const unsubscribesDecisions = {
+  "user.unsubscribe": unsubscribe,
+} as const;
