@@ -42,18 +42,22 @@ const requiredPackages = {
   },
 };
 
-function* files(folder) {
+export function* filesIn(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* files(path);
+    if (entry.isDirectory()) yield* filesIn(path);
     else yield path;
   }
 }
 
-function sourceHash() {
+/**
+ * @param folders what is built, relative to the checkout
+ * @param program the file that builds it
+ */
+export function sourceHash(folders, program) {
   const hash = createHash("sha256");
-  const sources = ["schemas", "actors", "src"].flatMap((folder) => [...files(join(root, folder))]).sort();
-  for (const file of [...sources, join(root, "package-lock.json"), fileURLToPath(import.meta.url)]) {
+  const sources = folders.flatMap((folder) => [...filesIn(join(root, folder))]).sort();
+  for (const file of [...sources, join(root, "package-lock.json"), program]) {
     hash
       .update(`${relative(root, file)}\0`)
       .update(readFileSync(file))
@@ -62,11 +66,16 @@ function sourceHash() {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** A name that no other build has at the moment. */
+export function draftName() {
+  return `.draft-${process.pid}-${randomBytes(4).toString("hex")}`;
+}
+
 /** @returns the folder with main.mjs and cli.mjs */
 export async function ensureBuilt() {
-  const target = join(dist, sourceHash());
+  const target = join(dist, sourceHash(["schemas", "actors", "src"], fileURLToPath(import.meta.url)));
   if (existsSync(join(target, "main.mjs"))) return target;
-  const draft = join(dist, `.draft-${process.pid}-${randomBytes(4).toString("hex")}`);
+  const draft = join(dist, draftName());
   await buildPrograms(draft, { sourcemap: "linked" });
   try {
     renameSync(draft, target);
@@ -148,7 +157,10 @@ function forgetOldBuilds(current) {
   for (const { path } of builds.slice(buildsKept)) rmSync(path, { recursive: true, force: true });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+async function buildAll() {
   await ensurePageBuilt();
   process.stdout.write(`${relative(root, await ensureBuilt())}\n`);
 }
+
+// Not awaited: packages/web/build.mjs imports this module, and would wait for its end.
+if (process.argv[1] === fileURLToPath(import.meta.url)) void buildAll();

@@ -4,8 +4,9 @@ import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { programVersion } from "../schemas/server.ts";
+import { adminKeyName } from "./admin/access.ts";
 import { oneLine } from "./admin/failures.ts";
-import { type AdminAddress, adminKeyName, adminSocket, shortPath } from "./admin/listener.ts";
+import { type AdminAddress, adminSocket, shortPath } from "./admin/listener.ts";
 import { AdminFailure, type AdminOperation, type FailureKind, type Progress } from "./admin/operation.ts";
 import { linesType, versionHeader } from "./admin/operation-routes.ts";
 

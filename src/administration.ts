@@ -1,26 +1,30 @@
 /**
- * The operator's side of the server (docs/operations.md): liveness, readiness, metrics and operations on a listener of
- * their own, which is there before the first organization is opened and until the last one is closed.
+ * The operator's side of the server (docs/operations.md): liveness, readiness, metrics, operations and a page on a
+ * listener of their own, which is there before the first organization is opened and until the last one is closed.
  */
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Access, adminKeyName } from "./admin/access.ts";
+import { dropDeadLettersOperation, retryDeadLettersOperation } from "./admin/dead-letter-operations.ts";
 import { type Exposition, expositionOf } from "./admin/exposition.ts";
 import {
   type AdminAddress,
   AdminAddressUnusable,
   AdminListener,
   type AdminRoute,
-  adminKeyName,
   json,
   send,
 } from "./admin/listener.ts";
-import { AdminFailure } from "./admin/operation.ts";
-import { operationRoutes } from "./admin/operation-routes.ts";
+import { AdminFailure, type AdminOperation } from "./admin/operation.ts";
+import { describeOperations, operationRoutes } from "./admin/operation-routes.ts";
 import { adminOperations } from "./admin/operations.ts";
+import { type AdminPage, pageRoutes } from "./admin/page-routes.ts";
+import { PageSessions } from "./admin/page-sessions.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import { ProcessWatch } from "./admin/process-watch.ts";
 import { BadConfig } from "./config.ts";
+import { LiveFigures } from "./live-figures.ts";
 import type { Log } from "./log.ts";
 import { type MetricSources, metricFamilies } from "./metric-families.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -28,15 +32,28 @@ import type { Clock } from "./runtime/clock.ts";
 export interface AdministrationOptions {
   readonly address: AdminAddress;
   readonly dataDir: string;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Clock;
   readonly log: Log;
+  /** null: it is not built. */
+  readonly page: AdminPage | null;
   readonly reportBug: (error: unknown) => void;
 }
 
 type Phase =
   | { readonly kind: "starting" | "standby" }
-  | { readonly kind: "serving"; readonly exposition: Exposition; readonly ports: AdminPorts }
-  | { readonly kind: "draining"; readonly exposition: Exposition };
+  | { readonly kind: "serving"; readonly shown: Shown; readonly ports: AdminPorts }
+  | { readonly kind: "draining"; readonly shown: Shown };
+
+interface Shown {
+  readonly exposition: Exposition;
+  readonly live: LiveFigures;
+}
+
+/** After the last reading of /metrics, the delay of the event loop is measured for so long. */
+const readAgainMsMax = 5 * 60_000;
+
+/** A session in a browser can do no more than these. */
+const pageOperations: ReadonlySet<AdminOperation> = new Set([retryDeadLettersOperation, dropDeadLettersOperation]);
 
 /** Why the server does not want traffic. */
 const unready = {
@@ -48,13 +65,31 @@ const unready = {
 
 export class Administration {
   readonly #listener: AdminListener;
+  readonly #clock: Clock;
   readonly #watch: ProcessWatch;
   #phase: Phase = { kind: "starting" };
 
-  private constructor({ clock, reportBug }: AdministrationOptions) {
-    this.#watch = new ProcessWatch((milliseconds, callback) => clock.after(milliseconds, callback));
-    const operations = operationRoutes({ operations: adminOperations, ports: () => this.#ports(), reportBug });
-    this.#listener = new AdminListener([...this.#routes(), ...operations], reportBug);
+  private constructor({ clock, log, page, reportBug }: AdministrationOptions) {
+    this.#clock = clock;
+    this.#watch = new ProcessWatch((milliseconds, callback) => clock.after(milliseconds, callback), readAgainMsMax);
+    const sessions = new PageSessions(() => clock.monotonic());
+    const access = new Access(sessions);
+    const ports = () => this.#ports();
+    const routes = [
+      ...this.#routes(),
+      ...pageRoutes({
+        page,
+        access,
+        sessions,
+        description: describeOperations(adminOperations),
+        live: () => this.#live(),
+        ports,
+        onFailedLogin: (address) => log.warn({ address }, "failed login to administration: wrong key"),
+        reportBug,
+      }),
+      ...operationRoutes({ operations: adminOperations, forPage: pageOperations, ports, reportBug }),
+    ];
+    this.#listener = new AdminListener(routes, access, reportBug);
   }
 
   /** @throws BadConfig when ADMIN_LISTEN cannot be used; a default socket that cannot be opened is only logged */
@@ -78,7 +113,15 @@ export class Administration {
 
   serving(sources: Omit<MetricSources, "watch">, ports: AdminPorts): void {
     const exposition = expositionOf(metricFamilies({ ...sources, watch: this.#watch }));
-    this.#phase = { kind: "serving", exposition, ports };
+    const unready = () => this.#unready();
+    const live = new LiveFigures({ sources: { ...sources, watch: this.#watch }, clock: this.#clock, unready });
+    this.#phase = { kind: "serving", shown: { exposition, live }, ports };
+  }
+
+  #live(): LiveFigures {
+    const phase = this.#phase;
+    if ("shown" in phase) return phase.shown.live;
+    throw new AdminFailure("busy", `${unready[phase.kind]}: try again`);
   }
 
   #ports(): AdminPorts {
@@ -88,11 +131,12 @@ export class Administration {
   }
 
   draining(): void {
-    if (this.#phase.kind === "serving") this.#phase = { kind: "draining", exposition: this.#phase.exposition };
+    if (this.#phase.kind === "serving") this.#phase = { kind: "draining", shown: this.#phase.shown };
   }
 
   async close(): Promise<void> {
     this.#watch.end();
+    if ("shown" in this.#phase) this.#phase.shown.live.end();
     await this.#listener.close();
   }
 
@@ -101,11 +145,13 @@ export class Administration {
       {
         method: "GET",
         path: "/healthz",
+        audience: "everybody",
         serve: async (_request, response) => send(response, json(200, { status: "ok" })),
       },
       {
         method: "GET",
         path: "/readyz",
+        audience: "everybody",
         serve: async (_request, response) => {
           const why = this.#unready();
           send(response, why === null ? json(200, { status: "ready" }) : json(503, { status: "unready", why }));
@@ -114,14 +160,15 @@ export class Administration {
       {
         method: "GET",
         path: "/metrics",
+        audience: "everybody",
         serve: async (_request, response) => {
           const phase = this.#phase;
-          if (!("exposition" in phase)) {
+          if (!("shown" in phase)) {
             send(response, json(503, { status: "unready", why: unready[phase.kind] }));
             return;
           }
           this.#watch.begin();
-          send(response, { status: 200, ...(await phase.exposition.read()) });
+          send(response, { status: 200, ...(await phase.shown.exposition.read()) });
         },
       },
     ];

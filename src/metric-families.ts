@@ -236,11 +236,11 @@ function memorySamples(): Sample[] {
   return by("kind", { rss, heap_used: heapUsed, heap_total: heapTotal, external, array_buffers: arrayBuffers });
 }
 
-function organizations({ host }: MetricSources): Family[] {
+function organizations({ host, hubs }: MetricSources): Family[] {
   const family = (name: string, help: string, of: (realm: Realm) => number): Family => ({
     name,
     type: "gauge",
-    help: `${help}, by organization; (other) has all but the ${limits.metrics_realms_max} largest. Closed ones are not read.`,
+    help: `${help}, by organization; (other) has all but the ${limits.metrics_realms_max} with the most messages. Closed ones are not read.`,
     read: () => sizeSamples(host, of),
   });
   return [
@@ -250,16 +250,15 @@ function organizations({ host }: MetricSources): Family[] {
       help: "Organizations: all, and those that are open.",
       read: () => by("state", { all: host.all.length, open: [...host.openRealms].length }),
     },
-    family("colloquy_realm_messages", "Messages that were ever sent", ({ view }) => view.counter("message")),
+    family("colloquy_realm_messages", "Messages that were ever sent", messagesOf),
     family("colloquy_realm_users", "Accounts", ({ view }) => view.users.size),
     family("colloquy_realm_store_bytes", "Size of the store", storeBytesOf),
     family("colloquy_realm_file_bytes", "Size of the uploaded files", ({ files }) => files.bytes),
-    {
-      name: "colloquy_dead_letters",
-      type: "gauge",
-      help: "Commands, emails and webhooks that failed too often, in open organizations.",
-      read: () => one(sum([...host.openRealms].map(({ environment }) => environment.count("deadLetters")))),
-    },
+    family("colloquy_realm_event_queues", "Event queues", (realm) => hubs.get(realm).queueCount),
+    family("colloquy_realm_dead_letters", "Commands, emails and webhooks that failed too often", rowsOf("deadLetters")),
+    inAll("colloquy_dead_letters", "Commands, emails and webhooks that failed too often", host, rowsOf("deadLetters")),
+    inAll("colloquy_mailbox_commands", "Accepted commands that later turns continue", host, rowsOf("mailbox")),
+    inAll("colloquy_timers", "Durable timers", host, rowsOf("timers")),
     {
       name: "colloquy_search_backlog_messages",
       type: "gauge",
@@ -267,6 +266,20 @@ function organizations({ host }: MetricSources): Family[] {
       read: () => one(sum([...host.openRealms].map(backlogOf))),
     },
   ];
+}
+
+/** A sum over the open organizations. */
+function inAll(name: string, what: string, host: RealmHost, of: (realm: Realm) => number): Family {
+  const help = `${what}, in open organizations.`;
+  return { name, type: "gauge", help, read: () => one(sum([...host.openRealms].map(of))) };
+}
+
+function rowsOf(table: "deadLetters" | "mailbox" | "timers"): (realm: Realm) => number {
+  return ({ environment }) => environment.count(table);
+}
+
+function messagesOf({ view }: Realm): number {
+  return view.counter("message");
 }
 
 function storeBytesOf({ environment }: Realm): number {
@@ -277,16 +290,14 @@ function backlogOf({ view, environment }: Realm): number {
   return view.counter("message") - stateOf(environment.get("searchState", searchStateKey)).messagesUpTo;
 }
 
-/** The largest organizations, and the sum of all others. A label has no parentheses, so "(other)" is none. */
+/** By organization, the same ones in each metric, and the sum of all others. A label has no parentheses, so "(other)" is none. */
 function sizeSamples(host: RealmHost, of: (realm: Realm) => number): Sample[] {
-  const sizes = host.all.flatMap(({ entry, realm }) =>
-    realm === null ? [] : [{ labels: { realm: entry.label }, value: of(realm) }],
-  );
-  sizes.sort((a, b) => b.value - a.value);
-  const rest = sizes.splice(limits.metrics_realms_max);
-  return rest.length === 0
-    ? sizes
-    : [...sizes, { labels: { realm: "(other)" }, value: sum(rest.map(({ value }) => value)) }];
+  const open = host.all.flatMap(({ entry, realm }) => (realm === null ? [] : [{ label: entry.label, realm }]));
+  const ranked = open.toSorted((a, b) => messagesOf(b.realm) - messagesOf(a.realm));
+  const rest = ranked.splice(limits.metrics_realms_max);
+  const samples = ranked.map(({ label, realm }) => ({ labels: { realm: label }, value: of(realm) }));
+  if (rest.length === 0) return samples;
+  return [...samples, { labels: { realm: "(other)" }, value: sum(rest.map(({ realm }) => of(realm))) }];
 }
 
 function sum(values: readonly number[]): number {

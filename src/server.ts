@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
+import { adminPageOf } from "./admin-page.ts";
 import { Administration } from "./administration.ts";
 import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
 import type { Member } from "./cluster/member.ts";
@@ -14,7 +15,7 @@ import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { AccessLine } from "./http/access-log.ts";
 import { verifyKey } from "./http/authentication.ts";
-import { builtPageFolder, loadWebPage, type WebPage } from "./http/web-pages.ts";
+import { adminFolder, builtPageFolder, loadWebPage, type WebPage } from "./http/web-pages.ts";
 import { JournalLost } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { Meters } from "./metrics/meters.ts";
@@ -91,7 +92,8 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   const dataDir = resolve(config.dataDir);
   const { app, kind } = await createApp(config, tools.log);
   await checkHost(config.host);
-  const webPage = loadWebPage(tools.webFolder ?? builtPageFolder);
+  const webFolder = tools.webFolder ?? builtPageFolder;
+  const pages = { webPage: loadWebPage(webFolder), adminPage: loadWebPage(join(webFolder, adminFolder)) };
   makeDataDir(dataDir);
   // Created before the first write: on a full disk it frees space for a start.
   const hubs = new OpenHubs();
@@ -102,7 +104,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
     const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
-    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs, webPage });
+    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs, ...pages });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
@@ -165,6 +167,7 @@ interface StartContext {
   readonly space: DiskSpace;
   readonly hubs: OpenHubs;
   readonly webPage: WebPage | null;
+  readonly adminPage: WebPage | null;
 }
 
 interface StartContextWithRoot extends StartContext {
@@ -180,6 +183,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     dataDir: context.dataDir,
     clock,
     log,
+    page: adminPageOf(context.adminPage),
     reportBug: (error) => faults(error, {}, "administration threw"),
   });
   try {

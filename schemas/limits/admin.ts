@@ -10,6 +10,18 @@ export const adminLimits = {
   admin_unread_bytes_max: 64 * 1024,
   /** How long the command line waits for another process to release the data folder, e.g. a server that starts or stops. */
   admin_wait_ms_max: 5000,
+  /** Samples of each figure that the server keeps for the operator's page: an hour of them. */
+  live_samples_max: 720,
+  live_sample_ms: 5000,
+  /** After the last request of the page, the delay of the event loop is measured for so long. */
+  live_watch_ms: 60_000,
+  /** Logins to the operator's page that are valid at the same time; the next one ends the oldest. */
+  admin_sessions_max: 16,
+  admin_session_ms: 12 * 60 * 60 * 1000,
+  /** The body of a login to the operator's page. */
+  admin_login_bytes_max: 1024,
+  /** Dead letters of an organization that the operator's page shows. */
+  live_letters_shown_max: 50,
   backup_keep_default: 7,
   backup_keep_max: 1000,
 } as const;

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { shownLetter, shownLetters } from "../store/dead-letters.ts";
+import { type ShownLetter, shownLetter, shownLetters } from "../store/dead-letters.ts";
 import { refusedBy } from "./failures.ts";
 import { AdminFailure, defineOperation, type Progress, realmParam } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -18,6 +18,23 @@ export const listDeadLettersOperation = defineOperation({
     return { letters: await ports.read(entryOf(ports, label), shownLetters) };
   },
 });
+
+/** The newest ones for a page in a browser: no addresses, which stand in descriptions and in answers of mail servers. */
+export async function shownOnPage(
+  label: string,
+  ports: AdminPorts,
+): Promise<{ readonly total: number; readonly letters: readonly ShownLetter[] }> {
+  const letters = await ports.read(entryOf(ports, label), shownLetters);
+  const shown = letters.toReversed().slice(0, limits.live_letters_shown_max);
+  return {
+    total: letters.length,
+    letters: shown.map((letter) => ({ ...letter, what: hidden(letter.what), reason: hidden(letter.reason) })),
+  };
+}
+
+function hidden(text: string): string {
+  return text.replace(/\S*@\S*/g, "(address)");
+}
 
 export const showDeadLetterOperation = defineOperation({
   name: "dead-letters-show",

@@ -1,13 +1,12 @@
 /**
- * The operator's own listener: metrics, health and operations, never on the public port. By default it is a Unix socket
- * in the data folder, which only the server's account can open. On TCP, operations need the key that is in the data
- * folder, and pages in a browser cannot use them.
+ * The operator's own listener: metrics, health, operations and a page, never on the public port. By default it is a Unix
+ * socket in the data folder, which only the server's account can open. access.ts decides who may call what.
  */
-import { timingSafeEqual } from "node:crypto";
 import { lstatSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join, relative, resolve } from "node:path";
+import type { Access, Audience } from "./access.ts";
 
 export type AdminAddress =
   | { readonly kind: "none" }
@@ -18,13 +17,15 @@ export type AdminAddress =
 export interface AdminReply {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Buffer;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 
 export interface AdminRoute {
-  /** What is not GET changes something, or shows what only the operator may see. */
   readonly method: "GET" | "POST";
+  /** If it ends with a slash, a name follows. */
   readonly path: string;
+  readonly audience: Audience;
   /** Answers by itself, and never rejects. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
@@ -39,49 +40,33 @@ export class AdminAddressUnusable extends Error {
   override readonly name = "AdminAddressUnusable";
 }
 
-export function send(response: ServerResponse, { status, contentType, body }: AdminReply): void {
+export function send(response: ServerResponse, { status, contentType, body, headers = [] }: AdminReply): void {
   response.writeHead(status, {
-    "Content-Type": contentType,
-    "Content-Length": Buffer.byteLength(body),
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
+    ...Object.fromEntries(headers),
+    "Content-Type": contentType,
+    "Content-Length": Buffer.byteLength(body),
   });
   response.end(body);
 }
 
-export function json(status: number, body: object): AdminReply {
-  return { status, contentType: "application/json", body: `${JSON.stringify(body)}\n` };
+export function json(status: number, body: object, headers: AdminReply["headers"] = []): AdminReply {
+  return { status, contentType: "application/json", body: `${JSON.stringify(body)}\n`, headers };
 }
 
-function failure(kind: string, message: string): object {
+export function failure(kind: string, message: string): object {
   return { error: { kind, message } };
-}
-
-/** The file in the data folder with the key for operations over TCP. */
-export const adminKeyName = "admin.key";
-
-/** Whether a Host header names the address that was connected to, or this machine. */
-function isOwnHost(header: string, localAddress: string): boolean {
-  const host = header
-    .toLowerCase()
-    .replace(/:\d*$/, "")
-    .replace(/^\[(.*)\]$/, "$1");
-  return host === "localhost" || host === localAddress.replace(/^::ffff:/, "");
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 export class AdminListener {
   readonly #server: Server;
   readonly #routes: readonly AdminRoute[];
-  /** What a caller on TCP must know; null on a Unix socket, whose mode decides. */
-  #key: string | null = null;
+  readonly #access: Access;
 
-  constructor(routes: readonly AdminRoute[], reportBug: (error: unknown) => void) {
+  constructor(routes: readonly AdminRoute[], access: Access, reportBug: (error: unknown) => void) {
     this.#routes = routes;
+    this.#access = access;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         reportBug(error);
@@ -102,7 +87,7 @@ export class AdminListener {
   async listen(address: AdminAddress, dataDir: string, makeKey: () => string): Promise<string | null> {
     if (address.kind === "none") return null;
     if (address.kind === "tcp") {
-      this.#key = makeKey();
+      this.#access.requireKey(makeKey());
       await this.#listen({ host: address.host, port: address.port });
       const { port } = this.#server.address() as AddressInfo;
       return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
@@ -135,40 +120,14 @@ export class AdminListener {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path = ""] = (request.url ?? "").split("?");
-    const site = request.headers["sec-fetch-site"];
-    if (site !== undefined && site !== "none" && site !== "same-origin") {
-      send(response, json(403, failure("forbidden", "pages of other sites may not read this")));
-      return;
-    }
-    const matching = this.#routes.filter((route) => route.path === path);
+    const matching = this.#routes.filter((route) => route.path === (route.path.endsWith("/") ? folderOf(path) : path));
     const method = request.method === "HEAD" ? "GET" : request.method;
     const route = matching.find((candidate) => candidate.method === method);
-    if (matching.length === 0) send(response, json(404, failure("usage", "there is no such operation")));
+    const refusal = this.#access.refusal(route?.audience ?? "everybody", request);
+    if (refusal !== null) send(response, json(refusal.status, failure("forbidden", refusal.message)));
+    else if (matching.length === 0) send(response, json(404, failure("usage", "there is no such operation")));
     else if (route === undefined) send(response, json(405, failure("usage", "method not allowed")));
-    else if (route.method === "POST" && this.#refuse(request, response)) return;
     else await route.serve(request, response);
-  }
-
-  /**
-   * A browser sends Origin with every POST, and a name that was rebound to this address is in Host. Neither comes from a
-   * program of the operator.
-   */
-  #refuse({ headers, socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
-      send(response, json(403, failure("forbidden", "operations are not for pages in a browser")));
-      return true;
-    }
-    if (this.#key === null) return false;
-    if (!isOwnHost(headers.host ?? "", socket.localAddress ?? "")) {
-      send(response, json(403, failure("forbidden", "the Host header must be an address of this machine")));
-      return true;
-    }
-    if (isSame(headers.authorization ?? "", `Bearer ${this.#key}`)) return false;
-    send(
-      response,
-      json(403, failure("forbidden", `send the key in ${adminKeyName} of the data folder as Bearer token`)),
-    );
-    return true;
   }
 
   async close(): Promise<void> {
@@ -177,6 +136,10 @@ export class AdminListener {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** Whether a process that was killed left its socket here. A file of another kind is nothing of ours. */

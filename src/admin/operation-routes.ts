@@ -1,6 +1,6 @@
 /**
  * `POST /admin/<operation>` with JSON: the answer is the result, or an error with its kind. A client that accepts
- * `application/x-ndjson` gets lines of progress first. `GET /admin` describes the operations.
+ * `application/x-ndjson` gets lines of progress first. `GET /admin` describes the operations to programs.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { limits } from "../../schemas/limits.ts";
@@ -18,12 +18,14 @@ export const linesType = "application/x-ndjson";
 
 export interface OperationRoutesOptions {
   readonly operations: readonly AdminOperation[];
+  /** What the operator's page may do, too. */
+  readonly forPage: ReadonlySet<AdminOperation>;
   /** @throws AdminFailure while the server starts or stops */
   ports(): AdminPorts;
   reportBug(error: unknown): void;
 }
 
-export function operationRoutes({ operations, ports, reportBug }: OperationRoutesOptions): AdminRoute[] {
+export function operationRoutes({ operations, forPage, ports, reportBug }: OperationRoutesOptions): AdminRoute[] {
   let running = 0;
   const serve = async (operation: AdminOperation, request: IncomingMessage, response: ServerResponse) => {
     const wantsLines = request.headers.accept?.includes(linesType) === true;
@@ -33,7 +35,7 @@ export function operationRoutes({ operations, ports, reportBug }: OperationRoute
       if (running >= concurrentMax) throw new AdminFailure("busy", `${running} operations are running: try again`);
       running++;
       try {
-        reply.succeed(await execute(operation, await readParams(request), ports(), reply.progress));
+        reply.succeed(await execute(operation, await readJson(request, bodyBytesMax), ports(), reply.progress));
       } finally {
         running--;
       }
@@ -43,20 +45,20 @@ export function operationRoutes({ operations, ports, reportBug }: OperationRoute
       reply.fail(failure ?? new AdminFailure("internal", "internal error: see the log of the server"));
     }
   };
-  const described = operations.map(({ name, summary, params }) => ({ name, summary, params }));
-  const description: AdminRoute = {
-    method: "GET",
-    path: "/admin",
-    serve: async (_request, response) => send(response, json(200, { version: programVersion, operations: described })),
-  };
-  const posts = operations.map(
+  return operations.map(
     (operation): AdminRoute => ({
       method: "POST",
       path: `/admin/${operation.name}`,
+      audience: forPage.has(operation) ? "page" : "programs",
       serve: (request, response) => serve(operation, request, response),
     }),
   );
-  return [description, ...posts];
+}
+
+/** What `GET /admin` answers to programs. */
+export function describeOperations(operations: readonly AdminOperation[]): object {
+  const described = operations.map(({ name, summary, params }) => ({ name, summary, params }));
+  return { version: programVersion, operations: described };
 }
 
 /** A command line of another version may mean something else by a name. Programs that send no version are not checked. */
@@ -70,14 +72,14 @@ function requireSameVersion({ headers }: IncomingMessage): void {
 }
 
 /** @throws AdminFailure */
-async function readParams(request: IncomingMessage): Promise<unknown> {
+export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new AdminFailure("usage", "send a body of Content-Type: application/json");
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw new AdminFailure("usage", `the body is larger than ${bodyBytesMax} bytes`);
+    if (bytes > bytesMax) throw new AdminFailure("usage", `the body is larger than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   try {

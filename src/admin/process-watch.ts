@@ -7,11 +7,11 @@ import type { Sample } from "../metrics/instruments.ts";
 
 const resolutionMs = 10;
 const nanosecondsPerSecond = 1e9;
-const readAgainMsMax = 5 * 60_000;
 const quantiles = [0.5, 0.99, 1] as const;
 
 export class ProcessWatch {
   readonly #after: (milliseconds: number, callback: () => void) => () => void;
+  readonly #idleMsMax: number;
   #delay: IntervalHistogram | null = null;
   #cancelEnd: () => void = () => undefined;
   #collections = 0;
@@ -23,14 +23,16 @@ export class ProcessWatch {
     }
   });
 
-  constructor(after: (milliseconds: number, callback: () => void) => () => void) {
+  /** @param idleMsMax how long it goes on after the last reading */
+  constructor(after: (milliseconds: number, callback: () => void) => () => void, idleMsMax: number) {
     this.#after = after;
+    this.#idleMsMax = idleMsMax;
   }
 
-  /** Somebody reads: goes on for some minutes. */
+  /** Somebody reads. */
   begin(): void {
     this.#cancelEnd();
-    this.#cancelEnd = this.#after(readAgainMsMax, () => this.end());
+    this.#cancelEnd = this.#after(this.#idleMsMax, () => this.end());
     if (this.#delay !== null) return;
     this.#delay = monitorEventLoopDelay({ resolution: resolutionMs });
     this.#delay.enable();

@@ -16,6 +16,9 @@ import { messagePage } from "./small-pages.ts";
 /** Where the build is: the same from the sources and from the built program. */
 export const builtPageFolder = fileURLToPath(new URL("../../packages/web/dist", import.meta.url));
 
+/** Within it: the operator's page, which only the admin listener serves. */
+export const adminFolder = "admin";
+
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -123,11 +126,18 @@ const guards: HttpReply["headers"] = [
   ["Cross-Origin-Resource-Policy", "same-origin"],
 ];
 
-function reply(file: WebFile, caching: string, { ifNoneMatch, acceptEncoding }: PageRequest): HttpReply {
+/** How long a browser may keep a file: an asset's name changes with its content. */
+const caching = { document: "no-cache", asset: "public, max-age=31536000, immutable" } as const;
+
+export function webFileReply(
+  file: WebFile,
+  kept: keyof typeof caching,
+  { ifNoneMatch, acceptEncoding }: Pick<PageRequest, "ifNoneMatch" | "acceptEncoding">,
+): HttpReply & { readonly body: string | Buffer } {
   const { contentType, plain, compressed, etag } = file;
   const headers: HttpReply["headers"] = [
     ...guards,
-    ["Cache-Control", caching],
+    ["Cache-Control", caching[kept]],
     ["ETag", etag],
     ...(compressed.size === 0 ? [] : [["Vary", "Accept-Encoding"] as const]),
   ];
@@ -150,18 +160,17 @@ export function webPages(page: WebPage | null): readonly PageRoute[] {
     {
       ...open,
       prefix: "/assets/",
-      /** The name of an asset changes with its content. */
       serve(request) {
         const file = page?.assets.get(request.rest);
         if (file === undefined) return errorPage(refuse.notFound());
-        return reply(file, "public, max-age=31536000, immutable", request);
+        return webFileReply(file, "asset", request);
       },
     },
     {
       ...open,
       prefix: "/",
       isWhole: true,
-      serve: (request) => (page === null ? messagePage(404, notBuilt) : reply(page.index, "no-cache", request)),
+      serve: (request) => (page === null ? messagePage(404, notBuilt) : webFileReply(page.index, "document", request)),
     },
   ];
 }

@@ -28,12 +28,29 @@ export class Counter<T extends string> {
     if (place !== undefined) this.#counts[place] = (this.#counts[place] as number) + by;
   }
 
+  /** How often this value was counted. */
+  of(value: T): number {
+    const place = this.#places.get(value);
+    return place === undefined ? 0 : (this.#counts[place] as number);
+  }
+
+  /** Over all values. */
+  get total(): number {
+    return sumOf(this.#counts);
+  }
+
   get samples(): Sample[] {
     return [...this.#places].map(([value, place]) => ({
       labels: { [this.#label]: value },
       value: this.#counts[place] as number,
     }));
   }
+}
+
+function sumOf(counts: Float64Array): number {
+  let sum = 0;
+  for (let place = 0; place < counts.length; place++) sum += counts[place] as number;
+  return sum;
 }
 
 /** The statuses that answers have; any other one is counted as "other". */
@@ -60,6 +77,22 @@ export class RequestCounter {
   count(operation: number, status: number): void {
     const place = operation * columns + (columnOf[status] ?? statuses.length);
     this.#counts[place] = (this.#counts[place] as number) + 1;
+  }
+
+  get total(): number {
+    return sumOf(this.#counts);
+  }
+
+  /** Answers with this status, of all operations or of one. */
+  of(status: (typeof statuses)[number], operation?: string): number {
+    const column = columnOf[status] as number;
+    if (operation !== undefined) {
+      const row = this.#operations.indexOf(operation);
+      return row < 0 ? 0 : (this.#counts[row * columns + column] as number);
+    }
+    let sum = 0;
+    for (let place = column; place < this.#counts.length; place += columns) sum += this.#counts[place] as number;
+    return sum;
   }
 
   /** Without the pairs that did not occur. */
@@ -89,6 +122,28 @@ export class Histogram {
     let bucket = 0;
     while (bucket < boundsS.length && seconds > (boundsS[bucket] as number)) bucket++;
     this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+  }
+
+  /** How many durations each bucket has had until now. */
+  snapshot(): Float64Array {
+    return this.#counts.slice();
+  }
+
+  /**
+   * @param before an earlier snapshot
+   * @returns in seconds, for the durations since then, each taken to be spread evenly over its bucket; NaN if there were none
+   */
+  quantileSince(before: Float64Array, quantile: number): number {
+    const since = this.#counts.map((count, bucket) => count - (before[bucket] as number));
+    let left = sumOf(since) * quantile;
+    if (left === 0) return Number.NaN;
+    for (let bucket = 0; bucket < boundsS.length; bucket++) {
+      const count = since[bucket] as number;
+      const low = bucket === 0 ? 0 : (boundsS[bucket - 1] as number);
+      if (left <= count) return low + ((boundsS[bucket] as number) - low) * (left / count);
+      left -= count;
+    }
+    return boundsS[boundsS.length - 1] as number;
   }
 
   get samples(): Sample[] {

@@ -1,10 +1,11 @@
 /** Requests to a server's admin socket. */
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { adminSocket, shortPath } from "../../src/admin/listener.ts";
 
 export interface AdminAnswer {
   readonly status: number;
   readonly contentType: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
@@ -24,9 +25,8 @@ export function askAdmin(where: string | number, path: string, asked: AdminReque
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", fail);
       response.on("end", () => {
-        const { statusCode: status = 0 } = response;
-        const contentType = response.headers["content-type"] ?? "";
-        done({ status, contentType, body: Buffer.concat(chunks).toString() });
+        const { statusCode: status = 0, headers: got } = response;
+        done({ status, contentType: got["content-type"] ?? "", headers: got, body: Buffer.concat(chunks).toString() });
       });
     });
     sent.on("error", fail);
