@@ -4,9 +4,8 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import axe from "axe-core";
-import type { Page } from "playwright-core";
 import t from "tap";
+import { isTooWide, loadAxe, seriousFindings } from "../support/barriers.ts";
 import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -32,25 +31,6 @@ const screens: Readonly<Record<string, string>> = {
   "#organization/invitations": ".panel-body form",
   "#organization/permissions": ".panel-body .setting",
 };
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly target: readonly string[] }[];
-}
-
-async function seriousFindings(page: Page): Promise<string[]> {
-  const found = (await page.evaluate(`axe.run().then(({ violations }) => violations)`)) as readonly Finding[];
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .slice(0, 3)
-          .map(({ target }) => target.join(" "))
-          .join(", ")}`,
-    );
-}
 
 const looks = [
   { colorScheme: "light", width: 1280 },
@@ -83,16 +63,15 @@ t.test("[web.md] no screen has a serious barrier, or is wider than its window", 
     const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     await page.goto(server.url);
     await page.getByLabel("Email address").waitFor();
-    await page.evaluate(axe.source);
+    await loadAxe(page);
     t.strictSame(await seriousFindings(page), [], `log in, ${colorScheme}, ${width}`);
     await logIn(page, server.url, ann);
-    await page.evaluate(axe.source);
+    await loadAxe(page);
     for (const [fragment, sign] of Object.entries(screens)) {
       await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
       await page.locator(sign).first().waitFor();
       t.strictSame(await seriousFindings(page), [], `${fragment}, ${colorScheme}, ${width}`);
-      const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-      t.ok(Number(wider) <= 0, `${fragment} fits into ${width}`);
+      t.equal(await isTooWide(page), false, `${fragment} fits into ${width}`);
       const name = `${fragment.replace(/[^a-z0-9]+/g, "-")}-${colorScheme}-${width}.png`;
       if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, name) });
     }
