@@ -105,6 +105,14 @@ export async function backupToTar(tools: BackupTools, output: string): Promise<M
 /** Copies in DATA_DIR, each named after its process. */
 const draftPrefix = "copy-";
 
+/** A folder in DATA_DIR for copies that this process makes and removes. */
+export function makeCopiesFolder(dataDir: string): string {
+  removeLeftovers(dataDir);
+  const copies = join(dataDir, `${draftPrefix}${process.pid}`);
+  mkdirSync(copies, { mode: 0o700 });
+  return copies;
+}
+
 /** Of processes that were killed. */
 function removeLeftovers(dataDir: string): void {
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith(draftPrefix))) {
@@ -197,10 +205,8 @@ function noteSuccess({ dataDir, warn }: BackupTools, backup: string): void {
 /** The rows are checked in copies of the stores, so the disk of DATA_DIR needs space for them. */
 export async function checkRunning({ dataDir, warn }: BackupTools): Promise<string[]> {
   const root = openRoot(dataDir);
-  const copies = join(dataDir, `${draftPrefix}${process.pid}`);
+  const copies = makeCopiesFolder(dataDir);
   try {
-    removeLeftovers(dataDir);
-    mkdirSync(copies, { mode: 0o700 });
     return await checkBesideServer(root, dataDir, copies, portsOf(dataDir, warn));
   } finally {
     rmSync(copies, { recursive: true, force: true });

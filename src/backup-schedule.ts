@@ -60,15 +60,20 @@ export class BackupSchedule {
   }
 }
 
-export interface BackupProcessTools {
+export interface CommandTools {
   readonly environment: Readonly<Record<string, string>>;
   readonly log: { info(fields: object, line: string): void; error(fields: object, line: string): void };
 }
 
 /** One backup into BACKUP_DIR. The server does not wait for it when it stops: the copy stays consistent. */
-export function runBackupProcess({ environment, log }: BackupProcessTools): Promise<void> {
+export function runBackupProcess(tools: CommandTools): Promise<void> {
+  return runCommand(["backup"], "a backup", tools);
+}
+
+/** Runs a command of the command line with a low priority. Never rejects. */
+export function runCommand(args: readonly string[], what: string, { environment, log }: CommandTools): Promise<void> {
   const { NODE_OPTIONS: _options, ...inherited } = process.env;
-  const child = spawn(process.execPath, [commandLine(), "backup"], {
+  const child = spawn(process.execPath, [commandLine(), ...args], {
     env: { ...inherited, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -81,12 +86,12 @@ export function runBackupProcess({ environment, log }: BackupProcessTools): Prom
   }
   return new Promise((done) => {
     child.once("error", (error) => {
-      log.error({ err: error }, "a backup could not be started");
+      log.error({ err: error }, `${what} could not be started`);
       done();
     });
     child.once("close", (code, signal) => {
-      if (code === 0) log.info({ output: output.stdout.trim() }, "a backup is complete");
-      else log.error({ code, signal, why: output.stderr.trim(), output: output.stdout.trim() }, "a backup failed");
+      if (code === 0) log.info({ output: output.stdout.trim() }, `${what} is complete`);
+      else log.error({ code, signal, why: output.stderr.trim(), output: output.stdout.trim() }, `${what} failed`);
       done();
     });
   });

@@ -1,9 +1,16 @@
-/** CLI command that shows a cluster: who owns the organizations, and how far they are. */
+/** CLI commands for a cluster: who owns the organizations and how far they are, and snapshots of their stores. */
+import { rmSync } from "node:fs";
 import type { Command as Program } from "commander";
 import { AdminFailure } from "./admin/operation.ts";
-import { say } from "./cli-session.ts";
+import { makeCopiesFolder } from "./backup-run.ts";
+import { alarm, dataDir, say } from "./cli-session.ts";
+import type { NatsOptions } from "./cluster/connection.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
-import { BadConfig, readConfig } from "./config.ts";
+import { BadConfig, type Config, readConfig } from "./config.ts";
+import { requireStore } from "./offline-ports.ts";
+import { systemClock } from "./runtime/clock.ts";
+import { FolderLock } from "./store/folder-lock.ts";
+import { realmIdsOnDisk } from "./store/realm-folders.ts";
 
 export function addClusterCommands(program: Program): void {
   const cluster = program.command("cluster").description("a cluster of several nodes (docs/cluster.md)");
@@ -11,9 +18,7 @@ export function addClusterCommands(program: Program): void {
     .command("status")
     .description("show the owner, the NATS servers and each organization; needs CLUSTER_NATS and CLUSTER_NATS_MONITOR")
     .action(async () => {
-      const config = readConfig(process.env);
-      const nats = natsOptionsOf(config);
-      if (nats === null) throw new BadConfig("CLUSTER_NATS is not set: see docs/cluster.md");
+      const { config, nats } = memberConfig();
       const { clusterStatus } = await import("./cluster/status.ts");
       try {
         for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
@@ -21,4 +26,48 @@ export function addClusterCommands(program: Program): void {
         throw new AdminFailure("unusable", (error as Error).message);
       }
     });
+  cluster
+    .command("snapshot")
+    .description("make verified snapshots of the stores of this node (DATA_DIR), from which other nodes restore")
+    .argument("[organizations...]", "their numbers; by default all")
+    .action(makeSnapshots);
+}
+
+function memberConfig(): { readonly config: Config; readonly nats: NatsOptions } {
+  const config = readConfig(process.env);
+  const nats = natsOptionsOf(config);
+  if (nats === null) throw new BadConfig("CLUSTER_NATS is not set: see docs/cluster.md");
+  return { config, nats };
+}
+
+async function makeSnapshots(numbers: readonly string[]): Promise<void> {
+  const { config, nats } = memberConfig();
+  const folder = dataDir();
+  requireStore(folder);
+  const stored = realmIdsOnDisk(folder);
+  const realmIds = numbers.length === 0 ? stored : numbers.map(Number);
+  const unknown = realmIds.filter((id) => !stored.includes(id));
+  if (unknown.length > 0) {
+    throw new AdminFailure("refused", `DATA_DIR has no organization ${numbers[realmIds.indexOf(unknown[0] ?? 0)]}`);
+  }
+  const lock = FolderLock.take(folder, "snapshot");
+  const drafts = makeCopiesFolder(folder);
+  try {
+    const run = await import("./cluster/snapshot-run.ts");
+    const failures = await run.makeSnapshots({
+      nats: { ...nats, name: `${nats.name}-snapshot` },
+      node: config.clusterNode,
+      dataDir: folder,
+      drafts,
+      now: () => systemClock.now(),
+      freeBytesMin: config.storeFreeBytesMin,
+      realmIds,
+      say,
+    });
+    for (const line of failures) alarm.warn(line);
+    if (failures.length > 0) throw new AdminFailure("refused", `${failures.length} snapshots were not made`);
+  } finally {
+    rmSync(drafts, { recursive: true, force: true });
+    lock.release();
+  }
 }

@@ -9,6 +9,8 @@ import { settleFolder } from "./journal/settle-folder.ts";
 export type MembershipTools = Pick<MemberOptions, "dataDir" | "root" | "clock" | "warn" | "fatal" | "checkStore"> & {
   /** Whether the operator has asked the process to stop. */
   readonly hasStopped: () => boolean;
+  /** The node has joined. */
+  readonly joined: () => Promise<void>;
   /** Another node owns the organizations: this one waits. */
   readonly waits: () => void;
 };
@@ -59,7 +61,7 @@ export function natsOptionsOf(config: Config): NatsOptions | null {
  * @throws BadConfig, ClusterUnusable, ClusterSilent, StoppedAsStandby
  */
 export async function joinCluster(config: Config, tools: MembershipTools): Promise<Member | null> {
-  const { dataDir, hasStopped, waits, ...options } = tools;
+  const { dataDir, hasStopped, joined, waits, ...options } = tools;
   const mark = readMark(dataDir);
   const nats = natsOptionsOf(config);
   if (nats === null) {
@@ -84,6 +86,7 @@ export async function joinCluster(config: Config, tools: MembershipTools): Promi
   });
   try {
     writeMark(dataDir, { cluster: member.cluster, isWhole: false });
+    await joined();
     waits();
     if (await member.becomeOwner(hasStopped)) return member;
     throw new StoppedAsStandby("stopped while another node owned the organizations");

@@ -42,6 +42,8 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   clusterMonitors: "the monitoring page of each of these NATS servers",
   clusterNode: "the name of this node; each has another",
   clusterStreams: "how many streams a new cluster gets",
+  clusterSnapshotMib: "how much an organization writes to its stream until a snapshot of it is due",
+  clusterSnapshotHours: "after how long one is due if it was changed",
   clusterCredentialsFile: "a credentials file of NATS",
   clusterCaFile: "the authorities that certify the NATS servers",
   clusterCertFile: "the certificate that this node shows to the NATS servers",

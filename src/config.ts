@@ -84,6 +84,9 @@ export interface Config {
   readonly clusterNode: string;
   /** How many streams a new cluster gets. */
   readonly clusterStreams: number;
+  /** How much an organization writes until a snapshot of it is due, and after how long it is. */
+  readonly clusterSnapshotMib: number;
+  readonly clusterSnapshotHours: number;
   readonly clusterCredentialsFile: string | null;
   readonly clusterCaFile: string | null;
   readonly clusterCertFile: string | null;
@@ -323,6 +326,18 @@ export const variables = {
   clusterMonitors,
   clusterNode,
   clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
+  clusterSnapshotMib: integer(
+    "CLUSTER_SNAPSHOT_MIB",
+    limits.cluster_snapshot_mib_default,
+    1,
+    limits.cluster_snapshot_mib_max,
+  ),
+  clusterSnapshotHours: integer(
+    "CLUSTER_SNAPSHOT_HOURS",
+    limits.cluster_snapshot_hours_default,
+    1,
+    limits.cluster_snapshot_hours_max,
+  ),
   clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
   clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
   clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),

@@ -9,7 +9,9 @@ import { errorBody, refuse } from "../schemas/errors.ts";
 import { adminPageOf } from "./admin-page.ts";
 import { Administration } from "./administration.ts";
 import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
+import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
+import { clusterData } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
@@ -203,7 +205,9 @@ interface ServingContext extends StartContextWithRoot {
 async function serveOwned(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
   const { dataDir, root, clock, administration } = context;
   const pageChecks = new PageChecks(dataDir);
-  const member = await joinCluster(config, {
+  let member: Member | null = null;
+  const data = await clusterData(config, { dataDir, clock, log: tools.log, owns: () => member !== null });
+  member = await joinCluster(config, {
     dataDir,
     root,
     clock,
@@ -211,11 +215,13 @@ async function serveOwned(config: Config, tools: ServerTools, context: ServingCo
     warn: (line) => tools.log.warn(line),
     fatal: tools.die,
     hasStopped: tools.hasStopped ?? (() => false),
+    joined: () => data?.start() ?? Promise.resolve(),
     waits: () => administration.standby(),
   });
   try {
-    return await serveRealms(config, tools, { ...context, pageChecks, member });
+    return await serveRealms(config, tools, { ...context, pageChecks, member, data });
   } catch (error) {
+    await data?.close();
     await member?.leave();
     throw error;
   }
@@ -224,6 +230,7 @@ async function serveOwned(config: Config, tools: ServerTools, context: ServingCo
 interface OwnedContext extends ServingContext {
   readonly pageChecks: PageChecks;
   readonly member: Member | null;
+  readonly data: DataKeeping | null;
 }
 
 async function serveRealms(config: Config, tools: ServerTools, context: OwnedContext): Promise<RunningServer> {
@@ -292,6 +299,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
     async stop() {
       administration.draining();
       endBackups();
+      await context.data?.close();
       const quiet = http.drain();
       for (const hub of hubs.all()) hub.dismissPolls();
       const delivered = realms.endDeliveries();

@@ -41,6 +41,20 @@ export const clusterLimits = {
   cluster_base_record_bytes: 1024 * 1024,
   /** Organizations that a node claims at the same time. */
   cluster_claims_concurrent_max: 16,
+  /** Snapshots and files are sent in chunks of this size, one after the other. */
+  cluster_object_chunk_bytes: 256 * 1024,
+  /** How long a chunk waits for its acknowledgement, and how often an object is sent again from its first one. */
+  cluster_object_ms_max: 5000,
+  cluster_object_attempts_max: 4,
+  /** Snapshots of an organization: the stream keeps everything since the older one. */
+  cluster_snapshots_kept: 2,
+  /** How often a node looks which organizations need a snapshot. */
+  cluster_snapshot_look_ms: 60_000,
+  /** Bytes of an organization's messages since its last snapshot that make the next one due, and hours that do. */
+  cluster_snapshot_mib_default: 256,
+  cluster_snapshot_mib_max: 1024 * 1024,
+  cluster_snapshot_hours_default: 24,
+  cluster_snapshot_hours_max: 24 * 365,
   /** Addresses of NATS servers that a node may be given. */
   cluster_addresses_max: 16,
   cluster_node_characters_max: 64,

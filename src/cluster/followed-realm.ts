@@ -1,12 +1,15 @@
 /**
  * The store of a realm on a node that does not own it: gets the records of the owner in order, after the chain was
- * checked. A node that has no store of the realm yet builds one from the records that the realm joined with.
+ * checked. A node that has no store of the realm yet restores the newest snapshot, or builds one from the records that
+ * the realm joined with. So does one that was away for so long that the stream has forgotten what it lacks.
  */
-import { rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { LaggingStore } from "../journal/lagging-store.ts";
 import { dataFile, stateOfFile } from "../store/data-file.ts";
 import { environmentOf } from "../store/environment.ts";
+import { flushFolderSync } from "../store/folders.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
 import { finishStagedRealm, realmFolder, stageRealm } from "../store/realm-folders.ts";
 import { putTurnNumber } from "../store/turn-number.ts";
@@ -14,12 +17,16 @@ import { Chain, headAt, type StreamMessage } from "./chain.ts";
 import { claimNoteIn } from "./claim.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import type { RealmLog } from "./realm-log.ts";
+import { restoreStore } from "./snapshot-download.ts";
+import type { Snapshots } from "./snapshots.ts";
 
 export interface FollowedRealmOptions {
   readonly dataDir: string;
   readonly log: RealmLog;
   /** Checks the pages of a store before it is opened. @throws DamagedData */
   readonly checkStore: (realmId: number) => void;
+  readonly snapshots: Snapshots;
+  readonly warn: (line: string) => void;
 }
 
 export class FollowedRealm {
@@ -58,6 +65,19 @@ export class FollowedRealm {
   }
 
   async #drain(upTo: number): Promise<void> {
+    try {
+      await this.#follow(upTo);
+    } catch (error) {
+      const { log } = this.#options;
+      const first = error instanceof JournalDamaged ? await log.next(1) : null;
+      // Otherwise it is no gap that a purge left.
+      if (first === null || first.sequence <= (this.#chain as Chain).head.sequence) throw error;
+      await this.#replace();
+      await this.#follow(upTo);
+    }
+  }
+
+  async #follow(upTo: number): Promise<void> {
     const { log } = this.#options;
     const chain = this.#chain as Chain;
     const store = this.#store as LaggingStore;
@@ -84,19 +104,51 @@ export class FollowedRealm {
     }
     this.#chain = new Chain(log.realmId, null);
     const known = last === null ? null : await lastBefore(log, store.turn, last.sequence);
-    if (known === null) return true;
+    if (known === null) {
+      const first = await log.next(1);
+      if (first !== null && decodeEnvelope(first.bytes).position > store.turn + 1) await this.#replace();
+      return true;
+    }
     // Parts of a record that the store has: what follows is checked against the last of them.
     if (decodeEnvelope(known.bytes).kind === "part") this.#chain = new Chain(log.realmId, headAt(known));
     else for (const { bytes } of this.#chain.take(known)) store.add(bytes);
     return true;
   }
 
-  /** @returns false if the stream does not have the whole store yet */
-  async #build(): Promise<boolean> {
-    const { dataDir, log } = this.#options;
+  /**
+   * The stream has forgotten what the store lacks: the newest snapshot takes its place.
+   * @throws JournalDamaged when there is none that can be used
+   */
+  async #replace(): Promise<void> {
+    const { dataDir, log, snapshots, warn } = this.#options;
+    const { realmId } = log;
+    const folder = realmFolder(dataDir, realmId);
+    warn(`The store of organization ${realmId} is too old: the newest snapshot takes its place.`);
+    await this.#store?.close();
+    this.#store = null;
     const staged = stageRealm(dataDir);
     try {
-      if (!(await this.#fill(staged))) return false;
+      if ((await restoreStore({ realmId, snapshots, folder: staged, warn })) === null) throw noSnapshot(realmId);
+      renameSync(dataFile(staged), dataFile(folder));
+      rmSync(join(folder, "lock.mdb"), { force: true });
+      flushFolderSync(folder);
+    } finally {
+      rmSync(staged, { recursive: true, force: true });
+    }
+    await this.#open();
+  }
+
+  /** @returns false if the stream does not have the whole store yet */
+  async #build(): Promise<boolean> {
+    const { dataDir, log, snapshots, warn } = this.#options;
+    const staged = stageRealm(dataDir);
+    try {
+      const { realmId } = log;
+      const isRestored = (await restoreStore({ realmId, snapshots, folder: staged, warn })) !== null;
+      if (!isRestored && !(await this.#fill(staged))) {
+        if ((await snapshots.of(realmId)).snapshots.length > 0) throw noSnapshot(realmId);
+        return false;
+      }
       finishStagedRealm(staged, dataDir, log.realmId);
       return true;
     } finally {
@@ -131,6 +183,12 @@ export class FollowedRealm {
       await store?.close();
     }
   }
+}
+
+function noSnapshot(realmId: number): JournalDamaged {
+  return new JournalDamaged(
+    `No snapshot of organization ${realmId} can be used, and its stream does not have the whole store. Start a node that has its store and run there: cli cluster snapshot ${realmId}. Otherwise restore a backup.`,
+  );
 }
 
 async function emptyStore(folder: string, turn: number): Promise<LaggingStore> {

@@ -8,6 +8,7 @@ import type { Nats } from "./connection.ts";
 import { FollowedRealm } from "./followed-realm.ts";
 import { RealmLog } from "./realm-log.ts";
 import { requested } from "./request.ts";
+import { Snapshots } from "./snapshots.ts";
 import { electionId, type Streams } from "./streams.ts";
 
 export interface FollowerOptions {
@@ -17,14 +18,17 @@ export interface FollowerOptions {
   readonly root: RootStore;
   /** @throws DamagedData */
   readonly checkStore: (realmId: number) => void;
+  readonly warn: (line: string) => void;
 }
 
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #realms = new Map<number, FollowedRealm>();
+  readonly #snapshots: Snapshots;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#snapshots = new Snapshots(options.nats);
   }
 
   get realms(): Iterable<FollowedRealm> {
@@ -34,8 +38,9 @@ export class Follower {
   realm(id: number): FollowedRealm {
     const known = this.#realms.get(id);
     if (known !== undefined) return known;
-    const { nats, streams, dataDir, checkStore } = this.#options;
-    const made = new FollowedRealm({ dataDir, checkStore, log: new RealmLog(nats, streams, id) });
+    const { nats, streams, dataDir, checkStore, warn } = this.#options;
+    const log = new RealmLog(nats, streams, id);
+    const made = new FollowedRealm({ dataDir, checkStore, log, warn, snapshots: this.#snapshots });
     this.#realms.set(id, made);
     return made;
   }

@@ -252,7 +252,9 @@ async function hasWholeBase(log: RealmLog, { position, sequence }: ChainHead): P
   const first = await log.next(1);
   if (first === null) return false;
   const claim = decodeEnvelope(first.bytes);
-  const { base } = claimNoteIn(claim);
+  const base = claim.kind === "claim" ? claimNoteIn(claim).base : undefined;
+  // A stream that does not begin with a base was purged, so there are snapshots.
+  if (base === undefined && claim.position > 1) return true;
   const end = claim.position - 1 + (base ?? 0);
   if (base === undefined || position < end) return false;
   const last = await lastBefore(log, end, sequence);

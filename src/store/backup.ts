@@ -199,16 +199,41 @@ export async function checkRealms(
 async function checkRealm(folder: string, realm: string, report: (problem: string) => void): Promise<void> {
   const environment = openEnvironment(folder, "whole");
   try {
-    let damaged = 0;
-    for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
-    // The following checks compare rows and need all of them to be readable.
-    if (damaged > 0) return;
-    refuseWithoutHead(environment);
-    checkIndexes(environment, report);
-    await checkFiles(environment, realm, report);
+    if (checkTables(environment, report)) await checkFiles(environment, realm, report);
   } finally {
     await environment.close();
   }
+}
+
+/**
+ * Reads everything in the store of a realm, whose files are elsewhere.
+ * @returns one line per problem
+ */
+export async function checkStore(folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  try {
+    const environment = openEnvironment(folder, "whole");
+    try {
+      checkTables(environment, (problem) => problems.push(problem));
+    } finally {
+      await environment.close();
+    }
+  } catch (error) {
+    // Nothing more of it can be read.
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  return problems;
+}
+
+/** @returns whether every row can be read */
+function checkTables(environment: Environment, report: (problem: string) => void): boolean {
+  let damaged = 0;
+  for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
+  // The following checks compare rows and need all of them to be readable.
+  if (damaged > 0) return false;
+  refuseWithoutHead(environment);
+  checkIndexes(environment, report);
+  return true;
 }
 
 /** @returns the number of damaged rows in the table; only the first ones are reported */

@@ -17,6 +17,7 @@ const parts = {
   serving: { offset: 0, refusal: (who: string) => `${who} is running on this data folder` },
   backup: { offset: 2, refusal: () => "another process is making a backup into BACKUP_DIR" },
   realmCreation: { offset: 1, refusal: (who: string) => `${who} is creating another organization: try again` },
+  snapshot: { offset: 3, refusal: () => "another process is making snapshots of this node" },
 } as const;
 
 export type LockPart = keyof typeof parts;

@@ -9,6 +9,9 @@ import { flushFolderSync } from "./folders.ts";
 
 const stagedPrefix = "founding-";
 
+/** Of this process, which may build several at once. */
+const staged = new Set<string>();
+
 export function realmFolder(dataDir: string, id: number): string {
   return join(dataDir, "realms", String(id));
 }
@@ -26,24 +29,27 @@ function holdsData(folder: string): boolean {
   return namesIn(folder).some((name) => name !== "lock.mdb");
 }
 
-/** A folder for an organization that is being created. Removes drafts that were never finished. */
+/** A folder for an organization that is being created. Removes drafts that an earlier process never finished. */
 export function stageRealm(dataDir: string): string {
   const realms = join(dataDir, "realms");
   for (const name of namesIn(realms)) {
-    if (name.startsWith(stagedPrefix)) rmSync(join(realms, name), { recursive: true, force: true });
+    if (name.startsWith(stagedPrefix) && !staged.has(name))
+      rmSync(join(realms, name), { recursive: true, force: true });
   }
-  return join(realms, `${stagedPrefix}${randomBytes(6).toString("hex")}`);
+  const made = `${stagedPrefix}${randomBytes(6).toString("hex")}`;
+  staged.add(made);
+  return join(realms, made);
 }
 
 /**
  * From now on the organization exists.
  * @throws Error when another one has that id
  */
-export function finishStagedRealm(staged: string, dataDir: string, id: number): void {
+export function finishStagedRealm(draft: string, dataDir: string, id: number): void {
   const folder = realmFolder(dataDir, id);
   // A folder without data may contain only this file.
   rmSync(join(folder, "lock.mdb"), { force: true });
-  renameSync(staged, folder);
+  renameSync(draft, folder);
   flushFolderSync(dirname(folder));
 }
 

@@ -37,8 +37,8 @@ export async function urlOf(program: Program): Promise<string> {
 }
 
 /** Runs a program with the environment of a node until it exits. */
-export function runCluster(t: Test, cluster: NatsCluster, args: readonly string[]) {
-  const environment = { CLUSTER_NATS: cluster.url, CLUSTER_NATS_MONITOR: cluster.monitor };
+export function runCluster(t: Test, cluster: NatsCluster, args: readonly string[], more: Environment = {}) {
+  const environment = { CLUSTER_NATS: cluster.url, CLUSTER_NATS_MONITOR: cluster.monitor, ...more };
   return new Program(t, process.execPath, args, environment, checkout).exited;
 }
 

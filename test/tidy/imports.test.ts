@@ -192,6 +192,7 @@ t.test(
       nodemailer: ["outbound"],
       "@nats-io/transport-node": ["cluster"],
       "@nats-io/jetstream": ["cluster"],
+      "@nats-io/obj": ["cluster"],
     };
     /** Programs that are clients of a server. */
     const clients = ["src/listen.ts"];
