@@ -31,6 +31,31 @@ export function addClusterCommands(program: Program): void {
     .description("make verified snapshots of the stores of this node (DATA_DIR), from which other nodes restore")
     .argument("[organizations...]", "their numbers; by default all")
     .action(makeSnapshots);
+  cluster
+    .command("files")
+    .description("send files that only this node has (DATA_DIR) to the cluster, and remove those that nobody claims")
+    .argument("[organizations...]", "numbers of organizations that this node serves; by default all")
+    .action(careForFiles);
+}
+
+async function careForFiles(numbers: readonly string[]): Promise<void> {
+  const { nats } = memberConfig();
+  const folder = dataDir();
+  const realmIds = storedRealms(folder, numbers);
+  const care = await import("./cluster/file-care.ts");
+  const options = { nats: { ...nats, name: `${nats.name}-files` }, dataDir: folder, realmIds, now: systemClock.now() };
+  for (const { realmId, sent, removed } of await care.careForFiles(options)) {
+    say(`organization ${realmId}: ${sent} files sent, ${removed} removed`);
+  }
+}
+
+/** @throws AdminFailure when DATA_DIR does not have one of them */
+function storedRealms(folder: string, numbers: readonly string[]): readonly number[] {
+  requireStore(folder);
+  const stored = realmIdsOnDisk(folder);
+  const unknown = numbers.find((number) => !stored.includes(Number(number)));
+  if (unknown !== undefined) throw new AdminFailure("refused", `DATA_DIR has no organization ${unknown}`);
+  return numbers.length === 0 ? stored : numbers.map(Number);
 }
 
 function memberConfig(): { readonly config: Config; readonly nats: NatsOptions } {
@@ -43,13 +68,7 @@ function memberConfig(): { readonly config: Config; readonly nats: NatsOptions }
 async function makeSnapshots(numbers: readonly string[]): Promise<void> {
   const { config, nats } = memberConfig();
   const folder = dataDir();
-  requireStore(folder);
-  const stored = realmIdsOnDisk(folder);
-  const realmIds = numbers.length === 0 ? stored : numbers.map(Number);
-  const unknown = realmIds.filter((id) => !stored.includes(id));
-  if (unknown.length > 0) {
-    throw new AdminFailure("refused", `DATA_DIR has no organization ${numbers[realmIds.indexOf(unknown[0] ?? 0)]}`);
-  }
+  const realmIds = storedRealms(folder, numbers);
   const lock = FolderLock.take(folder, "snapshot");
   const drafts = makeCopiesFolder(folder);
   try {

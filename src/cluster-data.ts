@@ -32,6 +32,8 @@ export async function clusterData(config: Config, tools: ClusterDataTools): Prom
     bytes: config.clusterSnapshotMib * mib,
     ageMs: config.clusterSnapshotHours * hourMs,
     stored: () => realmIdsOnDisk(dataDir),
+    careForFiles: (ids) =>
+      runCommand(["cluster", "files", ...ids.map(String)], "the care for files", { environment, log }),
     run: (id) =>
       runCommand(["cluster", "snapshot", String(id)], `a snapshot of organization ${id}`, { environment, log }),
     warn: (line) => log.warn(line),

@@ -1,6 +1,7 @@
 /** The organizations of a data folder, with what makes their turns durable, and what is delivered for them. */
 import { join } from "node:path";
 import { featureLevel, serverVersion } from "../schemas/server.ts";
+import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
@@ -45,6 +46,7 @@ export interface RealmsContext {
   readonly pageChecks: PageChecks;
   /** Null: the server is no node of a cluster. */
   readonly member: Member | null;
+  readonly data: DataKeeping | null;
   readonly startedAt: number;
   /** The server's own address, which is known once it listens. */
   readonly url: () => string;
@@ -63,7 +65,7 @@ export interface OpenedRealms {
 
 /** Settles what the last process left in the journal, and opens the organizations that have work to do. */
 export async function openRealms(config: Config, context: RealmsContext): Promise<OpenedRealms> {
-  const { dataDir, root, space, hubs, clock, alarm, meters, pageChecks, url } = context;
+  const { dataDir, root, space, hubs, clock, alarm, meters, pageChecks, url, data } = context;
   const { mailSender, webhooks } = createOutbound(config, context);
   const entries = new Map<Realm, RealmEntry>();
   const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
@@ -85,6 +87,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     acceptsWrites: () => space.acceptsWrites(),
     idleMs: config.realmIdleMs,
     turnWatch: new TurnWatch(meters.turns, config.slowTurnMs),
+    ...(data === null ? {} : { sharedFilesOf: (id) => data.filesOf(id) }),
     onOpen(realm, entry) {
       const { hub, isFirst } = hubs.open(realm, entry.id, {
         limitsPresence: config.presenceLimitedToAccessible,

@@ -299,7 +299,6 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
     async stop() {
       administration.draining();
       endBackups();
-      await context.data?.close();
       const quiet = http.drain();
       for (const hub of hubs.all()) hub.dismissPolls();
       const delivered = realms.endDeliveries();
@@ -308,6 +307,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
       http.stopReading();
       await delivered;
       await closeRealms();
+      await context.data?.close();
       http.close();
       await leaveCluster(member, dataDir);
       await administration.close();

@@ -46,15 +46,21 @@ export const clusterLimits = {
   /** How long a chunk waits for its acknowledgement, and how often an object is sent again from its first one. */
   cluster_object_ms_max: 5000,
   cluster_object_attempts_max: 4,
+  /** Files that a node gets from the object store at the same time, for one organization. */
+  files_fetched_at_once_max: 8,
+  /** A file that nobody claims is kept for so long: a node may be about to claim it. */
+  cluster_file_grace_ms: 24 * 60 * 60 * 1000,
+  /** How often orphans are looked for. */
+  cluster_file_sweep_ms: 24 * 60 * 60 * 1000,
   /** Snapshots of an organization: the stream keeps everything since the older one. */
   cluster_snapshots_kept: 2,
   /** How often a node looks which organizations need a snapshot. */
   cluster_snapshot_look_ms: 60_000,
   /** Bytes of an organization's messages since its last snapshot that make the next one due, and hours that do. */
-  cluster_snapshot_mib_default: 256,
-  cluster_snapshot_mib_max: 1024 * 1024,
-  cluster_snapshot_hours_default: 24,
-  cluster_snapshot_hours_max: 24 * 365,
+  snapshot_mib_default: 256,
+  snapshot_mib_max: 1024 * 1024,
+  snapshot_hours_default: 24,
+  snapshot_hours_max: 24 * 365,
   /** Addresses of NATS servers that a node may be given. */
   cluster_addresses_max: 16,
   cluster_node_characters_max: 64,

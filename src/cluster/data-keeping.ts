@@ -1,15 +1,20 @@
 /**
- * What a node keeps in the cluster besides the turns of its organizations: snapshots of their stores. It has a connection
- * of its own, so that large things do not delay the acknowledgements of turns.
+ * What a node keeps in the cluster besides the turns of its organizations: snapshots of their stores, and their files. It
+ * has a connection of its own, so that large things do not delay the acknowledgements of turns.
  */
+import { limits } from "../../schemas/limits.ts";
+import { ClusterFiles, filesBucket } from "./cluster-files.ts";
 import { ClusterSilent } from "./cluster-unusable.ts";
 import { connectNats, type Nats, type NatsOptions } from "./connection.ts";
+import { ObjectBucket } from "./object-bucket.ts";
 import { SnapshotSchedule, type SnapshotScheduleOptions } from "./snapshot-schedule.ts";
 import { Snapshots } from "./snapshots.ts";
 import { findStreams } from "./streams.ts";
 
 export interface DataKeepingOptions extends Omit<SnapshotScheduleOptions, "nats" | "streams" | "snapshots"> {
   readonly nats: NatsOptions;
+  /** Looks after the files of organizations (file-care.ts). Never rejects. */
+  readonly careForFiles: (realmIds: readonly number[]) => Promise<void>;
 }
 
 export class DataKeeping {
@@ -17,6 +22,8 @@ export class DataKeeping {
   #nats: Promise<Nats> | null = null;
   #schedule: SnapshotSchedule | null = null;
   #isClosed = false;
+  #cancelCare: () => void = () => undefined;
+  #files: Promise<ObjectBucket> | null = null;
 
   constructor(options: DataKeepingOptions) {
     this.#options = options;
@@ -32,6 +39,19 @@ export class DataKeeping {
     if (streams === null) throw new ClusterSilent("The streams of the cluster are gone.");
     if (this.#isClosed) return;
     this.#schedule = new SnapshotSchedule({ ...this.#options, nats, streams, snapshots: new Snapshots(nats) });
+    this.#careLater(limits.cluster_snapshot_look_ms);
+  }
+
+  #careLater(milliseconds: number): void {
+    const { clock, stored, owns, careForFiles } = this.#options;
+    this.#cancelCare = clock.after(milliseconds, () => {
+      const mine = [...stored()].filter(owns);
+      void (mine.length === 0 ? Promise.resolve() : careForFiles(mine)).then(() => {
+        // A node that serves nothing yet looks again soon.
+        const pauseMs = mine.length === 0 ? limits.cluster_snapshot_look_ms : limits.cluster_file_sweep_ms;
+        if (!this.#isClosed) this.#careLater(pauseMs);
+      });
+    });
   }
 
   #connect(): Promise<Nats> {
@@ -40,8 +60,22 @@ export class DataKeeping {
     return this.#nats;
   }
 
+  filesOf(realmId: number): ClusterFiles {
+    return new ClusterFiles(realmId, () => this.#openFiles());
+  }
+
+  #openFiles(): Promise<ObjectBucket> {
+    this.#files ??= this.#connect().then((nats) => ObjectBucket.open(nats, filesBucket));
+    // Another try may succeed.
+    this.#files.catch(() => {
+      this.#files = null;
+    });
+    return this.#files;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#cancelCare();
     this.#schedule?.end();
     await (await this.#nats)?.close();
   }

@@ -72,6 +72,15 @@ export class ObjectBucket {
     return info === null ? null : storedOf(info);
   }
 
+  /** Of all objects that are there as a whole. */
+  async names(): Promise<string[]> {
+    const prefix = `$O.${this.#name}.M.`;
+    const options = { subjects_filter: `${prefix}>` };
+    const { state } = await requested(this.#nats, () => this.#nats.manager.streams.info(this.#stream, options));
+    const tokens = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
+    return tokens.map((token) => Buffer.from(token, "base64url").toString());
+  }
+
   /**
    * The bytes of an object, chunk by chunk.
    * @throws ObjectDamaged at its end at the latest, if it is not what was written, or is not there

@@ -11,6 +11,7 @@ import { PageChecks } from "../store/page-checks.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { keepIdentity } from "../store/realm-identity.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
+import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
 import { Realm } from "./realm.ts";
@@ -31,6 +32,8 @@ export interface RealmHostOptions {
   readonly idleMs?: number | null;
   /** Gets the durations of turns; absent where nobody reads them. */
   readonly turnWatch?: TurnWatch;
+  /** In a cluster: where the other nodes find the files of a realm. */
+  readonly sharedFilesOf?: (realmId: number) => SharedFiles;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
   /** An idle realm is about to be closed. */
@@ -142,6 +145,7 @@ export class RealmHost {
       acceptsWrites,
       owner: this.#options.owner ?? null,
       ...(this.#options.turnWatch === undefined ? {} : { turnWatch: this.#options.turnWatch }),
+      ...(this.#options.sharedFilesOf === undefined ? {} : { sharedFiles: this.#options.sharedFilesOf(entry.id) }),
     });
     if (acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);

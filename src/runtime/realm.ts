@@ -14,6 +14,7 @@ import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import type { Extent } from "../store/lmdb-check.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
+import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { openRealmStore, type RealmStore } from "./realm-store.ts";
@@ -37,6 +38,8 @@ export interface RealmOptions {
   readonly owner?: string | null;
   /** Gets the durations of turns; absent where nobody reads them. */
   readonly turnWatch?: TurnWatch;
+  /** In a cluster: where the other nodes find the files. */
+  readonly sharedFiles?: SharedFiles;
 }
 
 const upkeepMs = 60_000;
@@ -77,6 +80,7 @@ export class Realm {
       archiveMark: () => options.durability.archiveMark(),
       report: (error) => options.alarm.bug(error, null),
       onceDurable: () => onceDurable(this.gate),
+      ...(options.sharedFiles === undefined ? {} : { shared: options.sharedFiles }),
     });
     this.dispatcher = new Dispatcher({
       environment: this.environment,

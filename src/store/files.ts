@@ -7,8 +7,10 @@ import { existsSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
+import { FileFetches } from "./file-fetches.ts";
 import { flushFolder } from "./folders.ts";
 import { PathGuard } from "./path-guard.ts";
+import type { SharedFiles } from "./shared-files.ts";
 import { isNoRoom, StagedUpload } from "./staged-upload.ts";
 
 export interface NewFile {
@@ -30,6 +32,8 @@ export interface FileStoreOptions {
   readonly report: (error: unknown) => void;
   /** Resolves when everything that memory shows is durable; absent: it always is. */
   readonly onceDurable?: () => Promise<void>;
+  /** In a cluster: has each file before it can be claimed, and what this disk lacks. */
+  readonly shared?: SharedFiles;
 }
 
 const temporarySuffix = ".part";
@@ -56,6 +60,8 @@ export class FileStore {
    */
   readonly #postponed = new Map<string, () => boolean>();
   readonly #made = new Set<string>();
+  /** Null: there are no other nodes. */
+  readonly #fetches: FileFetches | null;
   #bytes = 0;
   /** Identity of the folder; null if it does not exist yet. */
   #place: PathGuard | null = null;
@@ -64,6 +70,8 @@ export class FileStore {
 
   constructor(options: FileStoreOptions) {
     this.#options = options;
+    const { shared } = options;
+    this.#fetches = shared === undefined ? null : new FileFetches((name) => this.#fetchOne(shared, name));
     this.#seePlace();
   }
 
@@ -101,14 +109,29 @@ export class FileStore {
       for (const folder of folders) await this.#makeFolder(folder);
       for (const { name, bytes } of files) await this.#writeOne(name, bytes);
       for (const folder of folders) await flushFolder(join(this.#options.folder, folder));
-      return true;
+      if (await this.#share(files)) return true;
+      await this.#takeBack(files);
+      return false;
     } catch (error) {
-      for (const { name } of files) {
-        await this.#remove(name);
-        this.#unsettled.delete(name);
-      }
+      await this.#takeBack(files);
       if (isNoRoom(error)) return false;
       throw error;
+    }
+  }
+
+  /** @returns false when the cluster cannot store them now */
+  async #share(files: readonly NewFile[]): Promise<boolean> {
+    const { shared } = this.#options;
+    for (const { name } of shared === undefined ? [] : files) {
+      if (shared !== undefined && !(await shared.put(name, this.#pathOf(name)))) return false;
+    }
+    return true;
+  }
+
+  async #takeBack(files: readonly NewFile[]): Promise<void> {
+    for (const { name } of files) {
+      await this.#remove(name);
+      this.#unsettled.delete(name);
     }
   }
 
@@ -174,22 +197,42 @@ export class FileStore {
   }
 
   /** Returns null if there is no such file. */
-  async read(name: string): Promise<Buffer | null> {
-    try {
-      return await readFile(this.#pathOf(name));
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+  read(name: string): Promise<Buffer | null> {
+    return this.#reading(name, () => readFile(this.#pathOf(name)));
   }
 
   /** For reading in chunks; null if there is no such file. The caller closes it. */
-  async open(name: string): Promise<FileHandle | null> {
+  open(name: string): Promise<FileHandle | null> {
+    return this.#reading(name, () => open(this.#pathOf(name), "r"));
+  }
+
+  async #reading<T>(name: string, work: () => Promise<T>): Promise<T | null> {
+    for (let isFetched = false; ; isFetched = true) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        if (isFetched || this.#fetches === null || !(await this.#track(this.#fetches.get(name)))) return null;
+      }
+    }
+  }
+
+  /** Brings a file here that another node has written. @returns false if there is none */
+  async #fetchOne(shared: SharedFiles, name: string): Promise<boolean> {
+    const isUnsettled = this.#unsettled.has(name);
+    this.#unsettled.add(name);
+    const path = this.#pathOf(name);
     try {
-      return await open(this.#pathOf(name), "r");
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
+      await this.#makeFolder(dirname(name));
+      // Of a process that was killed.
+      await rm(path + temporarySuffix, { force: true });
+      if (!(await shared.get(name, path + temporarySuffix))) return false;
+      await rename(path + temporarySuffix, path);
+      this.#bytes += await sizeOf(path);
+      this.#tally?.counted.add(name);
+      return true;
+    } finally {
+      if (!isUnsettled) this.#unsettled.delete(name);
     }
   }
 
@@ -219,6 +262,11 @@ export class FileStore {
   }
 
   async #remove(name: string): Promise<void> {
+    await this.#removeHere(name);
+    await this.#options.shared?.remove(name).catch(this.#options.report);
+  }
+
+  async #removeHere(name: string): Promise<void> {
     try {
       const path = this.#pathOf(name);
       const { size } = await stat(path);
