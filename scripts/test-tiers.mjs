@@ -18,6 +18,8 @@ export const tiers = [
   { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
   { file: "test/web/budgets.test.ts", quick: { TOPICS: 300 }, deep: { TOPICS: 10_000 } },
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
+  // Starts six servers, five of them after a trace.
+  { file: "test/crash/realm-erasure.test.ts", quick: null, deep: {} },
   // Waits for NATS to elect leaders, up to 9 seconds each time.
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },
   // Starts a dozen servers and three NATS clusters.

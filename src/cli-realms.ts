@@ -4,6 +4,7 @@ import { AdminFailure } from "./admin/operation.ts";
 import {
   createRealmsOperation,
   deactivateRealmOperation,
+  eraseRealmOperation,
   reactivateRealmOperation,
   rebuildSearchOperation,
 } from "./admin/realm-operations.ts";
@@ -47,6 +48,16 @@ export function addRealmCommands(program: Program): void {
   addRealmChange(program, "reactivate-realm", reactivateRealmOperation, "the organization is active").description(
     "reactivate a deactivated organization",
   );
+
+  addCommand(program, "erase-realm")
+    .description("remove a deactivated organization and all its files for ever; earlier backups and archives keep it")
+    .argument("<label>", "label of the organization")
+    .requiredOption("--confirm <label>", "the same label once more: this cannot be undone")
+    .action((realm: string, options: OutputOptions & { readonly confirm: string }) =>
+      perform(eraseRealmOperation, { realm, confirm: options.confirm }, options, () => ({
+        lines: [`organization ${realm} is erased`],
+      })),
+    );
 
   realmOption(addCommand(program, "rebuild-search"))
     .description("discard the search index; the server builds it again, and searches stay complete meanwhile")

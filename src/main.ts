@@ -15,6 +15,7 @@ import { LineWriter } from "./line-writer.ts";
 import { createLog, type Log } from "./log.ts";
 import { LogFile } from "./log-file.ts";
 import { offerMetrics } from "./metrics.ts";
+import { watchParent } from "./parent-watch.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
 import { commandLine } from "./store/command-line.ts";
 import { DamagedData } from "./store/damage.ts";
@@ -93,10 +94,12 @@ async function main(): Promise<void> {
     process.stdout.write(serveHelp());
     return;
   }
+  const hangUps = new HangUps();
   const environment = withConfigFile(process.env, options.config);
   const config = readConfig(environment);
   const logFile = openLogFile(config);
   const log = createLog(config.logLevel, config.logFormat, logFile ?? undefined);
+  hangUps.logsTo(log, logFile);
   // A signal that arrives during the start is handled once the server can stop cleanly.
   const asked = stopAsked();
   let hasStopped = false;
@@ -129,7 +132,7 @@ async function main(): Promise<void> {
   greet(server);
   const about = { version: programVersion, node: process.versions.node, transport: server.transport };
   log.info({ ...about, pid: process.pid, settings: describeConfig(environment) }, "started");
-  process.on("SIGHUP", () => hangUp(server, logFile, log));
+  hangUps.serves(server);
   const signal = await asked;
   log.info({ signal }, "stopping");
   setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
@@ -150,17 +153,48 @@ function openLogFile({ logFile }: Config): LogFile | null {
   }
 }
 
-/** SIGHUP: what programs around the server have replaced is opened again. */
-function hangUp(server: RunningServer, logFile: LogFile | null, log: Log): void {
-  try {
-    logFile?.reopen();
-  } catch (error) {
-    log.error({ err: error }, "LOG_FILE cannot be opened again: the log goes on in the former file");
+/**
+ * SIGHUP: what programs around the server have replaced is opened again. From the start on, because without a handler it
+ * would end the process: while a standby waits, too.
+ */
+class HangUps {
+  #logFile: LogFile | null = null;
+  #log: Log | null = null;
+  #server: RunningServer | null = null;
+  /** One came before the server could read its certificate again. */
+  #isWaiting = false;
+
+  constructor() {
+    process.on("SIGHUP", () => this.#hangUp());
   }
-  const renewed = server.renewCertificate();
-  if (renewed === null) log.info({ file: logFile !== null }, "SIGHUP: there is no certificate to read again");
-  else if ("fault" in renewed) log.error(`SIGHUP: the certificate stays the former one: ${renewed.fault}`);
-  else log.info({ names: renewed.names }, "SIGHUP: new connections get the new certificate");
+
+  logsTo(log: Log, logFile: LogFile | null): void {
+    this.#log = log;
+    this.#logFile = logFile;
+  }
+
+  serves(server: RunningServer): void {
+    this.#server = server;
+    if (this.#isWaiting) this.#renew(server);
+  }
+
+  #hangUp(): void {
+    try {
+      this.#logFile?.reopen();
+    } catch (error) {
+      this.#log?.error({ err: error }, "LOG_FILE cannot be opened again: the log goes on in the former file");
+    }
+    if (this.#server === null) this.#isWaiting = true;
+    else this.#renew(this.#server);
+  }
+
+  #renew(server: RunningServer): void {
+    const renewed = server.renewCertificate();
+    if (renewed === null)
+      this.#log?.info({ file: this.#logFile !== null }, "SIGHUP: there is no certificate to read again");
+    else if ("fault" in renewed) this.#log?.error(`SIGHUP: the certificate stays the former one: ${renewed.fault}`);
+    else this.#log?.info({ names: renewed.names }, "SIGHUP: new connections get the new certificate");
+  }
 }
 
 /** Resolves at the first signal to stop; later ones are ignored. */
@@ -168,6 +202,7 @@ function stopAsked(): Promise<string> {
   return new Promise((resolve) => {
     process.on("SIGTERM", () => resolve("SIGTERM"));
     process.on("SIGINT", () => resolve("SIGINT"));
+    watchParent(process.env, () => resolve("npm has ended"));
   });
 }
 

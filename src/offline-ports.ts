@@ -4,17 +4,18 @@ import { join } from "node:path";
 import { AdminFailure } from "./admin/operation.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import { breakChain } from "./archive/chain.ts";
+import { readClosed } from "./closed-store.ts";
 import { isClusterMember } from "./cluster-membership.ts";
 import type { Config } from "./config.ts";
 import { offline } from "./journal/durability.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
 import { siteOf } from "./mail-config.ts";
+import { eraseRealm } from "./realm-erasure.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { creationPorts } from "./secret-ports.ts";
-import { readClosed } from "./served-ports.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { storeVersion } from "./store/migrations.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
@@ -118,6 +119,7 @@ class StoppedFolder {
         return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),
+      eraseRealm: (entry) => eraseRealm(entry, { dataDir, root, host: this.#host, now: () => systemClock.now() }),
       sendTestMail: (to) => sendTestMail(tools.config, dataDir, to, systemClock.now()),
       siteOf: (entry) => siteOf(addressOf(tools.config), entry),
       acceptsWrites: () => space.acceptsWrites(),

@@ -38,6 +38,11 @@ export class OpenHubs {
     this.#hubs.delete(realm);
   }
 
+  /** The organization was erased. */
+  forget(id: number): void {
+    this.#parked.delete(id);
+  }
+
   /** Size of the files of all organizations that were opened. */
   get fileBytes(): number {
     let sum = 0;

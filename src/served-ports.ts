@@ -1,22 +1,25 @@
 /** What administrative operations work on while the server runs (admin/ports.ts). */
-
 import { programVersion } from "../schemas/server.ts";
+import { AdminFailure } from "./admin/operation.ts";
 import type { AdminPorts } from "./admin/ports.ts";
+import { readClosed } from "./closed-store.ts";
 import type { Config } from "./config.ts";
 import { onceDurable } from "./journal/gate.ts";
 import { siteOf } from "./mail-config.ts";
 import type { MetricSources } from "./metric-families.ts";
 import type { RealmCreationTools } from "./realm-creation.ts";
+import { eraseRealm } from "./realm-erasure.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { creationPorts } from "./secret-ports.ts";
-import { openEnvironment } from "./store/environment.ts";
 import { realmFolder } from "./store/realm-folders.ts";
 import { sendTestMail } from "./test-mail.ts";
 
 interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm"> {
   readonly clock: Clock;
   readonly config: Config;
+  /** The server is a node of a cluster. */
+  readonly isMember: boolean;
   readonly url: () => string;
 }
 
@@ -47,6 +50,14 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       const realm = host.openRealm(entry) ?? host.open(entry);
       return realm.use.during(durably(realm, work));
     },
+    async eraseRealm(entry) {
+      if (parts.isMember) throw new AdminFailure("refused", inCluster);
+      await eraseRealm(entry, { dataDir, root: parts.root, host, now: () => clock.now() });
+      parts.hubs.forget(entry.id);
+      parts.alarm.warn(
+        `organization ${entry.label} (number ${entry.id}) was erased by the operator, with all its files`,
+      );
+    },
     sendTestMail: (to) => sendTestMail(parts.config, dataDir, to, clock.now()),
     siteOf: (entry) => siteOf(parts.config.siteUrl ?? parts.url(), entry),
     acceptsWrites: parts.acceptsWrites,
@@ -64,24 +75,14 @@ export function servedPorts(parts: ServedParts): AdminPorts {
   };
 }
 
+const inCluster =
+  "the server is a node of a cluster, whose streams and other nodes would keep the organization: leave the cluster first (docs/cluster.md)";
+
 /** Nobody learns what was done, or why it was refused, before what both show is on disk (M1, M9). */
 async function durably<T>(realm: Realm, work: (realm: Realm) => Promise<T>): Promise<T> {
   try {
     return await work(realm);
   } finally {
     await onceDurable(realm.gate);
-  }
-}
-
-/** @param folder of a realm that nobody writes to */
-export async function readClosed<T>(
-  folder: string,
-  work: (environment: ReturnType<typeof openEnvironment>) => T,
-): Promise<T> {
-  const environment = openEnvironment(folder);
-  try {
-    return work(environment);
-  } finally {
-    await environment.close();
   }
 }

@@ -32,5 +32,6 @@ export function durabilityOf(
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
   const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
-  return openDurability({ ...tools, owner: root.token, archive, checkStore, clock, hasSpace });
+  const isErased = (id: number) => root.isErased(id);
+  return openDurability({ ...tools, owner: root.token, archive, isErased, checkStore, clock, hasSpace });
 }

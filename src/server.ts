@@ -279,7 +279,10 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
-  const ports = servedPorts({ ...parts, dataDir, transport, startedAt, clock, root, alarm, config, url });
+  const ports = servedPorts({
+    ...{ ...parts, dataDir, transport, startedAt, clock, root, alarm, config, url },
+    isMember: member !== null,
+  });
   const endBackups = startBackups(config, { clock, dataDir, log });
   administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
   member?.serving();

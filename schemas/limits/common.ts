@@ -83,6 +83,11 @@ export const commonLimits = {
   /** How often idle organizations are looked for, and the pause after each that is closed. */
   realm_idle_check_ms: 60_000,
   realm_close_pause_ms: 10,
+  /** How often a server that npm started looks whether its parent is still there. */
+  parent_check_ms: 1000,
+  /** How long the erasure of an organization waits for requests and deliveries that use it. */
+  realm_withdrawal_ms_max: 10_000,
+  realm_withdrawal_check_ms: 20,
   /** For how long due organizations are opened before the requests that wait are served, and for how long those have. */
   realms_opened_ms: 50,
   realms_opened_pause_ms: 10,

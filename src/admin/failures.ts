@@ -1,5 +1,6 @@
 /** How a failed operation is reported: the kinds of failures with their exit codes (sysexits.h) and HTTP statuses. */
 import { JournalDamaged } from "../journal/journal.ts";
+import { RealmWithdrawn } from "../runtime/realm-host.ts";
 import { DamagedData } from "../store/damage.ts";
 import { StoreTooNew } from "../store/migrations.ts";
 import { DataFolderDamaged } from "../store/open-data-folder.ts";
@@ -25,6 +26,7 @@ export const failureCodes: Readonly<Record<FailureKind, FailureCodes>> = {
 };
 
 const kindsOfClasses = [
+  [RealmWithdrawn, "refused"],
   [DataFolderInUse, "busy"],
   [OwnershipLost, "busy"],
   [StoreTooNew, "unusable"],

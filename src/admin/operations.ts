@@ -10,6 +10,7 @@ import {
   confirmRetentionOperation,
   createRealmsOperation,
   deactivateRealmOperation,
+  eraseRealmOperation,
   reactivateRealmOperation,
   rebuildSearchOperation,
 } from "./realm-operations.ts";
@@ -34,6 +35,7 @@ export const adminOperations: readonly AdminOperation[] = [
   createRealmsOperation,
   deactivateRealmOperation,
   reactivateRealmOperation,
+  eraseRealmOperation,
   listUsersOperation,
   createUserOperation,
   deactivateUserOperation,

@@ -43,6 +43,11 @@ export interface AdminPorts {
    * @throws DataFolderInUse, AdminFailure; then it does not exist
    */
   createRealm(wanted: WantedRealm): Promise<string>;
+  /**
+   * Removes a deactivated organization and all its files.
+   * @throws AdminFailure; then it is as before, unless the message says so
+   */
+  eraseRealm(entry: RealmEntry): Promise<void>;
   /** The organization's address for links, without a trailing slash. */
   siteOf(entry: RealmEntry): string;
   /** null: too many are waiting. */

@@ -5,7 +5,7 @@ import { limits } from "../../schemas/limits.ts";
 import { isEmailAddress } from "../domain/text.ts";
 import { AdminFailure, defineOperation, realmParam } from "./operation.ts";
 import type { AdminPorts, WantedRealm } from "./ports.ts";
-import { ask, withRealm } from "./realms.ts";
+import { ask, entryOf, requireDeactivated, withRealm } from "./realms.ts";
 
 const realm = { actor: "realm" } as const;
 
@@ -118,6 +118,27 @@ export const reactivateRealmOperation = defineOperation({
   async run({ realm: label }, ports) {
     await withRealm(ports, label, (opened) => ask(opened, command(realm, "realm.reactivate", {}, null)));
     return {};
+  },
+});
+
+export const eraseRealmOperation = defineOperation({
+  name: "erase-realm",
+  summary:
+    "Removes a deactivated organization and all its files for ever. The first organization cannot be erased. Backups and archives that were made before keep it.",
+  params: {
+    realm: Type.String({ minLength: 1, maxLength: 63, description: "label of the organization" }),
+    confirm: Type.String({ maxLength: 63, description: "the same label once more: this cannot be undone" }),
+  },
+  async run({ realm: label, confirm }, ports) {
+    const entry = entryOf(ports, label);
+    if (confirm !== label)
+      throw new AdminFailure("usage", `to erase organization ${label}, confirm it with its label: ${label}`);
+    // Hosts that belong to no organization reach the first one, so another one must not take its place.
+    if (entry.id === ports.realms()[0]?.id)
+      throw new AdminFailure("refused", "the first organization cannot be erased: stop the server and remove DATA_DIR");
+    await ports.read(entry, (rows) => requireDeactivated(entry, rows));
+    await ports.eraseRealm(entry);
+    return { realm_id: entry.id };
   },
 });
 

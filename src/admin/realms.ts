@@ -3,6 +3,7 @@ import type { Command, CommandType, ReplyOf } from "../../actors/protocol/comman
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { Environment } from "../store/environment.ts";
 import type { RealmEntry } from "../store/root.ts";
 import { oneLine, refusedBy } from "./failures.ts";
 import { AdminFailure } from "./operation.ts";
@@ -36,6 +37,12 @@ export async function ask<T extends CommandType>(realm: Realm, asked: Command<T>
   const reply = await realm.dispatcher.ask(asked);
   if (reply.kind === "refused") throw refusedBy(reply);
   return reply.answer;
+}
+
+/** @throws AdminFailure when the organization is open to its users */
+export function requireDeactivated({ label }: RealmEntry, rows: Environment): void {
+  if ((rows.get("realm", "realm")?.deactivatedAt ?? null) !== null) return;
+  throw new AdminFailure("refused", `organization ${label} is active: run deactivate-realm ${label} first`);
 }
 
 export function roleName(role: Role): string {

@@ -3,11 +3,20 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Position } from "../journal/journal.ts";
 import { type ArchivePlaces, type ArchiveProgress, ArchiveTaken, ArchiveWriter } from "./archive-writer.ts";
 import type { BaseNote } from "./base-manifest.ts";
+import type { ErasedNote } from "./layout.ts";
 import { pruneArchive } from "./prune.ts";
 
 export type ArchiveTask =
-  /** Copy the records up to a position; `isFresh`: the journal has forgotten some that the archive lacks. */
-  | { readonly kind: "copy"; readonly upTo: Position; readonly isFresh: boolean }
+  /**
+   * Copy the records up to a position, and note organizations that were erased; `isFresh`: the journal has forgotten
+   * records that the archive lacks.
+   */
+  | {
+      readonly kind: "copy";
+      readonly upTo: Position;
+      readonly isFresh: boolean;
+      readonly erased: readonly ErasedNote[];
+    }
   /** Remove what no time at or after this one needs. */
   | { readonly kind: "prune"; readonly before: number }
   | { readonly kind: "end" };
@@ -30,8 +39,9 @@ const writer = new ArchiveWriter(places);
 /** Whose bases the main thread knows. */
 let generation: number | null = null;
 
-function copy(upTo: Position, isFresh: boolean): void {
+function copy({ upTo, isFresh, erased }: ArchiveTask & { readonly kind: "copy" }): void {
   try {
+    writer.noteErased(erased);
     const progress = writer.copy(upTo, isFresh, (made) => post({ kind: "progress", progress: made }));
     const bases = progress.generation === generation ? null : writer.bases();
     generation = progress.generation;
@@ -51,7 +61,7 @@ function prune(before: number): void {
 }
 
 parentPort?.on("message", (task: ArchiveTask) => {
-  if (task.kind === "copy") copy(task.upTo, task.isFresh);
+  if (task.kind === "copy") copy(task);
   else if (task.kind === "prune") prune(task.before);
   else parentPort?.close();
 });

@@ -3,8 +3,8 @@
  * synchronously, in a thread of its own (archive-thread.ts). After an error it can be asked again: what was published
  * stays, and nothing else counts.
  */
-import { closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
@@ -15,6 +15,8 @@ import { type Chain, readChain, writeChain } from "./chain.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
 import {
   basesFolder,
+  type ErasedNote,
+  erasedFile,
   type GenerationStart,
   identityFile,
   listGenerations,
@@ -119,6 +121,19 @@ export class ArchiveWriter {
       onProgress(this.progress);
     }
     return this.progress;
+  }
+
+  /**
+   * Later times do not have these organizations.
+   * @throws as `copy` does
+   */
+  noteErased(erased: readonly ErasedNote[]): void {
+    const { archive } = this.#places;
+    this.#claimed();
+    this.verify();
+    const missing = erased.filter(({ id }) => !existsSync(erasedFile(archive, id)));
+    if (missing.length > 0) makeFolder(archive, dirname(erasedFile(archive, 0)));
+    for (const { id, at } of missing) publishJson(erasedFile(archive, id), { id, at } satisfies ErasedNote);
   }
 
   /** Only after a `copy`. */

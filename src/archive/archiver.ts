@@ -17,6 +17,7 @@ import type { ArchivePlaces, ArchiveProgress } from "./archive-writer.ts";
 import type { BaseOrder, BaseTime } from "./base-copy.ts";
 import type { BaseNote } from "./base-manifest.ts";
 import type { BaseNotice } from "./base-thread.ts";
+import type { ErasedNote } from "./layout.ts";
 
 export interface ArchiverOptions extends ArchivePlaces {
   /** How long times can be restored to; null: for ever. */
@@ -29,6 +30,9 @@ export interface ArchiverOptions extends ArchivePlaces {
   /** Whether the data folder's disk has space. */
   readonly hasSpace: () => boolean;
   readonly realms: () => readonly RealmIdentity[];
+  readonly erased: () => readonly ErasedNote[];
+  /** Sets who is told when an organization is erased. */
+  readonly onErased: (listener: () => void) => void;
   /** Changes whenever there is another organization; cheap. */
   readonly revision: () => number;
   readonly log: { warn(line: string): void; error(line: string): void };
@@ -39,6 +43,8 @@ interface CopyOrder {
   readonly upTo: Position;
   /** As `#appendedBytes` was. */
   readonly bytes: number;
+  /** How many erased organizations it noted. */
+  readonly erased: number;
 }
 
 type State =
@@ -63,6 +69,8 @@ export class Archiver implements JournalArchive {
   #archived: Position = 0;
   #appendedBytes: number;
   #archivedBytes = 0;
+  /** How many erased organizations the archive knows. */
+  #erased = 0;
   #underWay: CopyOrder | null = null;
   #cancelTimer: (() => void) | null = null;
   #failures = 0;
@@ -91,6 +99,7 @@ export class Archiver implements JournalArchive {
     this.#thread = startThread("archive/archive-thread", { archive, dataDir, journal } satisfies ArchivePlaces);
     this.#thread.on("message", (notice: ArchiveNotice) => this.#noticed(notice));
     this.#thread.on("error", (error) => this.#end(`its thread failed: ${error.message}`));
+    options.onErased(() => this.#copyLater(0));
     this.#copy();
   }
 
@@ -167,8 +176,10 @@ export class Archiver implements JournalArchive {
 
   #copy(): void {
     if (this.#state === "ended" || this.#underWay !== null) return;
-    this.#underWay = { upTo: this.#durable, bytes: this.#appendedBytes };
-    this.#post({ kind: "copy", upTo: this.#durable, isFresh: this.#state === "gap" });
+    const all = this.#options.erased();
+    this.#underWay = { upTo: this.#durable, bytes: this.#appendedBytes, erased: all.length };
+    const erased = all.length === this.#erased ? [] : all;
+    this.#post({ kind: "copy", upTo: this.#durable, isFresh: this.#state === "gap", erased });
   }
 
   #noticed(notice: ArchiveNotice): void {
@@ -204,16 +215,18 @@ export class Archiver implements JournalArchive {
   }
 
   #copied(progress: ArchiveProgress, bases: readonly BaseNote[] | null): void {
-    const { bytes } = this.#underWay as CopyOrder;
+    const { bytes, erased } = this.#underWay as CopyOrder;
     this.#underWay = null;
     this.#archivedBytes = bytes;
+    this.#erased = erased;
     this.#bases = bases ?? this.#bases;
     const hadFailed = this.#failures > 0;
     this.#failures = 0;
     this.#state = "working";
     this.#advance(progress);
     if (hadFailed) this.#options.log.warn(`${this.#name} is written again`);
-    if (this.#durable > progress.upTo) this.#copyLater(limits.archive_interval_ms);
+    if (this.#durable > progress.upTo || this.#options.erased().length > erased)
+      this.#copyLater(limits.archive_interval_ms);
     this.#makeBase();
     this.#ended();
   }

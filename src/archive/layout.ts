@@ -7,6 +7,7 @@
  *   generations/<generation>/bases/<number>/     copies of organizations
  *   generations/<generation>/records/            records of the journal since then, without a gap
  *   files/<realm>/<folder>/<name>                uploaded files
+ *   erased/<realm>                               organizations that were erased: later times do not have them
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -72,6 +73,20 @@ export function startFile(archive: string, generation: number): string {
 /** The archived files of an organization. */
 export function archivedFiles(archive: string, realmId: number): string {
   return join(archive, "files", String(realmId));
+}
+
+/** An organization that was removed for ever. */
+export interface ErasedNote {
+  readonly id: number;
+  readonly at: number;
+}
+
+export function erasedFile(archive: string, realmId: number): string {
+  return join(archive, "erased", String(realmId));
+}
+
+export function readErased(archive: string): ErasedNote[] {
+  return numbersIn(join(archive, "erased")).map((id) => readJson(erasedFile(archive, id)) as ErasedNote);
 }
 
 /** Ascending. */

@@ -6,6 +6,7 @@ import { journalFolder } from "../journal/settle-folder.ts";
 import type { RealmIdentity } from "../store/realm-identity.ts";
 import { Archiver, type ArchiverOptions } from "./archiver.ts";
 import { breakChain } from "./chain.ts";
+import type { ErasedNote } from "./layout.ts";
 
 export interface ArchiveConfig {
   readonly archiveDir: string | null;
@@ -15,7 +16,12 @@ export interface ArchiveConfig {
 
 export interface ArchiveTools extends Pick<ArchiverOptions, "clock" | "hasSpace" | "log"> {
   readonly dataDir: string;
-  readonly root: { realms(): readonly RealmIdentity[]; revision(): number };
+  readonly root: {
+    realms(): readonly RealmIdentity[];
+    erased(): readonly ErasedNote[];
+    onErased(listener: () => void): void;
+    revision(): number;
+  };
 }
 
 /** @returns null without an archive; one that an earlier start had does not continue then */
@@ -38,6 +44,8 @@ export function archivePorts(config: ArchiveConfig, { dataDir, root, ...tools }:
         durable,
         waitingBytes,
         realms: () => root.realms(),
+        erased: () => root.erased(),
+        onErased: (listener) => root.onErased(listener),
         revision: () => root.revision(),
       }),
   };

@@ -64,14 +64,15 @@ async function applyRecords(archive: string, plan: RestorePlan, time: RestoreTim
     stores.set(realm.id, new RestoredStore(realmFolder(staged, realm.id), isOlder));
   }
   const unknown = new Set<number>();
+  const erased = new Set(plan.erased.map(({ id }) => id));
   let at = Math.max(...plan.realms.map(({ base }) => base.at));
   let bytes = 0;
   try {
     for (const record of archivedRecords(archive, plan.generation, plan.from + 1)) {
       if (isLater(record, plan, time)) break;
       const store = stores.get(record.realmId);
-      if (store === undefined) unknown.add(record.realmId);
-      else store.add(record.bytes);
+      if (store !== undefined) store.add(record.bytes);
+      else if (!erased.has(record.realmId)) unknown.add(record.realmId);
       at = Math.max(at, timeOf(record.bytes));
       bytes += record.bytes.length;
       if (bytes < limits.archive_restore_bytes) continue;
@@ -145,9 +146,19 @@ async function copyUploads(archive: string, realmId: number, staged: string): Pr
   }
 }
 
-async function finish(archive: string, { generation, newest, realms }: RestorePlan, staged: string): Promise<string[]> {
+/** Another organization may have the label of one by now. */
+function credentialsOfErased({ bases, erased, realms }: RestorePlan): Set<string> {
+  const ids = new Set(erased.map(({ id }) => id));
+  const labels = bases.flatMap((base) => base.realms.filter(({ id }) => ids.has(id)).map(({ label }) => label));
+  const taken = new Set(realms.map(({ realm }) => realm.label));
+  return new Set(labels.filter((label) => !taken.has(label)).map((label) => `zuliprc.${label}`));
+}
+
+async function finish(archive: string, plan: RestorePlan, staged: string): Promise<string[]> {
+  const { generation, newest, realms, erased } = plan;
   const base = baseFolder(archive, generation, newest.number);
-  for (const name of readdirSync(base).filter((entry) => entry.startsWith("zuliprc"))) {
+  const gone = credentialsOfErased(plan);
+  for (const name of readdirSync(base).filter((entry) => entry.startsWith("zuliprc") && !gone.has(entry))) {
     copyFileSync(join(base, name), join(staged, name));
   }
   const root = RootStore.make(staged);
@@ -157,6 +168,7 @@ async function finish(archive: string, { generation, newest, realms }: RestorePl
       // What is due is not known, so it is opened at once (M8).
       root.putRealm({ id, label, hosts, createdAt, dueHint: 0 });
     }
+    for (const { id, at } of erased) root.noteErased({ id, at, label: null });
     await restoreFolder(root, staged);
     return await checkFolder(root, staged);
   } finally {

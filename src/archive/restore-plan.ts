@@ -3,7 +3,16 @@ import { statSync } from "node:fs";
 import type { Position } from "../journal/journal.ts";
 import { timeOf } from "../journal/record.ts";
 import { type Base, type BaseRealm, readBases } from "./base-manifest.ts";
-import { type GenerationStart, identityFile, listGenerations, listRecords, readJson, startFile } from "./layout.ts";
+import {
+  type ErasedNote,
+  type GenerationStart,
+  identityFile,
+  listGenerations,
+  listRecords,
+  readErased,
+  readJson,
+  startFile,
+} from "./layout.ts";
 import { ArchiveDamaged, lastWithoutGap, readRecords, validFiles } from "./record-reader.ts";
 
 /** Milliseconds since 1970, or the last moment that there is. */
@@ -38,6 +47,8 @@ export interface RestorePlan {
   readonly storeVersion: number;
   /** All bases of the generation. */
   readonly bases: readonly Base[];
+  /** Organizations that did not exist any more at the moment. */
+  readonly erased: readonly ErasedNote[];
 }
 
 /** A generation that times can be restored from. */
@@ -62,15 +73,18 @@ export function planRestore(archive: string, time: RestoreTime): RestorePlan {
   }
   const { generation, bases } = span;
   const whole = bases.findLast(({ isWhole, at }) => isWhole && at <= moment) as Base;
+  const erased = readErased(archive).filter(({ at }) => at <= moment);
   const realms = new Map<number, RestoredRealm>();
   for (const base of bases) {
     if (base.number < whole.number || base.at > moment) continue;
     for (const realm of base.realms) realms.set(realm.id, { realm, base });
   }
+  for (const { id } of erased) realms.delete(id);
   const used = [...realms.values()].map(({ base }) => base);
   return {
     generation,
     bases,
+    erased,
     realms: [...realms.values()],
     newest: used.reduce((newest, base) => (base.number > newest.number ? base : newest), whole),
     from: Math.min(...used.map(({ from }) => from)),

@@ -15,6 +15,8 @@ export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "j
   readonly dataDir: string;
   /** Null: the journal is copied nowhere. */
   readonly archive: ArchivePorts | null;
+  /** The journal may still have its records. */
+  readonly isErased: (realmId: number) => boolean;
   /** Checks the pages of a realm's store before it gets turns. @throws DamagedData */
   readonly checkStore: (realmId: number) => void;
 }
@@ -28,7 +30,7 @@ export interface ArchivePorts {
 
 /** @throws JournalDamaged, DataFolderDamaged */
 export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
-  const { dataDir, archive, checkStore, ...options } = given;
+  const { dataDir, archive, isErased, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
   const { journal, recovered } = await openFileJournal({
     folder,
@@ -36,6 +38,7 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
     fatal: (error) => options.fatal(error.reason === "takenOver" ? new OwnershipLost(error.message) : error),
     settle: (records) =>
       settle(records, (realmId) => {
+        if (isErased(realmId)) return null;
         requireData(dataDir, realmId);
         checkStore(realmId);
         return realmFolder(dataDir, realmId);

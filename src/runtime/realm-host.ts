@@ -42,6 +42,11 @@ export interface RealmHostOptions {
 
 export { realmFolder };
 
+/** The organization is being erased, or was. */
+export class RealmWithdrawn extends Error {
+  override readonly name = "RealmWithdrawn";
+}
+
 export class RealmHost {
   readonly #options: RealmHostOptions;
   readonly #pageChecks: PageChecks;
@@ -68,6 +73,8 @@ export class RealmHost {
   #isStarting = true;
   /** When one that could not be opened is tried again without a request. */
   readonly #retryAt = new Map<number, number>();
+  /** Organizations that are being erased. */
+  readonly #withdrawn = new Set<number>();
 
   constructor(options: RealmHostOptions) {
     this.#options = options;
@@ -79,7 +86,7 @@ export class RealmHost {
   #list(): void {
     this.#revision = this.#options.root.revision();
     this.#last = null;
-    this.#entries = this.#options.root.realms();
+    this.#entries = this.#options.root.realms().filter(({ id }) => !this.#withdrawn.has(id));
     this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
     this.#byHost = new Map(this.#entries.flatMap((entry) => entry.hosts.map((host) => [host, entry] as const)));
   }
@@ -116,6 +123,7 @@ export class RealmHost {
    * @param isWaitedFor a request waits for it
    */
   open(entry: RealmEntry, isWaitedFor = true): Realm {
+    if (this.#withdrawn.has(entry.id)) throw new RealmWithdrawn(`organization ${entry.label} is being erased`);
     const damaged = this.#damaged.get(entry.id);
     if (damaged !== undefined) throw damaged;
     try {
@@ -247,10 +255,55 @@ export class RealmHost {
     this.#open.delete(entry.id);
     this.#pageChecks.forget(entry);
     if (this.#last?.realm === realm) this.#last = null;
-    const closed = realm.closeIdle().catch((error: unknown) => this.#options.alarm.bug(error, null));
-    this.#closing.add(closed);
-    void closed.then(() => this.#closing.delete(closed));
+    void this.#closed(realm.closeIdle());
     this.openDue();
+  }
+
+  /** A stop waits for it. */
+  #closed(closing: Promise<unknown>): Promise<void> {
+    const closed = closing.then(
+      () => undefined,
+      (error: unknown) => this.#options.alarm.bug(error, null),
+    );
+    this.#closing.add(closed);
+    return closed.finally(() => this.#closing.delete(closed));
+  }
+
+  /**
+   * Closes an organization that is to be erased: nobody finds it any more, until it is given back.
+   * @returns false if it cannot be closed now: somebody uses it, or its last turns cannot reach its store
+   */
+  async withdraw(entry: RealmEntry): Promise<boolean> {
+    this.#withdrawn.add(entry.id);
+    this.#list();
+    if (await this.#closeUnused(entry)) return true;
+    this.giveBack(entry);
+    return false;
+  }
+
+  /** It was not erased. */
+  giveBack({ id }: RealmEntry): void {
+    this.#withdrawn.delete(id);
+    this.#list();
+    this.openDue();
+  }
+
+  async #closeUnused(entry: RealmEntry): Promise<boolean> {
+    const { clock, acceptsWrites, onClose } = this.#options;
+    const until = clock.monotonic() + limits.realm_withdrawal_ms_max;
+    while (this.#open.get(entry.id)?.use.isUsed === true && clock.monotonic() < until) {
+      await new Promise<void>((resume) => void clock.after(limits.realm_withdrawal_check_ms, resume));
+    }
+    await Promise.all(this.#closing);
+    const realm = this.#open.get(entry.id);
+    if (realm === undefined) return true;
+    if (realm.use.isUsed || (!realm.isSettled && !acceptsWrites())) return false;
+    onClose?.(realm, entry);
+    this.#open.delete(entry.id);
+    this.#cancelTrust.get(entry.id)?.();
+    this.#pageChecks.forget(entry);
+    await this.#closed(realm.close());
+    return true;
   }
 
   /** Whether the hint of an open realm is stored, now or before. */

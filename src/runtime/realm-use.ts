@@ -34,6 +34,10 @@ export class RealmUse {
     }
   }
 
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
   /** How long nobody has used the realm, counted from the first call after its last use. */
   unusedMs(): number {
     if (this.#users > 0) return 0;

@@ -1,15 +1,16 @@
 /**
- * Opens a data folder for its single owner. A start never deletes or replaces an organization: a lost root is rebuilt
- * from the identities that the organizations store, and if one has none, the start is rejected.
+ * Opens a data folder for its single owner. A start never deletes or replaces an organization that was not erased: a
+ * lost root is rebuilt from the identities that the organizations store, and if one has none, the start is rejected.
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { damageAdvice } from "./damage.ts";
 import { dataFile, type FileState, fileFaults, stateOfFile } from "./data-file.ts";
 import { openEnvironment } from "./environment.ts";
+import { finishErasures } from "./erased-realms.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { flushFolderSync } from "./folders.ts";
-import { realmFolder, realmIdsOnDisk } from "./realm-folders.ts";
+import { erasedIdsOnDisk, realmFolder, realmIdsOnDisk } from "./realm-folders.ts";
 import { type RealmIdentity, readIdentity } from "./realm-identity.ts";
 import { restoringFolder } from "./restore.ts";
 import { type RealmEntry, RootStore } from "./root.ts";
@@ -27,13 +28,15 @@ export async function openDataFolder(dataDir: string, warn: (message: string) =>
     finishRestore(dataDir);
     const state = stateOfFile(rootFile(dataDir));
     if (state === "whole") root = RootStore.make(dataDir);
-    const plan = await planAdoption(dataDir, root?.realms() ?? [], state);
+    const erased = new Set([...(root?.erased() ?? []).map(({ id }) => id), ...erasedIdsOnDisk(dataDir)]);
+    const plan = await planAdoption(dataDir, { listed: root?.realms() ?? [], erased, root: state });
     if (root === null) {
       setAside(dataDir, state, plan.adopted.length > 0);
       root = RootStore.make(dataDir);
     }
     root.lock(lock);
     for (const entry of plan.adopted) root.putRealm(entry);
+    await finishErasures(dataDir, root, warn);
     for (const warning of plan.warnings) warn(warning);
     return root;
   } catch (error) {
@@ -73,6 +76,12 @@ function setAside(dataDir: string, state: FileState, holdsRealms: boolean): void
   flushFolderSync(folder);
 }
 
+interface KnownRealms {
+  readonly listed: readonly RealmEntry[];
+  readonly erased: ReadonlySet<number>;
+  readonly root: FileState;
+}
+
 interface Plan {
   readonly adopted: readonly RealmEntry[];
   readonly warnings: readonly string[];
@@ -83,12 +92,12 @@ interface Plan {
  * right before its last step.
  * @throws DataFolderDamaged when one that was certainly listed has no identity
  */
-async function planAdoption(dataDir: string, listed: readonly RealmEntry[], root: FileState): Promise<Plan> {
+async function planAdoption(dataDir: string, { listed, erased, root }: KnownRealms): Promise<Plan> {
   const adopted: RealmEntry[] = [];
   const warnings: string[] = [];
   const lastListed = listed.at(-1)?.id ?? Number.POSITIVE_INFINITY;
   for (const id of realmIdsOnDisk(dataDir)) {
-    if (listed.some((entry) => entry.id === id)) continue;
+    if (erased.has(id) || listed.some((entry) => entry.id === id)) continue;
     const folder = realmFolder(dataDir, id);
     const identity = await identityOf(folder);
     if (identity?.id === id) {

@@ -1,13 +1,15 @@
 /**
  * The folders of organizations in a data folder. `realms/<number>` always contains a finished organization: a new one
- * is built under a draft name and renamed when all of it is on disk. Only drafts are ever removed.
+ * is built under a draft name and renamed when all of it is on disk; one that is erased is renamed before it is emptied.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolderSync } from "./folders.ts";
 
 const stagedPrefix = "founding-";
+const erasedSuffix = ".erased";
 
 /** Of this process, which may build several at once. */
 const staged = new Set<string>();
@@ -51,6 +53,38 @@ export function finishStagedRealm(draft: string, dataDir: string, id: number): v
   rmSync(join(folder, "lock.mdb"), { force: true });
   renameSync(draft, folder);
   flushFolderSync(dirname(folder));
+}
+
+/** An empty folder stays for each erased organization: it says so if the root is lost. */
+export function erasedFolder(dataDir: string, id: number): string {
+  return `${realmFolder(dataDir, id)}${erasedSuffix}`;
+}
+
+export function erasedIdsOnDisk(dataDir: string): number[] {
+  return namesIn(join(dataDir, "realms"))
+    .flatMap((name) => /^([1-9]\d*)\.erased$/.exec(name)?.[1] ?? [])
+    .map(Number);
+}
+
+/** Whether files of an organization are left. */
+export function hasErasedFiles(dataDir: string, id: number): boolean {
+  return existsSync(realmFolder(dataDir, id)) || namesIn(erasedFolder(dataDir, id)).length > 0;
+}
+
+/** Removes the files of an organization that does not exist any more. Interrupted, it can be repeated. */
+export async function emptyErased(dataDir: string, id: number): Promise<void> {
+  const folder = realmFolder(dataDir, id);
+  const erased = erasedFolder(dataDir, id);
+  const empty = async () => {
+    for (const name of namesIn(erased)) await rm(join(erased, name), { recursive: true, force: true });
+  };
+  mkdirSync(erased, { recursive: true, mode: 0o700 });
+  await empty();
+  // Replaces the empty folder at once. An organization that is only partly removed never has its own name.
+  if (existsSync(folder)) renameSync(folder, erased);
+  flushFolderSync(dirname(folder));
+  await empty();
+  flushFolderSync(erased);
 }
 
 function namesIn(folder: string): string[] {

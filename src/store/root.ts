@@ -23,6 +23,15 @@ export interface RealmEntry extends RealmIdentity {
   openedAs?: string | null;
 }
 
+/** An organization that was removed for ever. Its number is never used again. */
+export interface ErasedRealm {
+  readonly id: number;
+  /** When. */
+  readonly at: number;
+  /** Its label, until nothing is left of it. */
+  readonly label: string | null;
+}
+
 /** Held by this process while it owns the folder. */
 interface Ownership {
   readonly token: string;
@@ -48,6 +57,7 @@ export class RootStore {
   readonly #place: PathGuard;
   #ownership: Ownership | null = null;
   #creationLock: FolderLock | null = null;
+  #onErased: () => void = () => undefined;
 
   private constructor(database: RootRows, dataFolder: string) {
     this.#database = database;
@@ -145,7 +155,7 @@ export class RootStore {
   }
 
   /**
-   * Reserves an id for a new realm that no row and no folder has. Until `finishRealmCreation` or `abandonRealmCreation`
+   * Reserves an id for a new realm that no row and no folder has, and no realm ever had. Until `finishRealmCreation` or `abandonRealmCreation`
    * nobody else can create one.
    * @throws DataFolderInUse when another process is creating one
    */
@@ -158,7 +168,8 @@ export class RootStore {
         if (founder !== undefined && !isThisProcess(founder) && isRunning(founder)) {
           throw new DataFolderInUse(`process ${founder.pid} is creating another organization: try again`);
         }
-        id = Math.max(0, ...this.realms().map((entry) => entry.id), ...realmIdsOnDisk(this.#dataFolder)) + 1;
+        const known = [...this.realms(), ...this.erased()].map((entry) => entry.id);
+        id = Math.max(0, ...known, ...realmIdsOnDisk(this.#dataFolder)) + 1;
         this.#database.put(["founder"], thisProcess());
       });
     } catch (error) {
@@ -183,7 +194,7 @@ export class RootStore {
     this.#creationLock?.release();
   }
 
-  /** Changes whenever any process creates a realm; as cheap as reading a row. */
+  /** Changes whenever any process creates or erases a realm; as cheap as reading a row. */
   revision(): number {
     this.#database.resetReadTxn();
     return this.#revision();
@@ -193,8 +204,41 @@ export class RootStore {
     return (this.#database.get(["revision"]) as number | undefined) ?? 0;
   }
 
+  /** What an erased realm left behind in memory has no effect. */
   putRealm(entry: RealmEntry): void {
-    this.#write(() => this.#database.put(["realm", entry.id], entry));
+    this.#write(() => {
+      if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);
+    });
+  }
+
+  /** Ordered by id. */
+  erased(): ErasedRealm[] {
+    const range = { start: ["erased"], end: ["erased", Number.MAX_SAFE_INTEGER] };
+    return this.#database.getRange(range).map(({ value }) => value as ErasedRealm);
+  }
+
+  isErased(id: number): boolean {
+    return this.#database.get(["erased", id]) !== undefined;
+  }
+
+  /** From now on the realm does not exist, whatever is left of its files. */
+  eraseRealm({ id, label }: RealmIdentity, at: number): void {
+    this.#write(() => {
+      this.#database.remove(["realm", id]);
+      this.#database.put(["erased", id], { id, at, label } satisfies ErasedRealm);
+      this.#database.put(["revision"], this.#revision() + 1);
+    });
+    this.#onErased();
+  }
+
+  /** What is known of a realm that does not exist any more. */
+  noteErased(erased: ErasedRealm): void {
+    this.#write(() => this.#database.put(["erased", erased.id], erased));
+  }
+
+  /** Sets who is told when this process erases a realm. */
+  onErased(listener: () => void): void {
+    this.#onErased = listener;
   }
 
   /** Copies the root to an existing empty folder. */

@@ -1,57 +1,22 @@
 /**
  * Administrative operations (docs/operations.md): the same table, done by a running server through its admin listener,
- * and on a stopped data folder. White box for the stopped folder, because a process for each operation takes too long.
+ * and on a stopped data folder.
  */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { execute } from "../../src/admin/execution.ts";
 import { adminOperations } from "../../src/admin/operations.ts";
-import { readConfig } from "../../src/config.ts";
-import { withStoppedFolder } from "../../src/offline-ports.ts";
 import { askAdmin, untilReadiness } from "../support/admin.ts";
 import { Client } from "../support/client.ts";
 import { realmOf } from "../support/conversation.ts";
 import { MailServer, smtpError } from "../support/mail.ts";
+import { asked, type Result, type Run, served, stopped, typed } from "../support/operations.ts";
 import { freePort } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
-import { readZuliprc, startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { holdGate } from "../support/shut-gate.ts";
-
-type Result = Record<string, unknown>;
-type Run = (name: string, params?: object) => Promise<Result>;
-
-const typed = { "Content-Type": "application/json" };
-
-async function asked(where: string | number, name: string, params: object = {}, headers: Record<string, string> = {}) {
-  const request = { method: "POST", headers: { ...typed, ...headers }, body: JSON.stringify(params) };
-  const { status, body } = await askAdmin(where, `/admin/${name}`, request);
-  return { status, ...(JSON.parse(body) as { result?: Result; error?: { kind: string; message: string } }) };
-}
-
-const served =
-  ({ dataDir }: TestServer): Run =>
-  async (name, params) => {
-    const { result, error } = await asked(dataDir, name, params);
-    if (result === undefined) throw new Error(`${error?.kind}: ${error?.message}`);
-    return result;
-  };
-
-const stopped =
-  (dataDir: string): Run =>
-  async (name, params = {}) => {
-    const operation = adminOperations.find((one) => one.name === name);
-    if (operation === undefined) throw new Error(`no operation ${name}`);
-    const fail = (error: unknown): never => {
-      throw error;
-    };
-    const alarm = { bug: () => undefined, fatal: fail, warn: () => undefined };
-    return (await withStoppedFolder({ config: readConfig({ DATA_DIR: dataDir }), dataDir, alarm }, (ports) =>
-      execute(operation, params, ports, () => undefined),
-    )) as Result;
-  };
 
 /** Every operation once, in an organization that has a dead letter; what they answered, without ids and random values. */
 async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
@@ -103,6 +68,10 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
   ]);
   t.equal(realms.length, 3, "nothing of the rejected list was created");
   t.strictSame(await run("reactivate-realm", { realm: "two" }), {});
+  await t.rejects(run("erase-realm", { realm: "two", confirm: "two" }), /two is active/);
+  t.strictSame(await run("deactivate-realm", { realm: "two" }), {});
+  t.strictSame(await run("erase-realm", { realm: "two", confirm: "two" }), { realm_id: 3 });
+  await t.rejects(run("erase-realm", { realm: "two", confirm: "two" }), /there is no realm "two"/);
   await t.rejects(run("list-users", { realm: "nowhere" }), /there is no realm "nowhere"/);
 
   const { letters } = (await run("dead-letters-list")) as { letters: { id: number }[] };
@@ -116,7 +85,7 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
     ],
   });
   t.strictSame(await run("dead-letters-list"), { letters: [] });
-  t.match(await run("status"), { accepts_writes: true, realms: 3 });
+  t.match(await run("status"), { accepts_writes: true, realms: 2 });
 }
 
 t.test("[operations, The command line] every operation works while the server runs", async (t) => {

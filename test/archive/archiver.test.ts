@@ -37,6 +37,8 @@ function archiverOf(t: Test, world: World, hasSpace: () => boolean = () => true)
     clock: { now: Date.now, after: timers.after },
     hasSpace,
     realms: () => [],
+    erased: () => [],
+    onErased: () => undefined,
     revision: () => 1,
     log,
   });

@@ -1,8 +1,9 @@
 /** Moments that are restored from an archive: exactly what was there, whatever happened afterwards. */
-import { copyFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { erasedFile } from "../../src/archive/layout.ts";
 import { attachmentsOf, fetchFile, linkTo, uploaded } from "../support/attachments.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
@@ -72,6 +73,36 @@ t.test(
     const latest = await startRestored(t, archive, "latest");
     t.strictSame(await contentsOf(latest.owner), ["after the edit", `later ${linkTo(laterFile)}`]);
     t.strictSame(await contentsOf(annAt(latest.url)), ["sales one", "sales two"]);
+  },
+);
+
+t.test(
+  "[operations, Archive and point in time] an organization that was erased is in moments before, and in none after",
+  async (t) => {
+    const server = await startArchived(t);
+    const { archive, dataDir } = server;
+    const cli = async (...args: string[]) => t.strictSame((await runCli(t, dataDir, ...args)).stderr, "");
+    await cli("create-realm", "sales", "--email", "ann@example.org", "--site", server.url);
+    const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
+    const annAt = (url: string) => new HostClient(new Client(url, { email, key, userId: 2 }), "sales.example.org");
+    await post(annAt(server.url), "a secret");
+    await until(() => basesOf(archive).some(({ realms }) => realms.some(({ id }) => id === 2)));
+    await post(server.owner, "kept");
+    await complete(server);
+    const noon = await moment();
+    await cli("deactivate-realm", "sales");
+    await cli("erase-realm", "sales", "--confirm", "sales");
+    await until(() => existsSync(erasedFile(archive, 2)));
+    await complete(server);
+    await server.program.end("SIGKILL");
+
+    const before = await startRestored(t, archive, noon);
+    t.strictSame(await contentsOf(annAt(before.url)), ["a secret"]);
+    await before.program.end("SIGTERM");
+    const latest = await startRestored(t, archive, "latest");
+    t.strictSame(await contentsOf(latest.owner), ["kept"]);
+    t.strictSame(readdirSync(join(latest.dataDir, "realms")), ["1"]);
+    t.notOk(existsSync(join(latest.dataDir, "zuliprc.sales")));
   },
 );
 

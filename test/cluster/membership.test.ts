@@ -21,6 +21,8 @@ else {
     await post(owner, "before");
     const second = startNode(t, cluster, { name: "b", dataDir: temporaryFolder(t) });
     await second.complained(/standby: node a owns the organizations/);
+    // Its log may have been rotated; a standby goes on.
+    process.kill(second.pid, "SIGHUP");
     process.kill(first.pid, "SIGSTOP");
     // They wait in the sockets of a process that does not know how late it is.
     const late = [owner.get("/users/me"), post(owner, "late")].map((answer) =>

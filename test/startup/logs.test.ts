@@ -1,6 +1,7 @@
 /** What the log says: requests, start and stop, slow turns; in which form, and in which file. */
-import { readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import type { AccessLine } from "../../src/http/access-log.ts";
@@ -9,7 +10,7 @@ import { prettyLine } from "../../src/pretty-line.ts";
 import { TurnWatch } from "../../src/runtime/turn-watch.ts";
 import { RawConnection } from "../support/http.ts";
 import { inviteLink } from "../support/join.ts";
-import { startProgram } from "../support/process.ts";
+import { Program, startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -133,6 +134,22 @@ t.test("[operations, Logs] start and stop are logged with version and settings, 
     t.notOk((before + after + program.stderr).includes(secret), secret);
   }
 });
+
+t.test(
+  "[operations, Logs] SIGHUP during the start ends nothing: the log file is opened again, then the certificate",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const file = join(folder, "log");
+    const environment = { PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "info", LOG_FILE: file };
+    const program = new Program(t, process.execPath, ["start.mjs"], environment);
+    // Each turn of the loop: the start takes only some of them.
+    while (!existsSync(file)) await setImmediate();
+    process.kill(program.pid, "SIGHUP");
+    await program.printed(/is at (\S+)\n/);
+    while (!existsWith(file, /SIGHUP: there is no certificate/)) await setImmediate();
+    t.equal((await program.end("SIGTERM")).code, 0);
+  },
+);
 
 function existsWith(file: string, pattern: RegExp): boolean {
   try {

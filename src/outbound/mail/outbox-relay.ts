@@ -37,13 +37,18 @@ export class OutboxRelay {
       read: (start, limit) => realm.view.rows("mails", { start, limit }).map(({ key, row }) => ({ id: key, row })),
       waitingMax: limits.mails_waiting_in_memory_max,
       concurrentMax: limits.mail_deliveries_concurrent_max,
-      deliver: (mailId) => void this.#deliver(mailId),
+      deliver: (mailId) => void this.#begin(mailId),
     });
     realm.dispatcher.observers.observe("mails", (deltas) => {
       for (const { key, row } of deltas) this.#queue.noticed(key as number, row as MailRecord | null);
       this.#queue.handOver();
     });
     this.#queue.handOver();
+  }
+
+  /** The realm stays open until the delivery has ended. */
+  async #begin(id: number): Promise<void> {
+    if (!this.#realm.isClosed) await this.#realm.use.during(this.#deliver(id));
   }
 
   async #deliver(id: number): Promise<void> {

@@ -57,7 +57,7 @@ export class WebhookRelay {
             .map(({ row }) => ({ id: row.id, row })),
         waitingMax: limits.webhooks_per_bot_in_memory_max,
         concurrentMax: limits.webhook_deliveries_per_bot_concurrent_max,
-        deliver: (id) => void this.#deliver(botId, id),
+        deliver: (id) => void this.#begin(botId, id),
       });
       this.#queues.set(botId, queue);
     }
@@ -68,6 +68,11 @@ export class WebhookRelay {
     const queue = this.#queueOf(botId);
     queue.handOver();
     if (queue.isIdle) this.#queues.delete(botId);
+  }
+
+  /** The realm stays open until the delivery has ended. */
+  async #begin(botId: number, id: number): Promise<void> {
+    if (!this.#realm.isClosed) await this.#realm.use.during(this.#deliver(botId, id));
   }
 
   async #deliver(botId: number, id: number): Promise<void> {

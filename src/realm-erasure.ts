@@ -1,0 +1,60 @@
+/** Erases a deactivated organization for ever (`erase-realm`), in a running server and in a stopped data folder alike. */
+import { AdminFailure } from "./admin/operation.ts";
+import { requireDeactivated } from "./admin/realms.ts";
+import { readClosed } from "./closed-store.ts";
+import { journalFolder } from "./journal/settle-folder.ts";
+import type { RealmHost } from "./runtime/realm-host.ts";
+import { leftBehind, removeErased } from "./store/erased-realms.ts";
+import { areFilesHeld } from "./store/file-hold.ts";
+import { realmFolder } from "./store/realm-folders.ts";
+import type { RealmEntry, RootStore } from "./store/root.ts";
+
+export interface ErasureTools {
+  readonly dataDir: string;
+  readonly root: RootStore;
+  /** Null: it has opened no organization. */
+  readonly host: Pick<RealmHost, "withdraw" | "giveBack"> | null;
+  now(): number;
+}
+
+/**
+ * Nobody can reach the organization from the moment when the root forgets it. Before that it is closed, so nothing of it
+ * is under way.
+ * @throws AdminFailure; then it is as before, unless the message says so
+ */
+export async function eraseRealm(entry: RealmEntry, { dataDir, root, host, now }: ErasureTools): Promise<void> {
+  await requireUnread(dataDir, entry, now());
+  if (host !== null && !(await host.withdraw(entry))) {
+    throw new AdminFailure(
+      "busy",
+      `organization ${entry.label} cannot be closed: a request or a delivery uses it, or the disk is full. Try again`,
+    );
+  }
+  const erasedAt = now();
+  try {
+    // Somebody may have reactivated it, or begun a backup, meanwhile.
+    await readClosed(realmFolder(dataDir, entry.id), (rows) => requireDeactivated(entry, rows));
+    await requireUnread(dataDir, entry, erasedAt);
+    root.eraseRealm(entry, erasedAt);
+  } catch (error) {
+    host?.giveBack(entry);
+    throw error;
+  }
+  try {
+    await removeErased(dataDir, root, { id: entry.id, at: erasedAt, label: entry.label });
+  } catch (error) {
+    throw new AdminFailure(
+      "output",
+      `organization ${entry.label} is erased, but ${leftBehind(dataDir, entry.id, error)}`,
+    );
+  }
+}
+
+/** A backup or a base of the archive that has begun with it would fail. */
+async function requireUnread(dataDir: string, { id }: RealmEntry, now: number): Promise<void> {
+  const folders = [journalFolder(dataDir), realmFolder(dataDir, id)];
+  for (const folder of folders) {
+    if (await areFilesHeld(folder, now))
+      throw new AdminFailure("busy", "a copy of the data is being made (backup, check or archive): try again");
+  }
+}
