@@ -32,10 +32,12 @@ export const passwordResetArea = defineArea({
       fields: ["userId", "email", "createdAt"],
       dates: ["createdAt"],
     }),
-    /** The links of the last day, for the limits; only the newest one is valid. */
+    /** The links of the last day that were sent, for the limits; only the newest link is valid. */
     passwordResetRequests: defineTable<readonly [userId: number, requestedAt: number, keyHash: string], Empty>({
       fields: [],
     }),
+    /** The link of an operator, by user, until it is revoked or expires: it counts toward no limit. */
+    operatorResets: defineTable<number, { readonly keyHash: string }>({ fields: ["keyHash"] }),
   },
   counters: ["passwordReset"],
   limits,

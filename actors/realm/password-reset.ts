@@ -25,15 +25,17 @@ export function requestReset(_context: unknown, asked: Command<"password.reset-r
   return done({}, [
     counted,
     ...newLink(view, user, keyHash),
+    effects.put("passwordResetRequests", [user.id, view.now, keyHash], {}),
     ...mailEffects(view, { template: "password-reset", to: user, data: { email: user.email, link } }),
   ]);
 }
 
-/** For an operator, who is not limited. */
+/** For an operator, who is not limited and uses up nothing of the user's own limit. */
 export function makeResetLink(_context: unknown, asked: Command<"password.reset-link">, view: View): Outcome {
-  const user = resettable(view, asked.params.email);
+  const { email, keyHash } = asked.params;
+  const user = resettable(view, email);
   if (user === undefined) return refuse.badRequest("There is no active account of a person with this address");
-  return done({}, newLink(view, user, asked.params.keyHash));
+  return done({}, [...newLink(view, user, keyHash), effects.put("operatorResets", user.id, { keyHash })]);
 }
 
 /** Bots have no password. */
@@ -55,7 +57,6 @@ function newLink(view: View, user: UserRecord, keyHash: string): Effect[] {
   return [
     ...revokeResets(view, user.id),
     effects.put("passwordResets", keyHash, { userId: user.id, email: user.email, createdAt: view.now }),
-    effects.put("passwordResetRequests", [user.id, view.now, keyHash], {}),
     effects.schedule(
       view.now + limits.password_reset_link_ms,
       command({ actor: "realm" }, "password.reset-expire", params, null),
@@ -77,11 +78,13 @@ export function resetPassword(_context: unknown, asked: Command<"password.reset"
   ]);
 }
 
-export function expireReset(_context: unknown, asked: Command<"password.reset-expire">): Outcome {
+export function expireReset(_context: unknown, asked: Command<"password.reset-expire">, view: View): Outcome {
   const { keyHash, userId, requestedAt } = asked.params;
+  const isOfOperator = view.row("operatorResets", userId)?.keyHash === keyHash;
   return done({}, [
     effects.remove("passwordResets", keyHash),
     effects.remove("passwordResetRequests", [userId, requestedAt, keyHash]),
+    ...(isOfOperator ? [effects.remove("operatorResets", userId)] : []),
   ]);
 }
 

@@ -3,13 +3,16 @@ import { limits } from "../../schemas/limits.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-/** The links of the last day, newest first. */
+/** The links of the last day that were sent, newest first. */
 export function resetRequestsOf(view: View, userId: number) {
   const newest = { start: [userId, Number.MAX_SAFE_INTEGER], end: [userId], reverse: true };
   return view.keys("passwordResetRequests", { ...newest, limit: limits.password_resets_per_day_max });
 }
 
-/** Revokes the user's link. It still counts toward the limits. */
+/** Revokes the user's links. Those that were sent still count toward the limits. */
 export function revokeResets(view: View, userId: number): Effect[] {
-  return resetRequestsOf(view, userId).map(([, , hash]) => effects.remove("passwordResets", hash));
+  const sent = resetRequestsOf(view, userId).map(([, , hash]) => effects.remove("passwordResets", hash));
+  const ofOperator = view.row("operatorResets", userId);
+  if (ofOperator === undefined) return sent;
+  return [...sent, effects.remove("passwordResets", ofOperator.keyHash), effects.remove("operatorResets", userId)];
 }
