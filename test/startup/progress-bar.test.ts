@@ -1,0 +1,44 @@
+/** Long work of the command line shows a progress bar on a terminal. A pseudo terminal is made by `script` (util-linux). */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { checkout, Program, runCli } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const bar = /[█░#=-]+ [12]\/2/;
+
+function obstacle(): string | null {
+  const tried = spawnSync("script", ["-qec", "true", "/dev/null"], { stdio: ["ignore", "pipe", "pipe"] });
+  return tried.status === 0 ? null : "script (util-linux) is not installed, or there are no pseudo terminals";
+}
+
+t.test("[operations, The command line] a progress bar is shown on a terminal, and nowhere else", async (t) => {
+  const reason = obstacle();
+  if (reason !== null) {
+    t.pass(`no terminal: ${reason}`, { skip: reason });
+    return;
+  }
+  const folder = temporaryFolder(t);
+  const { dataDir } = await startTestServer(t);
+  const argsFor = (name: string) => {
+    const file = join(folder, name);
+    const lines = [1, 2].map((number) => JSON.stringify({ label: `${name}${number}`, email: "eve@example.com" }));
+    writeFileSync(file, lines.join("\n"));
+    return ["create-realm", "--from", file];
+  };
+  const onTerminal = (args: readonly string[]) => {
+    const line = [process.execPath, "cli.mjs", ...args].join(" ");
+    const environment = { DATA_DIR: dataDir, TERM: "xterm" };
+    return new Program(t, "script", ["-qec", line, "/dev/null"], environment, checkout).exited;
+  };
+  const shown = await onTerminal(argsFor("shown"));
+  t.match(shown, { code: 0, stdout: bar }, "on a terminal");
+  t.match(shown.stdout, /realm shown2 was created/);
+  const json = await onTerminal([...argsFor("json"), "--json"]);
+  t.equal(json.code, 0, json.stdout);
+  t.notMatch(json.stdout, bar, "not with --json");
+  const piped = await runCli(t, dataDir, ...argsFor("piped"));
+  t.match(piped, { code: 0, stderr: "" }, "not into a pipe");
+  t.notMatch(piped.stdout, bar);
+});
