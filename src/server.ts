@@ -265,6 +265,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
       meters.failedLogins.add(by);
       log.warn({ address }, `failed login: wrong ${by}`);
     },
+    onFailedRequest: (line) => log.error(line, "a request was answered with 500: its fault was logged just before"),
     ...(config.logsAccess ? { onRequest: accessWriter(log) } : {}),
   });
   const listened = await http.listen(config.host, config.port);

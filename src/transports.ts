@@ -7,6 +7,7 @@ import type { FaultLog } from "./fault-log.ts";
 import { type AccessLine, AccessLog } from "./http/access-log.ts";
 import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
+import { FailedRequests, type FailedRequestsOptions } from "./http/failed-requests.ts";
 import { createOperationExecutor } from "./http/operation-executor.ts";
 import { Passwords } from "./http/passwords.ts";
 import { countFailedKey, type FailedLogin, personName, RateLimits } from "./http/rate-limits.ts";
@@ -33,6 +34,7 @@ export interface TransportTools {
   readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
   readonly onFailedLogin: FailedLogin;
+  readonly onFailedRequest: FailedRequestsOptions["write"];
   /** null if it is not built. */
   readonly webPage: WebPage | null;
   /** Absent if requests are not logged. */
@@ -45,10 +47,9 @@ export function tlsOf(config: Config): TlsOptions | null {
 }
 
 /** HTTP and WebSocket on one app, calling the same operations. */
-export function createTransports(
-  config: Config,
-  { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, webPage, onRequest }: TransportTools,
-) {
+export function createTransports(config: Config, tools: TransportTools) {
+  const { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, onFailedRequest, webPage, onRequest } =
+    tools;
   const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
   const remembered = new RememberedCredentials();
@@ -84,6 +85,7 @@ export function createTransports(
     pages,
     monotonic: () => clock.monotonic(),
   });
+  const failures = new FailedRequests({ accessLog, monotonic: () => clock.monotonic(), write: onFailedRequest });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
   const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
@@ -92,6 +94,7 @@ export function createTransports(
     operationExecutor,
     pages,
     accessLog,
+    failures,
     realmOf,
     isSecure,
     readForwarded: forwarded,

@@ -3,6 +3,8 @@
  * sending (S3).
  */
 export const wireLimits = {
+  /** Lines of the log that name a request which was answered with 500; the others are counted. */
+  failed_requests_named_per_second_max: 10,
   /**
    * A client that is sending a request, or is idle between two, must send this much within this time. uWebSockets.js
    * has the same limits built in.

@@ -61,15 +61,15 @@ export class AccessLog {
   /** @param address is read at once, because later the connection may be gone */
   record(head: RequestHead, address: () => string): AccessRecord {
     const { write } = this.#options;
-    const id = idShape.test(head.requestId) ? head.requestId : randomUUID();
+    const id = this.shownId(head.requestId);
     if (write === null) return new AccessRecord(id, () => undefined);
     const shown = this.#shown(address);
     const startedAt = this.#options.monotonic();
     return new AccessRecord(id, ({ status, bytes, isAborted }) => {
       write({
         id,
-        method: methods.has(head.method) ? head.method : "(other)",
-        path: this.#path(head),
+        method: this.shownMethod(head),
+        path: this.shownPath(head),
         ...(status === null ? {} : { status }),
         ms: Math.round((this.#options.monotonic() - startedAt) * 10) / 10,
         bytes,
@@ -81,7 +81,7 @@ export class AccessLog {
 
   /** A WebSocket is one line, when it opens or is refused. Its frames are no requests. */
   handshake({ path, status, address, requestId }: Handshake): void {
-    const id = idShape.test(requestId) ? requestId : randomUUID();
+    const id = this.shownId(requestId);
     this.#options.write?.({ id, method: "GET", path, status, ms: 0, bytes: 0, ...this.#shown(() => address) });
   }
 
@@ -94,7 +94,17 @@ export class AccessLog {
     return { address: isIpv4 ? `${network.split(".").slice(0, ipv4BytesShown).join(".")}.0/24` : network };
   }
 
-  #path({ method, path }: RequestHead): string {
+  /** The client's own id of a request, or a new one. */
+  shownId(requestId: string): string {
+    return idShape.test(requestId) ? requestId : randomUUID();
+  }
+
+  shownMethod({ method }: Pick<RequestHead, "method">): string {
+    return methods.has(method) ? method : "(other)";
+  }
+
+  /** The pattern of a path: neither ids nor names. */
+  shownPath({ method, path }: Pick<RequestHead, "method" | "path">): string {
     const known = path.startsWith(`${apiPrefix}/`)
       ? this.#options.operationPath(method, path.slice(apiPrefix.length))
       : null;

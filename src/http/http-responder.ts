@@ -17,6 +17,7 @@ import type { TransportResponse } from "../transport/transport.ts";
 import type { AccessRecord } from "./access-log.ts";
 import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
+import type { FailedRequests } from "./failed-requests.ts";
 import { FileSender } from "./file-sender.ts";
 import { refused } from "./refused.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -57,9 +58,13 @@ const over = { kind: "over" } as const;
 
 const nobody = () => undefined;
 
+const internalErrorStatus = 500;
+
 export interface HttpResponderOptions {
   readonly clock: Clock;
   readonly unsent: UnsentBytes;
+  /** Absent where nobody reads about them. */
+  readonly failures?: FailedRequests;
 }
 
 export class HttpResponder {
@@ -378,6 +383,8 @@ export class HttpResponder {
   }
 
   #writeHead(reply: HttpReply, head: RequestHead | null): void {
-    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId: this.record?.id ?? "" });
+    const hasFailed = reply.status === internalErrorStatus;
+    const requestId = (hasFailed ? this.#options.failures?.note(head, this.record) : this.record?.id) ?? "";
+    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId });
   }
 }

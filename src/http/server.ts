@@ -17,6 +17,7 @@ import type { AccessLog } from "./access-log.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
+import type { FailedRequests } from "./failed-requests.ts";
 import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
 import { HttpResponder } from "./http-responder.ts";
@@ -44,6 +45,7 @@ export interface HttpServerOptions {
   /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly accessLog: AccessLog;
+  readonly failures: FailedRequests;
   readonly clock: Clock;
   /** Bytes of answers that clients have not read yet, and of requests that are not answered yet. */
   readonly unsent: UnsentBytes;

@@ -4,21 +4,25 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
 import type { AccessLine } from "../../src/http/access-log.ts";
 import { Histogram } from "../../src/metrics/instruments.ts";
 import { prettyLine } from "../../src/pretty-line.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { TurnWatch } from "../../src/runtime/turn-watch.ts";
 import { RawConnection } from "../support/http.ts";
 import { inviteLink } from "../support/join.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { Program, startProgram } from "../support/process.ts";
+import { firstMoment } from "../support/realtime-clock.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
 /** A server whose log lines are collected. */
-async function startLogged(t: Test, environment: Readonly<Record<string, string>>) {
+async function startLogged(t: Test, environment: Readonly<Record<string, string>>, clock: Clock = systemClock) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ base: null, level: "warn" }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const server = await startTestServer(t, { log, environment });
+  const server = await startTestServer(t, { log, environment, clock });
   const requests = () => lines.filter(({ msg }) => msg === "request") as unknown as AccessLine[];
   return { server, lines, requests };
 }
@@ -89,6 +93,44 @@ t.test("[S3] X-Request-Id comes back if the client sent one, and a malformed one
   }
   t.strictSame(lines, [], "without ACCESS_LOG nothing is logged");
 });
+
+t.test(
+  "[M6, S3] an answer 500 has an id that the log names, up to failed_requests_named_per_second_max lines a second",
+  async (t) => {
+    const clock = new ManualClock(firstMoment);
+    const { server, lines } = await startLogged(t, {}, clock);
+    const { dispatcher } = server.running.host.realmOf("");
+    const ask = dispatcher.ask.bind(dispatcher);
+    dispatcher.ask = () => {
+      throw new Error("planted");
+    };
+    const fail = async (headers: Record<string, string> = {}) => {
+      const { status, headers: answered } = await fetch(`${server.url}/api/v1/users/me/alert_words`, {
+        method: "POST",
+        headers: { Authorization: server.owner.authorization, ...headers },
+        body: new URLSearchParams({ alert_words: '["soup"]' }),
+      });
+      t.equal(status, 500);
+      return answered.get("x-request-id");
+    };
+    const named = () => lines.filter(({ msg }) => /answered with 500/.test(String(msg)));
+    t.equal(await fail({ "X-Request-Id": "mine-1" }), "mine-1");
+    const made = await fail();
+    t.match(made, /^[\da-f-]{36}$/, "without an id of the client, the answer has one");
+    const about = { level: 50, method: "POST", path: "/api/v1/users/me/alert_words" };
+    t.match(named(), [
+      { ...about, id: "mine-1" },
+      { ...about, id: made },
+    ]);
+    t.match(lines.at(-2), { level: 50, err: { message: "planted" } }, "the fault is logged just before");
+    for (let count = named().length; count < limits.failed_requests_named_per_second_max + 2; count++) await fail();
+    t.equal(named().length, limits.failed_requests_named_per_second_max);
+    clock.advance(1000);
+    await fail();
+    t.match(named().at(-1), { unnamed: 2 });
+    dispatcher.ask = ask;
+  },
+);
 
 t.test("[operations, Logs] a client that leaves before its answer is logged as such", async (t) => {
   const { server, requests } = await startLogged(t, { ACCESS_LOG: "true" });
