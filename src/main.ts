@@ -16,6 +16,7 @@ import { createLog, type Log } from "./log.ts";
 import { LogFile } from "./log-file.ts";
 import { offerMetrics } from "./metrics.ts";
 import { watchParent } from "./parent-watch.ts";
+import { systemClock } from "./runtime/clock.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
 import { commandLine } from "./store/command-line.ts";
 import { DamagedData } from "./store/damage.ts";
@@ -202,7 +203,8 @@ function stopAsked(): Promise<string> {
   return new Promise((resolve) => {
     process.on("SIGTERM", () => resolve("SIGTERM"));
     process.on("SIGINT", () => resolve("SIGINT"));
-    watchParent(process.env, () => resolve("npm has ended"));
+    const { after } = systemClock;
+    watchParent({ environment: process.env, after, onEnded: () => resolve("npm has ended") });
   });
 }
 

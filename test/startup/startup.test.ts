@@ -356,7 +356,9 @@ t.test("[start-up] a port in use gives one clear line, and the data waits for th
 t.test(
   "[start-up] two `npm start` at once from an unbuilt checkout build once, and each has its own port and data",
   async (t) => {
-    t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), { scripts: { start: "node start.mjs" } });
+    t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), {
+      scripts: { start: "exec node start.mjs" },
+    });
     const copy = join(temporaryFolder(t), "checkout");
     mkdirSync(copy);
     const programs = ["start.mjs", "build.mjs", "package.json", "package-lock.json"];
