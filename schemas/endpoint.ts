@@ -78,6 +78,7 @@ export const commonErrors: readonly ErrorCode[] = [
   "STORE_REFUSES_WRITES",
   "SERVER_SHUTTING_DOWN",
   "OVERLOADED",
+  "OWNER_UNREACHABLE",
   "INTERNAL_SERVER_ERROR",
 ];
 

@@ -131,6 +131,11 @@ export const errorCodes = {
     status: 503,
     meaning: "A queue is full or memory is low; repeat the request after `Retry-After` seconds.",
   },
+  OWNER_UNREACHABLE: {
+    status: 503,
+    meaning:
+      "The node of the cluster that serves the organization went away, or none is there; repeat the request under its `Idempotency-Key` after `Retry-After` seconds.",
+  },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug in the server. It was logged; the request had no effect." },
 } as const satisfies Readonly<Record<string, ErrorRow>>;
 
@@ -279,6 +284,11 @@ export const refuse = {
   shuttingDown: () => refusal("SERVER_SHUTTING_DOWN", "The server is shutting down"),
   crossSite: () => refusal("CSRF_FAILED", "CSRF error: the request comes from a page of another site"),
   overloaded: () => refusal("OVERLOADED", "The server is overloaded"),
+  ownerUnreachable: () =>
+    refusal(
+      "OWNER_UNREACHABLE",
+      "The node that serves this organization cannot be reached: it is not known whether the request had an effect",
+    ),
   internalError: () => refusal("INTERNAL_SERVER_ERROR", "Internal server error"),
 } as const;
 

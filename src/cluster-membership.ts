@@ -6,24 +6,12 @@ import type { Member, MemberOptions } from "./cluster/member.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
 
-export type MembershipTools = Pick<MemberOptions, "dataDir" | "root" | "clock" | "warn" | "fatal" | "checkStore"> & {
-  /** Whether the operator has asked the process to stop. */
-  readonly hasStopped: () => boolean;
-  /** The node has joined. */
-  readonly joined: () => Promise<void>;
-  /** Another node owns the organizations: this one waits. */
-  readonly waits: () => void;
-};
-
-/** The operator stopped the process while another node owned the organizations. */
-export class StoppedAsStandby extends Error {
-  override readonly name = "StoppedAsStandby";
-}
+export type MembershipTools = Pick<MemberOptions, "dataDir" | "root" | "clock" | "warn" | "fatal" | "checkStore">;
 
 interface Mark {
   /** Which cluster the stores belong to. */
   readonly cluster: string;
-  /** The owner stopped in order, so the stores have every turn. Otherwise the last ones may be in the streams only. */
+  /** The last node stopped in order, so its stores have every turn. Otherwise the last ones may be in the streams only. */
   readonly isWhole: boolean;
 }
 
@@ -56,12 +44,11 @@ export function natsOptionsOf(config: Config): NatsOptions | null {
 }
 
 /**
- * Resolves when this node owns all organizations.
  * @returns null: the server is no node of a cluster
- * @throws BadConfig, ClusterUnusable, ClusterSilent, StoppedAsStandby
+ * @throws BadConfig, ClusterUnusable, ClusterSilent
  */
 export async function joinCluster(config: Config, tools: MembershipTools): Promise<Member | null> {
-  const { dataDir, hasStopped, joined, waits, ...options } = tools;
+  const { dataDir, ...options } = tools;
   const mark = readMark(dataDir);
   const nats = natsOptionsOf(config);
   if (nats === null) {
@@ -70,7 +57,7 @@ export async function joinCluster(config: Config, tools: MembershipTools): Promi
       return null;
     }
     throw new BadConfig(
-      `DATA_DIR belongs to a node of a cluster that did not stop in order: its last changes may be in the streams only. Set CLUSTER_NATS and CLUSTER_NATS_MONITOR as before. To leave the cluster, start it so and stop it while it is the owner`,
+      `DATA_DIR belongs to a node of a cluster that did not stop in order: its last changes may be in the streams only. Set CLUSTER_NATS and CLUSTER_NATS_MONITOR as before. To leave the cluster, start it so and stop it while it is the only node`,
     );
   }
   const { Member } = await import("./cluster/member.ts");
@@ -84,21 +71,13 @@ export async function joinCluster(config: Config, tools: MembershipTools): Promi
     streams: config.clusterStreams,
     nats,
   });
-  try {
-    writeMark(dataDir, { cluster: member.cluster, isWhole: false });
-    await joined();
-    waits();
-    if (await member.becomeOwner(hasStopped)) return member;
-    throw new StoppedAsStandby("stopped while another node owned the organizations");
-  } catch (error) {
-    await member.leave();
-    throw error;
-  }
+  writeMark(dataDir, { cluster: member.cluster, isWhole: false });
+  return member;
 }
 
-/** The owner has closed its stores: they have everything. */
+/** The stores of what it still serves are closed. */
 export async function leaveCluster(member: Member | null, dataDir: string): Promise<void> {
   if (member === null) return;
-  await member.leave();
-  writeMark(dataDir, { cluster: member.cluster, isWhole: true });
+  const isWhole = await member.leave();
+  writeMark(dataDir, { cluster: member.cluster, isWhole });
 }

@@ -41,6 +41,7 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   clusterNats: "the NATS servers of the cluster that this server is a node of; without it, it is none",
   clusterMonitors: "the monitoring page of each of these NATS servers",
   clusterNode: "the name of this node; each has another",
+  clusterAdvertise: "where the other nodes reach this one",
   clusterStreams: "how many streams a new cluster gets",
   clusterSnapshotMib: "how much an organization writes to its stream until a snapshot of it is due",
   clusterSnapshotHours: "after how long one is due if it was changed",
@@ -64,6 +65,7 @@ const shownDefaults: Partial<Readonly<Record<keyof Config, string>>> = {
   mailSender: "noreply@localhost",
   adminAddress: "DATA_DIR/admin.sock",
   clusterNode: "the name of the host",
+  clusterAdvertise: "HOST and PORT; the name of the host if HOST is every address",
 };
 
 const intro = `Usage: colloquy serve [--config FILE]

@@ -3,11 +3,12 @@
  * and exit code 78 before anything is touched. The table below is the reference of all variables;
  * config-help.ts says what they mean.
  */
-import { hostname } from "node:os";
 import { limits } from "../schemas/limits.ts";
 import type { AdminAddress } from "./admin/listener.ts";
 import { isCronPattern } from "./backup-schedule.ts";
-import { type NatsAddresses, parseMonitors, parseNatsAddresses } from "./cluster/addresses.ts";
+import type { NatsAddresses } from "./cluster/addresses.ts";
+import { clusterAdvertise, clusterMonitors, clusterNats, clusterNode } from "./cluster-variables.ts";
+import type { Variable } from "./config-variable.ts";
 import { ownProperty } from "./domain/own-property.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { type AddressDetail, addressDetails } from "./http/access-log.ts";
@@ -82,6 +83,8 @@ export interface Config {
   /** Monitoring pages of the NATS servers. */
   readonly clusterMonitors: readonly string[] | null;
   readonly clusterNode: string;
+  /** Where other nodes reach this one; null: at HOST and PORT. */
+  readonly clusterAdvertise: string | null;
   /** How many streams a new cluster gets. */
   readonly clusterStreams: number;
   /** How much an organization writes until a snapshot of it is due, and after how long it is. */
@@ -109,19 +112,6 @@ export class BadConfig extends Error {
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-interface Variable<T> {
-  readonly name: string;
-  readonly fallback: T;
-  /** Describes accepted values, for the message. */
-  readonly wants: string;
-  /** The value is never repeated in a message (S2). */
-  readonly isSecret?: boolean;
-  /** The value is not logged. */
-  readonly isPersonal?: boolean;
-  /** Returns undefined if the value is invalid. */
-  read(text: string): T | undefined;
-}
 
 function text(name: string, fallback: string, wants = "text without line breaks"): Variable<string> {
   return { name, fallback, wants, read: (value) => (/^[^\r\n\0]+$/.test(value) ? value : undefined) };
@@ -243,30 +233,6 @@ const adminAddress: Variable<AdminAddress> = {
   },
 };
 
-const clusterNats: Variable<NatsAddresses | null> = {
-  name: "CLUSTER_NATS",
-  fallback: null,
-  wants: "addresses such as nats://a:4222,b:4222,c:4222, with user:password@ in front if they are needed",
-  isSecret: true,
-  read: (value) => parseNatsAddresses(value) ?? undefined,
-};
-
-const clusterMonitors: Variable<readonly string[] | null> = {
-  name: "CLUSTER_NATS_MONITOR",
-  fallback: null,
-  wants: "addresses such as http://a:8222,http://b:8222,http://c:8222",
-  read: (value) => parseMonitors(value) ?? undefined,
-};
-
-const clusterNode: Variable<string> = {
-  name: "CLUSTER_NODE",
-  fallback: hostname()
-    .replaceAll(/[^\w-]/g, "-")
-    .slice(0, limits.cluster_node_characters_max),
-  wants: `a name of at most ${limits.cluster_node_characters_max} letters, digits, - and _`,
-  read: (value) => (/^[\w-]+$/.test(value) && value.length <= limits.cluster_node_characters_max ? value : undefined),
-};
-
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -325,6 +291,7 @@ export const variables = {
   clusterNats,
   clusterMonitors,
   clusterNode,
+  clusterAdvertise,
   clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
   clusterSnapshotMib: integer("CLUSTER_SNAPSHOT_MIB", limits.snapshot_mib_default, 1, limits.snapshot_mib_max),
   clusterSnapshotHours: integer("CLUSTER_SNAPSHOT_HOURS", limits.snapshot_hours_default, 1, limits.snapshot_hours_max),

@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
 import { programVersion } from "../schemas/server.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster/cluster-unusable.ts";
-import { StoppedAsStandby } from "./cluster-membership.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
@@ -47,7 +46,6 @@ function say(line: string): void {
 }
 
 function complain(error: unknown): never {
-  if (error instanceof StoppedAsStandby) process.exit(0);
   if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
@@ -64,6 +62,10 @@ function greet(server: RunningServer): void {
   say(`Transport: ${server.transport}`);
   if (!server.acceptsWrites)
     say("The disk is nearly full: reads are served, changes are rejected until there is more space.");
+  if (server.isZuliprcGood === null) {
+    say("Another node of the cluster serves the first organization: requests are forwarded.");
+    return;
+  }
   if (!server.isZuliprcGood) {
     say(
       `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,
@@ -116,6 +118,7 @@ async function main(): Promise<void> {
         // Nothing failed on disk, so an exit code is more useful than a signal. No answer is sent after this either.
         process.exit(exitCodes.unavailable);
       }
+      if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
       log.fatal({ err: error }, "a flush or a checkpoint failed: the process ends, and the next start recovers");
       // M5: no clean-up, because it could make things worse; also the only exit that cannot hang in the store (pitfalls
       // 1.1).

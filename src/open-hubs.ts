@@ -43,6 +43,11 @@ export class OpenHubs {
     this.#parked.delete(id);
   }
 
+  /** Another node serves the organization from now on. */
+  leave(realm: Realm): void {
+    this.#hubs.delete(realm);
+  }
+
   /** Size of the files of all organizations that were opened. */
   get fileBytes(): number {
     let sum = 0;

@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import type { Durability } from "./journal/durability.ts";
+import type { Journal } from "./journal/journal.ts";
 import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf as siteOfEntry } from "./mail-config.ts";
@@ -26,7 +27,7 @@ import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { TurnWatch } from "./runtime/turn-watch.ts";
-import { durabilityOf } from "./server-durability.ts";
+import { clusterDurability, localDurability } from "./server-durability.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { PageChecks } from "./store/page-checks.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
@@ -58,6 +59,10 @@ export interface OpenedRealms {
   readonly hubOf: (realm: Realm) => Hub;
   /** The address of an organization, without a trailing slash. */
   readonly siteOf: (realm: Realm) => string;
+  /** In a cluster: this node serves an organization from now on. */
+  serve(id: number, journal: Journal): void;
+  /** Another node serves it from now on. Resolves when it is closed. @param realm null if it is not open */
+  release(realm: Realm | null, id: number): Promise<void>;
   /** Resolves when no email and no webhook is under way. */
   endDeliveries(): Promise<void>;
   close(): Promise<void>;
@@ -70,12 +75,10 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
   const entries = new Map<Realm, RealmEntry>();
   const siteOf = (realm: Realm) => siteOfEntry(config.siteUrl ?? url(), entries.get(realm) as RealmEntry);
   const reportBug = (error: unknown) => alarm.bug(error, null);
-  const durability = await durabilityOf(config, {
-    ...context,
-    fatal: alarm.fatal,
-    reportBug,
-    flushTimes: meters.flushes,
-  });
+  const tools = { ...context, fatal: alarm.fatal, reportBug, flushTimes: meters.flushes };
+  const { member } = context;
+  const clustered = member === null ? null : await clusterDurability(member, tools);
+  const durability = clustered ?? (await localDurability(config, tools));
   const host = new RealmHost({
     dataDir,
     root,
@@ -86,6 +89,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     idleMs: config.realmIdleMs,
+    isServed: (id) => member === null || member.owns(id),
     turnWatch: new TurnWatch(meters.turns, config.slowTurnMs),
     ...(data === null ? {} : { sharedFilesOf: (id) => data.filesOf(id) }),
     onOpen(realm, entry) {
@@ -115,6 +119,16 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
     durability,
     hubOf: (realm) => hubs.get(realm),
     siteOf,
+    serve(id, journal) {
+      clustered?.add(id, journal);
+      host.serve(id);
+    },
+    async release(realm, id) {
+      await host.release(id);
+      if (realm !== null) hubs.leave(realm);
+      if (realm !== null) entries.delete(realm);
+      await clustered?.remove(id);
+    },
     async endDeliveries() {
       await Promise.all([mailSender.close(), webhooks.close()]);
     },

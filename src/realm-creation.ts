@@ -27,24 +27,28 @@ export interface RealmCreationTools {
   readonly root: RootStore;
   readonly clock: Clock;
   readonly alarm: Alarm;
+  /** In a cluster: makes this node the owner of the organization. @throws Error if another one has its number or names */
+  readonly reserve?: (identity: RealmIdentity) => Promise<void>;
 }
 
 /**
  * The realm exists once its draft is renamed: everything is on disk by then, and the owner's key was handed over. A
  * crash before leaves a draft, which the next creation removes; a crash right after leaves a realm that the next start
  * lists.
+ * @returns its number
  */
 export async function createRealm(
   wanted: NewRealm,
   tools: RealmCreationTools,
   handOver: (key: string) => void,
-): Promise<void> {
+): Promise<number> {
   const { root, dataDir, clock } = tools;
   const id = root.beginRealmCreation();
   const identity: RealmIdentity = { id, label: wanted.label, hosts: wanted.hosts, createdAt: clock.now() };
   const staged = stageRealm(dataDir);
   try {
     refuseTaken(wanted, root);
+    await tools.reserve?.(identity);
     const key = newApiKey();
     await fillStagedRealm(staged, wanted, identity, key, tools);
     handOver(key);
@@ -55,6 +59,7 @@ export async function createRealm(
     throw error;
   }
   root.finishRealmCreation({ ...identity, dueHint: null });
+  return id;
 }
 
 function refuseTaken(wanted: NewRealm, root: RootStore): void {

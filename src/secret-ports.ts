@@ -9,7 +9,7 @@ import { writeZuliprc } from "./zuliprc.ts";
 
 /** @param site the server's address, for credentials */
 export function creationPorts(
-  tools: RealmCreationTools,
+  tools: RealmCreationTools & { readonly onceOwned?: (id: number) => Promise<void> },
   site: () => string,
 ): Pick<AdminPorts, "hashPassword" | "newKey" | "createRealm"> {
   const passwords = new Passwords();
@@ -23,10 +23,12 @@ export function creationPorts(
     },
     createRealm(wanted) {
       const file = join(tools.dataDir, `zuliprc.${wanted.label}`);
-      const create = () =>
-        createRealm({ ...wanted, ownerPassword: null }, tools, (key) =>
+      const create = async () => {
+        const id = await createRealm({ ...wanted, ownerPassword: null }, tools, (key) =>
           writeZuliprc(file, { email: wanted.ownerEmail, key, site: wanted.site ?? site() }),
         );
+        await tools.onceOwned?.(id);
+      };
       const made = last.then(create, create);
       last = made;
       return made.then(() => file);

@@ -15,7 +15,9 @@ import { creationPorts } from "./secret-ports.ts";
 import { realmFolder } from "./store/realm-folders.ts";
 import { sendTestMail } from "./test-mail.ts";
 
-interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm"> {
+interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm" | "reserve"> {
+  /** In a cluster: resolves when this node serves an organization that was created. */
+  readonly onceOwned?: (id: number) => Promise<void>;
   readonly clock: Clock;
   readonly config: Config;
   /** The server is a node of a cluster. */

@@ -1,5 +1,6 @@
 /** What makes the turns of a server durable, and copies them to the archive. */
 import { archivePorts } from "./archive/open-archive.ts";
+import type { ClusterDurability } from "./cluster/cluster-durability.ts";
 import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import type { Durability } from "./journal/durability.ts";
@@ -17,21 +18,30 @@ export interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "
   readonly space: DiskSpace;
   readonly pageChecks: PageChecks;
   readonly log: Log;
-  /** Null: the journal is in files of this machine. */
-  readonly member: Member | null;
 }
 
-export function durabilityOf(
+/** The journal is in files of this machine. */
+export function localDurability(
   config: Config,
-  { root, space, pageChecks, log, member, ...tools }: DurabilityTools,
+  { root, space, pageChecks, log, ...tools }: DurabilityTools,
 ): Promise<Durability> {
-  // Disks work in real time, whatever clock the realms have.
-  const clock = { ...systemClock, now: () => tools.clock.now() };
-  const hasSpace = () => space.acceptsWrites();
-  if (member !== null) return member.open({ ...tools, owner: root.token, clock, hasSpace });
+  const { clock, hasSpace } = diskPorts(space, tools.clock);
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
   const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
   const isErased = (id: number) => root.isErased(id);
   return openDurability({ ...tools, owner: root.token, archive, isErased, checkStore, clock, hasSpace });
+}
+
+/** The journals are in the streams of a cluster. */
+export function clusterDurability(
+  member: Member,
+  { root, space, ...tools }: DurabilityTools,
+): Promise<ClusterDurability> {
+  return member.openDurability({ ...tools, ...diskPorts(space, tools.clock), owner: root.token });
+}
+
+function diskPorts(space: DiskSpace, { now }: Clock) {
+  // Disks work in real time, whatever clock the realms have.
+  return { clock: { ...systemClock, now: () => now() }, hasSpace: () => space.acceptsWrites() };
 }

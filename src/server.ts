@@ -13,6 +13,7 @@ import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
 import { clusterData } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
+import { creationInCluster, forwardingApp, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import type { AccessLine } from "./http/access-log.ts";
@@ -32,6 +33,7 @@ import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
 import { servedPorts } from "./served-ports.ts";
+import { drain } from "./server-drain.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
@@ -39,7 +41,7 @@ import { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
 import type { RenewedCertificate, TransportKind, WebApp } from "./transport/transport.ts";
-import { createTransports, tlsOf } from "./transports.ts";
+import { createTransports, renewCertificate, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 export class PortInUse extends Error {
@@ -55,8 +57,11 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
-  /** Whether the credentials in `zuliprc` are still valid. The file is not rewritten when keys or addresses change. */
-  readonly isZuliprcGood: boolean;
+  /**
+   * Whether the credentials in `zuliprc` are still valid. The file is not rewritten when keys or addresses change. Null:
+   * another node of the cluster serves the organization.
+   */
+  readonly isZuliprcGood: boolean | null;
   /** Whether there is space for changes (M5). */
   readonly acceptsWrites: boolean;
   readonly transport: TransportKind;
@@ -189,7 +194,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
     reportBug: (error) => faults(error, {}, "administration threw"),
   });
   try {
-    return await serveOwned(config, tools, { ...context, clock, faults, administration });
+    return await serveJoined(config, tools, { ...context, clock, faults, administration });
   } catch (error) {
     await administration.close();
     throw error;
@@ -201,12 +206,11 @@ interface ServingContext extends StartContextWithRoot {
   readonly administration: Administration;
 }
 
-/** In a cluster: waits until this node owns the organizations. */
-async function serveOwned(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
-  const { dataDir, root, clock, administration } = context;
+async function serveJoined(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
+  const { dataDir, root, clock } = context;
   const pageChecks = new PageChecks(dataDir);
   let member: Member | null = null;
-  const data = await clusterData(config, { dataDir, clock, log: tools.log, owns: () => member !== null });
+  const data = await clusterData(config, { dataDir, clock, log: tools.log, owns: (id) => member?.owns(id) ?? false });
   member = await joinCluster(config, {
     dataDir,
     root,
@@ -214,11 +218,9 @@ async function serveOwned(config: Config, tools: ServerTools, context: ServingCo
     checkStore: (id) => pageChecks.check(root.realms().find((entry) => entry.id === id) ?? { id, dueHint: 0 }, false),
     warn: (line) => tools.log.warn(line),
     fatal: tools.die,
-    hasStopped: tools.hasStopped ?? (() => false),
-    joined: () => data?.start() ?? Promise.resolve(),
-    waits: () => administration.standby(),
   });
   try {
+    await data?.start();
     return await serveRealms(config, tools, { ...context, pageChecks, member, data });
   } catch (error) {
     await data?.close();
@@ -227,33 +229,30 @@ async function serveOwned(config: Config, tools: ServerTools, context: ServingCo
   }
 }
 
-interface OwnedContext extends ServingContext {
+interface JoinedContext extends ServingContext {
   readonly pageChecks: PageChecks;
   readonly member: Member | null;
   readonly data: DataKeeping | null;
 }
 
-async function serveRealms(config: Config, tools: ServerTools, context: OwnedContext): Promise<RunningServer> {
+async function serveRealms(config: Config, tools: ServerTools, context: JoinedContext): Promise<RunningServer> {
   const { dataDir, root, space, hubs, clock, faults, administration, member } = context;
   const { log } = tools;
   // Creates the ballast, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm = alarmOf(tools, faults);
   const zuliprc = join(dataDir, "zuliprc");
-  if (root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
+  if (member === null && root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
   const meters = new Meters();
   const startedAt = clock.now();
   let { port } = config;
   const url = () => siteUrl(config, port);
   const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
-  const { host, hubOf, siteOf } = realms;
+  const { host, hubOf, siteOf, durability } = realms;
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
-  const closeRealms = () => {
-    endWatch();
-    return realms.close();
-  };
   const { http, sockets, requests, unsent } = createTransports(config, {
-    app: context.app,
+    app: member === null ? context.app : forwardingApp(config, { ...context, member, url }),
+    nodeKey: member === null ? null : () => member.key,
     clock,
     faults,
     host,
@@ -270,47 +269,43 @@ async function serveRealms(config: Config, tools: ServerTools, context: OwnedCon
   });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
-    await closeRealms();
+    endWatch();
+    await realms.close();
     throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
   port = listened;
   noteAddress(zuliprc, url(), log);
   const { kind: transport } = context;
-  const { durability } = realms;
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
-  const ports = servedPorts({
-    ...{ ...parts, dataDir, transport, startedAt, clock, root, alarm, config, url },
-    isMember: member !== null,
-  });
+  const about = { dataDir, transport, startedAt };
+  const ports = servedPorts({ ...parts, ...about, ...creationInCluster(member), root, alarm, clock, config, url });
   const endBackups = startBackups(config, { clock, dataDir, log });
-  administration.serving({ ...parts, dataDir, transport, startedAt }, ports);
-  member?.serving();
+  if (member !== null) {
+    administration.standby();
+    const createFirst = () => createFirstRealm(config, { ...context, alarm }, zuliprc, port);
+    const hasStopped = tools.hasStopped ?? (() => false);
+    await takePart(config, { member, realms, sockets, clock, createFirst, url: url(), hasStopped });
+  }
+  administration.serving({ ...parts, ...about }, ports);
   return {
     url: url(),
     port,
     zuliprc,
-    isZuliprcGood: hasValidCredentials(zuliprc, host.realmOf("")),
+    isZuliprcGood: member?.destinationOf("").kind === "node" ? null : hasValidCredentials(zuliprc, host.realmOf("")),
     acceptsWrites: space.acceptsWrites(),
     transport,
     host,
     hubOf,
-    renewCertificate() {
-      const tls = tlsOf(config);
-      return tls === null ? null : context.app.renewCertificate(tls);
-    },
+    renewCertificate: () => renewCertificate(config, context.app),
     async stop() {
       administration.draining();
       endBackups();
-      const quiet = http.drain();
-      for (const hub of hubs.all()) hub.dismissPolls();
-      const delivered = realms.endDeliveries();
-      await sockets.drain();
-      await atMost(clock, drainMs, quiet);
-      http.stopReading();
-      await delivered;
-      await closeRealms();
+      await member?.handOverAll();
+      await drain({ http, hubs, sockets, realms, clock });
+      endWatch();
+      await realms.close();
       await context.data?.close();
       http.close();
       await leaveCluster(member, dataDir);
@@ -365,20 +360,6 @@ function hasValidCredentials(file: string, realm: Realm): boolean {
   }
 }
 
-/** How long a shutdown waits for pending answers. */
-const drainMs = 2000;
-
-/** Waits for work, up to a time limit. */
-function atMost(clock: Clock, milliseconds: number, work: Promise<void>): Promise<void> {
-  return new Promise((done) => {
-    const cancel = clock.after(milliseconds, done);
-    void work.then(() => {
-      cancel();
-      done();
-    });
-  });
-}
-
 function siteUrl(config: Config, port: number): string {
   const scheme = config.tlsKeyFile === null ? "http" : "https";
   return `${scheme}://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
@@ -389,10 +370,11 @@ async function createFirstRealm(
   config: Config,
   tools: StartContextWithRoot & { alarm: Alarm },
   zuliprc: string,
+  port = config.port,
 ): Promise<void> {
   const { ownerEmail, ownerPassword, realmName } = config;
   await createRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
-    writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, config.port) });
+    writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, port) });
   });
 }
 

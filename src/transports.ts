@@ -4,6 +4,7 @@ import { limits } from "../schemas/limits.ts";
 import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
+import { readForwardedByNodes } from "./forwarding/node-header.ts";
 import { type AccessLine, AccessLog } from "./http/access-log.ts";
 import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
@@ -18,11 +19,11 @@ import type { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { ByteBudget } from "./runtime/byte-budget.ts";
 import type { Clock } from "./runtime/clock.ts";
-import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
+import { ignoreForwarded, type ReadForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
 import { UnsentBytes } from "./runtime/unsent-bytes.ts";
-import type { TlsOptions, WebApp } from "./transport/transport.ts";
+import type { RenewedCertificate, TlsOptions, WebApp } from "./transport/transport.ts";
 
 export interface TransportTools {
   readonly app: WebApp;
@@ -37,6 +38,8 @@ export interface TransportTools {
   readonly onFailedRequest: FailedRequestsOptions["write"];
   /** null if it is not built. */
   readonly webPage: WebPage | null;
+  /** The secret of the nodes of a cluster; null: the server is none. */
+  readonly nodeKey: (() => string) | null;
   /** Absent if requests are not logged. */
   readonly onRequest?: (line: AccessLine) => void;
 }
@@ -46,22 +49,25 @@ export function tlsOf(config: Config): TlsOptions | null {
   return keyFile === null || certFile === null ? null : { keyFile, certFile };
 }
 
+/** @returns null: the server does not speak TLS */
+export function renewCertificate(config: Config, app: WebApp): RenewedCertificate | null {
+  const tls = tlsOf(config);
+  return tls === null ? null : app.renewCertificate(tls);
+}
+
+/** What a proxy says of a client, if there is one. */
+export function readForwardedByProxy({ trustsProxy }: Config): ReadForwarded {
+  return trustsProxy ? readForwarded : ignoreForwarded;
+}
+
 /** HTTP and WebSocket on one app, calling the same operations. */
 export function createTransports(config: Config, tools: TransportTools) {
-  const { app, clock, faults, host, hubOf, startedAt, siteOf, onFailedLogin, onFailedRequest, webPage, onRequest } =
-    tools;
+  const { app, clock, faults, host, hubOf, onFailedLogin, onFailedRequest, nodeKey, onRequest } = tools;
   const rates = new RateLimits(config.rates, () => clock.monotonic(), onFailedLogin);
   const passwords = new Passwords();
   const remembered = new RememberedCredentials();
   const sessionCookies = new SessionCookies();
-  const { bindings, pages, fileBytesMax } = createOperations(config, {
-    passwords,
-    rates,
-    hubOf,
-    siteOf,
-    startedAt,
-    webPage,
-  });
+  const { bindings, pages, fileBytesMax } = createOperations(config, { ...tools, passwords, rates });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
     bytesMax: limits.unsent_bytes_max,
@@ -70,14 +76,7 @@ export function createTransports(config: Config, tools: TransportTools) {
     monotonic: () => clock.monotonic(),
   });
   const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
-  const operationExecutor = createOperationExecutor({
-    bindings,
-    rates,
-    reportBug,
-    clock,
-    fileBytesMax,
-    unsent,
-  });
+  const operationExecutor = createOperationExecutor({ bindings, rates, reportBug, clock, fileBytesMax, unsent });
   const accessLog = new AccessLog({
     write: onRequest ?? null,
     addresses: config.accessAddresses,
@@ -88,7 +87,8 @@ export function createTransports(config: Config, tools: TransportTools) {
   const failures = new FailedRequests({ accessLog, monotonic: () => clock.monotonic(), write: onFailedRequest });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
+  const byProxy = readForwardedByProxy(config);
+  const forwarded = nodeKey === null ? byProxy : readForwardedByNodes(nodeKey, byProxy);
   const http = new HttpServer({
     app,
     operationExecutor,

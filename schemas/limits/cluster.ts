@@ -63,5 +63,30 @@ export const clusterLimits = {
   snapshot_hours_max: 24 * 365,
   /** Addresses of NATS servers that a node may be given. */
   cluster_addresses_max: 16,
+  /** How long a node has to be there before organizations move to it for balance. */
+  cluster_settle_ms: 5000,
+  /** After so long without an owner an organization is taken by any node, not only by the one it belongs to. */
+  cluster_orphan_ms_max: 3000,
+  /** How long a request waits for a node that serves its organization. */
+  forward_wait_ms_max: 5000,
+  /** How often a node is asked again that does not serve yet. */
+  forward_pause_ms: 20,
+  /** After so long the client may repeat a request that no node could serve. */
+  forward_retry_s: 1,
+  forward_connect_ms_max: 1000,
+  /** Idle connections between nodes are closed before the other side does it. */
+  forward_idle_ms_max: 4000,
+  forward_connections_idle_max: 256,
+  /** Requests that a node forwards at the same time; the others get 503. */
+  forward_requests_max: 20_000,
+  /** Larger bodies are not kept, so they are sent once. */
+  forward_replay_bytes_max: 64 * 1024,
+  /** Larger answers are passed on as they arrive. */
+  forward_answer_bytes_max: 64 * 1024,
+  forward_head_bytes_max: 64 * 1024,
+  /** Bytes that wait for a client before its owner's socket is read no further. */
+  forward_socket_bytes_max: 256 * 1024,
+  /** The largest message of a socket that is passed on. */
+  forward_message_bytes_max: 64 * 1024 * 1024,
   cluster_node_characters_max: 64,
 } as const;

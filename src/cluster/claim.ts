@@ -36,8 +36,34 @@ export interface ClaimPlan {
  * @throws ClusterUnusable when a newer program wrote to the realm, or others append all the time
  */
 export async function claimRealm(log: RealmLog, claimant: Claimant, plan: ClaimPlan = {}): Promise<ChainHead> {
+  return (await claimAgain(log, claimant, plan, () => true)) as ChainHead;
+}
+
+/**
+ * Claims a realm in the name of an entry of the directory.
+ * @param epoch another one means that somebody else has claimed the realm since
+ * @returns null if the claim cannot have this epoch
+ * @throws as `claimRealm` does
+ */
+export function claimEpoch(
+  log: RealmLog,
+  claimant: Claimant,
+  epoch: number,
+  plan: ClaimPlan = {},
+): Promise<ChainHead | null> {
+  return claimAgain(log, claimant, plan, (head) => head.epoch + 1 === epoch);
+}
+
+async function claimAgain(
+  log: RealmLog,
+  claimant: Claimant,
+  plan: ClaimPlan,
+  mayFollow: (head: ChainHead) => boolean,
+): Promise<ChainHead | null> {
   for (let attempt = 1; attempt <= limits.cluster_claim_attempts_max; attempt++) {
-    const claim = await claimBehind(log, claimant, await headOf(log), plan);
+    const head = await headOf(log);
+    if (!mayFollow(head)) return null;
+    const claim = await claimBehind(log, claimant, head, plan);
     if (claim !== null) return claim;
     await wait(limits.cluster_retry_ms_min * attempt);
   }

@@ -8,16 +8,13 @@ import type { Durability, DurableTables, Lag, RealmTables } from "../journal/dur
 import type { Journal } from "../journal/journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "../journal/journal-durability.ts";
 import { Room } from "../journal/room.ts";
-import { ClusterUnusable } from "./cluster-unusable.ts";
 
-export interface ClusterDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
-  /** Of the realms that this node owns. */
-  readonly journals: ReadonlyMap<number, Journal>;
-}
+export type ClusterDurabilityOptions = Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld">;
 
 export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   readonly #thread: SharedThread;
+  /** Of the realms that this node owns. */
   readonly #realms = new Map<number, JournalDurability>();
   readonly #room: Room;
 
@@ -42,22 +39,10 @@ export class ClusterDurability implements Durability {
     return this.#room.memoryBytes;
   }
 
-  adopt(realm: RealmTables): DurableTables {
-    return this.#of(realm.id).adopt(realm);
-  }
-
-  #of(realmId: number): JournalDurability {
-    const known = this.#realms.get(realmId);
-    if (known !== undefined) return known;
-    const { journals, ...options } = this.#options;
-    const journal = journals.get(realmId);
-    if (journal === undefined) {
-      throw new ClusterUnusable(
-        `Organization ${realmId} is not in the cluster yet: restart this node, so that it joins.`,
-      );
-    }
+  /** This node owns a realm from now on. */
+  add(realmId: number, journal: Journal): void {
     const made = new JournalDurability({
-      ...options,
+      ...this.#options,
       journal,
       archive: null,
       room: this.#room,
@@ -66,7 +51,19 @@ export class ClusterDurability implements Durability {
       startMaker: (events) => this.#thread.join(realmId, events),
     });
     this.#realms.set(realmId, made);
-    return made;
+  }
+
+  /** Another node will own the realm, which is closed. Resolves when its journal is. */
+  async remove(realmId: number): Promise<void> {
+    const removed = this.#realms.get(realmId);
+    this.#realms.delete(realmId);
+    await removed?.close();
+  }
+
+  adopt(realm: RealmTables): DurableTables {
+    const owned = this.#realms.get(realm.id);
+    if (owned === undefined) throw new Error(`Realm ${realm.id} belongs to another node.`);
+    return owned.adopt(realm);
   }
 
   archiveMark(): () => boolean {
@@ -75,7 +72,6 @@ export class ClusterDurability implements Durability {
 
   async close(): Promise<void> {
     for (const realm of this.#realms.values()) await realm.close();
-    for (const [id, journal] of this.#options.journals) if (!this.#realms.has(id)) await journal.close();
     await this.#thread.end();
   }
 }

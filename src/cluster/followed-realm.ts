@@ -33,6 +33,7 @@ export class FollowedRealm {
   readonly #options: FollowedRealmOptions;
   #chain: Chain | null = null;
   #store: LaggingStore | null = null;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: FollowedRealmOptions) {
     this.#options = options;
@@ -52,16 +53,27 @@ export class FollowedRealm {
    * @returns whether there is a store now
    * @throws JournalDamaged when a message does not follow the one before it
    */
-  async catchUp(upTo = Number.POSITIVE_INFINITY): Promise<boolean> {
-    if (this.#store === null && !(await this.#open())) return false;
-    await this.#drain(upTo);
-    return true;
+  catchUp(upTo = Number.POSITIVE_INFINITY): Promise<boolean> {
+    return this.#alone(async () => {
+      if (this.#store === null && !(await this.#open())) return false;
+      await this.#drain(upTo);
+      return true;
+    });
   }
 
-  async close(): Promise<void> {
-    await this.#store?.close();
-    this.#store = null;
-    this.#chain = null;
+  close(): Promise<void> {
+    return this.#alone(async () => {
+      await this.#store?.close();
+      this.#store = null;
+      this.#chain = null;
+    });
+  }
+
+  /** One after the other. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   async #drain(upTo: number): Promise<void> {

@@ -9,7 +9,7 @@ import { FollowedRealm } from "./followed-realm.ts";
 import { RealmLog } from "./realm-log.ts";
 import { requested } from "./request.ts";
 import { Snapshots } from "./snapshots.ts";
-import { electionId, type Streams } from "./streams.ts";
+import type { Streams } from "./streams.ts";
 
 export interface FollowerOptions {
   readonly nats: Nats;
@@ -51,17 +51,24 @@ export class Follower {
     for (const id of await realmIdsIn(nats, streams)) this.realm(id);
   }
 
-  /** Brings everything that the streams have now into the stores. */
-  async catchUp(): Promise<void> {
-    const { dataDir, root } = this.#options;
-    const listed = new Set(root.realms().map(({ id }) => id));
+  /**
+   * Brings everything that the streams have now into the stores.
+   * @param isFollowed false of those that this node owns
+   */
+  async catchUp(isFollowed: (realmId: number) => boolean): Promise<void> {
     for (const [id, realm] of this.#realms) {
-      if (!(await realm.catchUp()) || listed.has(id)) continue;
-      const tables = new LmdbTables(realmFolder(dataDir, id));
-      const identity = readIdentity(environmentOf(tables));
-      await tables.close();
-      if (identity !== null) root.putRealm({ ...identity, id, dueHint: 0 });
+      if (isFollowed(id) && (await realm.catchUp())) await this.list(id);
     }
+  }
+
+  /** Enters an organization whose store was built here into the root. */
+  async list(id: number): Promise<void> {
+    const { dataDir, root } = this.#options;
+    if (root.realms().some((entry) => entry.id === id)) return;
+    const tables = new LmdbTables(realmFolder(dataDir, id));
+    const identity = readIdentity(environmentOf(tables));
+    await tables.close();
+    if (identity !== null) root.putRealm({ ...identity, id, dueHint: 0 });
   }
 
   async close(): Promise<void> {
@@ -76,5 +83,5 @@ export async function realmIdsIn(nats: Nats, streams: Streams): Promise<number[]
     const { state } = await requested(nats, () => nats.manager.streams.info(name, { subjects_filter: subjects }));
     ids.push(...Object.keys(state.subjects ?? {}).map((subject) => Number(subject.split(".")[2])));
   }
-  return ids.filter((id) => id !== electionId);
+  return ids;
 }

@@ -1,7 +1,7 @@
 /**
- * The lease of the node that owns the organizations: a message every 300 ms, which a majority of the NATS servers
- * acknowledges. The owner stops 1.0 s after it sent the last one that was acknowledged; a standby waits for 1.2 s after
- * it received one. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
+ * The lease of a node: a message every 300 ms, which a majority of the NATS servers acknowledges. A node that owns
+ * organizations stops 1.0 s after it sent the last one that was acknowledged; the others take over 1.2 s after they
+ * received one. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { Nats } from "./connection.ts";
@@ -13,9 +13,15 @@ export interface LeaseClock {
   after(milliseconds: number, callback: () => void): () => void;
 }
 
-interface LeaseMessage {
+export interface LeaseMessage {
   readonly node: string;
-  /** How much longer than usual it is valid: a node that opens its organizations may not get round to renew it. */
+  /** The process: a node that was started again is another one. */
+  readonly instance: string;
+  /** Where other nodes reach it. */
+  readonly address: string;
+  /** It has read every stream to its end. */
+  readonly isReady: boolean;
+  /** How much longer than usual it is valid: a node that opens an organization may not get round to renew it. */
   readonly extraMs: number;
   /** Whether the sender holds a lease that was acknowledged: one that hears no acknowledgements is as good as gone. */
   readonly isHeld: boolean;
@@ -23,14 +29,14 @@ interface LeaseMessage {
   readonly isEnd: boolean;
 }
 
-const stream = "leases";
+export const leaseStream = "leases";
 
 /** One message for each node, in memory: a lease is worthless after a restart. */
 export async function openLeases(nats: Nats): Promise<void> {
   await requested(nats, () =>
     nats.manager.streams.add({
-      name: stream,
-      subjects: [`${stream}.*`],
+      name: leaseStream,
+      subjects: [`${leaseStream}.*`],
       storage: "memory",
       num_replicas: limits.cluster_replicas,
       max_msgs_per_subject: 1,
@@ -38,39 +44,46 @@ export async function openLeases(nats: Nats): Promise<void> {
   );
 }
 
-export interface LeaseOptions {
+export interface LeaseOptions extends Pick<LeaseMessage, "node" | "instance" | "address"> {
   readonly nats: Nats;
-  readonly node: string;
   readonly clock: LeaseClock;
-  /** The lease has run out: nothing may be answered any more. Called once. */
+  readonly isReady: () => boolean;
+  /** Whether anything depends on it: without, it may run out and be valid again. */
+  readonly isNeeded: () => boolean;
+  /** It has run out while it was needed: nothing may be answered any more. Called once. */
   readonly onLost: () => void;
 }
 
-/** Held by the owner. */
 export class Lease {
   readonly #options: LeaseOptions;
-  #validUntil: number;
-  #extraMs: number = limits.cluster_lease_start_ms;
+  #validUntil = Number.NEGATIVE_INFINITY;
+  /** How many organizations are being opened. */
+  #openings = 0;
   #cancel: () => void = () => undefined;
   #hasLapsed = false;
   #isOver = false;
 
-  /** The claim that has just been acknowledged counts as the first renewal. */
   constructor(options: LeaseOptions) {
     this.#options = options;
-    this.#validUntil = options.clock.monotonic() + limits.cluster_lease_ms + this.#extraMs;
     this.#renew();
   }
 
-  /** Once it has run out it stays so, whatever is acknowledged late: the node is about to end. */
+  /** Once it has run out while it was needed it stays so, whatever is acknowledged late: the node is about to end. */
   get isValid(): boolean {
-    this.#hasLapsed ||= this.#options.clock.monotonic() >= this.#validUntil;
-    return !this.#hasLapsed;
+    const isLate = this.#options.clock.monotonic() >= this.#validUntil;
+    if (isLate && this.#options.isNeeded()) this.#hasLapsed = true;
+    return !isLate && !this.#hasLapsed;
   }
 
-  /** The organizations are open: from now on a node that does not renew in time is given up soon. */
-  started(): void {
-    this.#extraMs = 0;
+  /** Work that may keep this process from renewing. It begins when the longer lease is acknowledged. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#openings++;
+    try {
+      await this.#renewed();
+      return await work();
+    } finally {
+      this.#openings--;
+    }
   }
 
   /** Somebody else may take over. */
@@ -81,76 +94,37 @@ export class Lease {
   }
 
   #renew(): void {
-    const { clock, onLost } = this.#options;
+    const { clock, onLost, isNeeded } = this.#options;
     if (this.#isOver) return;
-    if (!this.isValid) {
+    if (!this.isValid && isNeeded()) {
       this.#isOver = true;
       onLost();
       return;
     }
-    const sentAt = clock.monotonic();
-    const extraMs = this.#extraMs;
-    this.#send(false).then(
-      () => {
-        // Shorter than before if the start is over.
-        const until = sentAt + limits.cluster_lease_ms + extraMs;
-        this.#validUntil = extraMs === 0 ? until : Math.max(this.#validUntil, until);
-      },
-      () => undefined,
-    );
+    this.#renewed().catch(() => undefined);
     this.#cancel = clock.after(limits.cluster_lease_renewal_ms, () => this.#renew());
   }
 
+  async #renewed(): Promise<void> {
+    const sentAt = this.#options.clock.monotonic();
+    const extraMs = this.#extraMs;
+    await this.#send(false);
+    const until = sentAt + limits.cluster_lease_ms + extraMs;
+    // Shorter than before when nothing is opened any more.
+    this.#validUntil = this.#openings === 0 ? until : Math.max(this.#validUntil, until);
+  }
+
+  get #extraMs(): number {
+    return this.#openings > 0 ? limits.cluster_lease_start_ms : 0;
+  }
+
   async #send(isEnd: boolean): Promise<void> {
-    const { nats, node } = this.#options;
-    const message: LeaseMessage = { node, extraMs: this.#extraMs, isHeld: this.isValid, isEnd };
+    const { nats, node, instance, address, isReady } = this.#options;
+    const isHeld = this.isValid;
+    const message = { node, instance, address, isReady: isReady(), extraMs: this.#extraMs, isHeld, isEnd };
     if (!nats.isConnected) throw new Error("not connected");
-    await nats.jetStream.publish(`${stream}.${node}`, JSON.stringify(message), {
+    await nats.jetStream.publish(`${leaseStream}.${node}`, JSON.stringify(message satisfies LeaseMessage), {
       timeout: limits.cluster_acknowledgement_ms_max,
     });
-  }
-}
-
-/** What a standby hears of the owner. */
-export class LeaseWatch {
-  readonly #clock: LeaseClock;
-  readonly #subscription: { unsubscribe(): void };
-  #silentFrom: number;
-  /** Of the last lease that was heard. */
-  owner: string | null = null;
-
-  constructor(nats: Nats, clock: LeaseClock) {
-    this.#clock = clock;
-    this.#silentFrom = 0;
-    this.restart();
-    this.#subscription = nats.connection.subscribe(`${stream}.*`, {
-      callback: (error, message) => {
-        if (error === null) this.#heard(message.json<LeaseMessage>());
-      },
-    });
-  }
-
-  /** Waits for the whole time again: another node has just taken over. */
-  restart(): void {
-    this.#silentFrom = this.#clock.monotonic() + limits.cluster_takeover_ms;
-  }
-
-  /** Nobody holds a lease: after so many milliseconds; 0 or less: now. */
-  get silentInMs(): number {
-    return this.#silentFrom - this.#clock.monotonic();
-  }
-
-  close(): void {
-    this.#subscription.unsubscribe();
-  }
-
-  #heard({ node, extraMs, isHeld, isEnd }: LeaseMessage): void {
-    const now = this.#clock.monotonic();
-    if (isEnd) {
-      this.#silentFrom = now;
-      return;
-    }
-    this.owner = node;
-    if (isHeld) this.#silentFrom = now + limits.cluster_takeover_ms + extraMs;
   }
 }

@@ -1,31 +1,27 @@
 /**
- * A node of a cluster. One node owns all organizations and serves; the others follow its records and take over when it
- * is gone. Which one owns is decided by claims in the streams (claim.ts), when to try by leases (leases.ts).
+ * A node of a cluster: it holds a lease, follows the organizations of other nodes, serves its own (realm-placement.ts),
+ * and knows where requests for the others go.
  */
-import { setTimeout as wait } from "node:timers/promises";
+import { randomBytes } from "node:crypto";
 import { limits } from "../../schemas/limits.ts";
-import type { Durability } from "../journal/durability.ts";
-import { JournalDamaged, type JournalLost, type Position } from "../journal/journal.ts";
-import { environmentOf } from "../store/environment.ts";
-import { LmdbTables } from "../store/lmdb-tables.ts";
 import { storeVersion } from "../store/migrations.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
-import { realmFolder } from "../store/realm-folders.ts";
-import { putTurnNumber, turnNumberIn } from "../store/turn-number.ts";
-import { baseRecords, countBase } from "./base.ts";
-import type { ChainHead } from "./chain.ts";
-import { type Claimant, claimBehind, claimNoteIn, claimRealm, headOf } from "./claim.ts";
+import { headOf } from "./claim.ts";
 import { ClusterDurability, type ClusterDurabilityOptions } from "./cluster-durability.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 import { connectNats, type Nats, type NatsOptions } from "./connection.ts";
-import { decodeEnvelope } from "./envelope.ts";
-import { lastBefore } from "./followed-realm.ts";
+import { type Destination, Destinations } from "./destinations.ts";
+import { Directory } from "./directory.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
-import { Lease, type LeaseClock, LeaseWatch, openLeases } from "./leases.ts";
+import { Lease, type LeaseClock, openLeases } from "./leases.ts";
+import { NodeWatch } from "./node-watch.ts";
+import { RealmClaims } from "./realm-claims.ts";
 import { RealmLog } from "./realm-log.ts";
+import { RealmPlacement, type ServedRealms } from "./realm-placement.ts";
 import { checkServers } from "./server-check.ts";
-import { StreamJournal } from "./stream-journal.ts";
-import { electionId, openStreams, type Streams } from "./streams.ts";
+import { openStreams, type Streams } from "./streams.ts";
+
+export type { Destination, ServedRealms };
 
 export interface MemberOptions extends Omit<FollowerOptions, "nats" | "streams"> {
   readonly nats: NatsOptions;
@@ -39,7 +35,7 @@ export interface MemberOptions extends Omit<FollowerOptions, "nats" | "streams">
   readonly node: string;
   readonly clock: LeaseClock & { now(): number };
   readonly warn: (line: string) => void;
-  /** The node cannot own anything any more. Must not return. */
+  /** The node cannot go on. Must not return. */
   readonly fatal: (error: unknown) => never;
 }
 
@@ -47,18 +43,30 @@ interface Parts {
   readonly nats: Nats;
   readonly streams: Streams;
   readonly follower: Follower;
+  readonly directory: Directory;
+  readonly watch: NodeWatch;
 }
 
 export class Member {
   readonly #options: MemberOptions;
   readonly #parts: Parts;
-  readonly #claimant: Claimant;
+  readonly #news: News;
+  readonly #destinations: Destinations;
+  readonly #instance = randomBytes(9).toString("base64url");
   #lease: Lease | null = null;
+  #placement: RealmPlacement | null = null;
+  #isReady = false;
+  #isOver = false;
+  #loops: Promise<unknown> = Promise.resolve();
+  #isWhole = false;
 
-  private constructor(options: MemberOptions, parts: Parts) {
+  private constructor(options: MemberOptions, parts: Parts, news: News) {
     this.#options = options;
     this.#parts = parts;
-    this.#claimant = { node: options.node, storeVersion };
+    this.#news = news;
+    const { directory, watch } = parts;
+    const owns = (id: number) => this.#placement?.owns(id) ?? false;
+    this.#destinations = new Destinations({ instance: this.#instance, directory, watch, owns });
   }
 
   /** @throws ClusterUnusable, ClusterSilent */
@@ -69,65 +77,15 @@ export class Member {
       const streams = await openStreams(nats, { streams: options.streams });
       await openLeases(nats);
       if (streams.cluster !== options.knownCluster) await requireOwnNumbers(options, nats, streams);
+      const news = new News(options.clock);
+      const onNews = () => news.arrived();
+      const directory = await Directory.open(nats, onNews);
+      const watch = await NodeWatch.open(nats, options.clock, onNews);
       const follower = new Follower({ ...options, nats, streams });
-      return new Member(options, { nats, streams, follower });
+      return new Member(options, { nats, streams, follower, directory, watch }, news);
     } catch (error) {
       await nats.close();
       throw error;
-    }
-  }
-
-  /**
-   * Follows the owner until it is gone and this node has been elected.
-   * @param hasStopped ends the wait
-   * @returns whether this node owns the organizations now
-   */
-  async becomeOwner(hasStopped: () => boolean): Promise<boolean> {
-    const { node, clock, warn, fatal } = this.#options;
-    const { nats, streams, follower } = this.#parts;
-    const election = new RealmLog(nats, streams, electionId);
-    const watch = new LeaseWatch(nats, clock);
-    try {
-      let said: string | null = null;
-      let head = await headOf(election);
-      for (;;) {
-        await this.#follow();
-        if (hasStopped()) return false;
-        const { owner, silentInMs } = watch;
-        if (owner !== null && owner !== said) warn(`standby: node ${owner} owns the organizations`);
-        said = owner;
-        // Whoever was heard just now made the last claim.
-        if (silentInMs > limits.cluster_takeover_ms / 2) head = await headOf(election);
-        if (silentInMs > 0) {
-          await wait(Math.min(silentInMs, limits.cluster_follow_ms));
-          continue;
-        }
-        if ((await claimBehind(election, this.#claimant, head)) !== null) break;
-        head = await headOf(election);
-        watch.restart();
-      }
-      const onLost = () =>
-        fatal(
-          new OwnershipLost("The NATS servers do not confirm the lease of this node, so another one may take over."),
-        );
-      this.#lease = new Lease({ nats, node, clock, onLost });
-      await follower.find();
-      await follower.catchUp();
-      return true;
-    } finally {
-      watch.close();
-    }
-  }
-
-  /** A standby waits for servers that do not answer. */
-  async #follow(): Promise<void> {
-    const { follower } = this.#parts;
-    try {
-      await follower.find();
-      await follower.catchUp();
-    } catch (error) {
-      if (!(error instanceof ClusterSilent)) throw error;
-      this.#options.warn(error.message);
     }
   }
 
@@ -136,90 +94,205 @@ export class Member {
     return this.#parts.streams.cluster;
   }
 
+  get node(): string {
+    return this.#options.node;
+  }
+
+  /** What nodes show each other, so that nobody else passes as one. */
+  get key(): string {
+    return this.#parts.directory.key;
+  }
+
   /** Whether this node may answer: its lease is valid. */
   get mayAnswer(): boolean {
     return this.#lease?.isValid ?? false;
   }
 
+  /** Whether this node serves an organization now. */
+  owns(realmId: number): boolean {
+    return this.#placement?.owns(realmId) ?? false;
+  }
+
+  /** Where a request with this Host header goes. */
+  destinationOf(hostHeader: string): Destination {
+    return this.#destinations.find(hostHeader);
+  }
+
+  /** Whether a node has been silent for so long that others may do its work. */
+  isGone(instance: string): boolean {
+    return this.#parts.watch.isGone(instance);
+  }
+
+  /** Resolves when another node may own something, or after some time. */
+  onceChanged(milliseconds: number): Promise<void> {
+    return this.#news.once(milliseconds);
+  }
+
+  /** Makes the turns of the organizations durable that this node serves. */
+  openDurability(options: Omit<ClusterDurabilityOptions, "mayLeave">): Promise<ClusterDurability> {
+    return ClusterDurability.open({ ...options, mayLeave: () => this.mayAnswer });
+  }
+
   /**
-   * Claims every organization of the streams and of this data folder, and brings what is missing into the stores.
-   * @throws JournalDamaged, ClusterUnusable
+   * Begins to take part. Resolves when each organization has an owner.
+   * @param address where other nodes reach this one
    */
-  async open(options: Omit<ClusterDurabilityOptions, "journals" | "mayLeave">): Promise<Durability> {
+  async start(served: ServedRealms, address: string, hasStopped: () => boolean): Promise<void> {
+    const { node, clock, dataDir, checkStore, root, warn, fatal } = this.#options;
+    const { nats, directory, watch, follower } = this.#parts;
+    const instance = this.#instance;
+    const lost = (message: string) => fatal(new OwnershipLost(message));
+    const claims = new RealmClaims({
+      dataDir,
+      follower,
+      clock,
+      checkStore,
+      claimant: { node, storeVersion },
+      onLost: (error) => lost(error.message),
+    });
+    const lease = new Lease({
+      nats,
+      node,
+      instance,
+      address,
+      clock,
+      isReady: () => this.#isReady,
+      isNeeded: () => this.#placement?.isBusy ?? false,
+      onLost: () =>
+        lost("The NATS servers do not confirm the lease of this node, so another one may take over its organizations."),
+    });
+    this.#lease = lease;
+    const placement = new RealmPlacement({
+      node,
+      instance,
+      directory,
+      watch,
+      follower,
+      claims,
+      lease,
+      served,
+      clock,
+      warn,
+      listed: () => root.realms(),
+      onChange: () => this.#news.arrived(),
+    });
+    this.#placement = placement;
+    await this.#follow();
+    this.#isReady = true;
+    this.#loops = Promise.all([this.#followLoop(), this.#placeLoop(placement)]).catch(fatal);
+    while (!placement.isPlaced && !hasStopped()) await this.#news.once(limits.cluster_follow_ms);
+  }
+
+  /**
+   * @throws ClusterUnusable if another node has taken the number or the label meanwhile
+   */
+  async reserve(realm: Parameters<RealmPlacement["reserve"]>[0]): Promise<void> {
+    const { directory } = this.#parts;
+    await directory.refresh();
+    const isTaken = directory
+      .owners()
+      .some(([, { value }]) => value.label === realm.label || value.hosts.some((host) => realm.hosts.includes(host)));
+    if (!isTaken && (await this.#placement?.reserve(realm)) === true) return;
+    throw new ClusterUnusable(
+      `Another node creates an organization, or has one with the label ${JSON.stringify(realm.label)} or one of these hosts. Wait until this node has it too, and try again with another label.`,
+    );
+  }
+
+  /** Resolves when an organization that was created here is served. */
+  async onceOwned(realmId: number): Promise<void> {
+    this.#news.arrived();
+    while (!this.owns(realmId) && !this.#isOver) await this.#news.once(limits.cluster_follow_ms);
+  }
+
+  async #followLoop(): Promise<void> {
+    while (!this.#isOver) {
+      await this.#news.paused(limits.cluster_follow_ms);
+      if (!this.#isOver) await this.#follow();
+    }
+  }
+
+  async #follow(): Promise<void> {
     const { follower } = this.#parts;
-    for (const { id } of this.#options.root.realms()) follower.realm(id);
-    const journals = new Map<number, StreamJournal>();
-    const waiting = [...follower.realms].map(({ log }) => log);
-    const claimNext = async () => {
-      for (let log = waiting.shift(); log !== undefined; log = waiting.shift()) {
-        journals.set(log.realmId, await this.#claim(log));
-      }
-    };
-    await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, claimNext));
-    await follower.close();
-    return ClusterDurability.open({ ...options, journals, mayLeave: () => this.mayAnswer });
-  }
-
-  async #claim(log: RealmLog): Promise<StreamJournal> {
-    if ((await headOf(log)).sequence === 0) return this.#joined(log);
-    const claim = await claimRealm(log, this.#claimant);
-    const realm = this.#parts.follower.realm(log.realmId);
-    const hasStore = await realm.catchUp(claim.sequence);
-    if (hasStore && realm.turn !== claim.position) {
-      throw new JournalDamaged(
-        `Organization ${log.realmId} has turn ${realm.turn} here and ${claim.position} in the stream: messages are missing there. Restore a backup.`,
-      );
-    }
-    if (hasStore && (await hasWholeBase(log, claim))) return this.#journal(log, claim);
-    if (!hasStore) {
-      throw new JournalDamaged(
-        `Organization ${log.realmId} has never been sent to the stream as a whole. Start the node first that has its data.`,
-      );
-    }
-    await realm.close();
-    return this.#joined(log);
-  }
-
-  #journal(log: RealmLog, claim: ChainHead): StreamJournal {
-    const { fatal } = this.#options;
-    return new StreamJournal({
-      log,
-      claim,
-      fatal: (error: JournalLost) => fatal(new OwnershipLost(error.message)),
+    await this.#patiently(async () => {
+      await follower.find();
+      await follower.catchUp((id) => this.#placement?.isFollowed(id) ?? true);
     });
   }
 
-  /** Sends the whole store, so that other nodes can build theirs. */
-  async #joined(log: RealmLog): Promise<StreamJournal> {
-    const { dataDir, clock, checkStore } = this.#options;
-    checkStore(log.realmId);
-    const tables = new LmdbTables(realmFolder(dataDir, log.realmId));
-    try {
-      const environment = environmentOf(tables);
-      const turn = turnNumberIn(environment);
-      const base = countBase(tables);
-      const claim = await claimRealm(log, this.#claimant, { joins: { turn, base } });
-      const journal = this.#journal(log, claim);
-      for (const record of baseRecords(tables, turn, clock.now())) {
-        await untilDurable(journal, journal.append(log.realmId, record));
-      }
-      environment.transaction(() => putTurnNumber(environment, turn + base));
-      return journal;
-    } finally {
-      await tables.close();
+  async #placeLoop(placement: RealmPlacement): Promise<void> {
+    const { directory, watch } = this.#parts;
+    while (!this.#isOver) {
+      await this.#patiently(async () => {
+        await directory.refresh();
+        await placement.place();
+      });
+      const pauseMs = Math.min(watch.nextInMs, limits.cluster_follow_ms);
+      await this.#news.once(Math.max(pauseMs, 1));
     }
   }
 
-  /** The organizations are open. */
-  serving(): void {
-    this.#lease?.started();
+  /** Waits for servers that do not answer. */
+  async #patiently(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#isOver) return;
+      if (!(error instanceof ClusterSilent)) throw error;
+      this.#options.warn(error.message);
+    }
   }
 
-  /** After everything is closed: another node may take over at once. */
-  async leave(): Promise<void> {
+  /** Hands over what this node serves to nodes that are there. The rest stays. */
+  async handOverAll(): Promise<void> {
+    await this.#placement?.leave();
+    this.#isWhole = this.#parts.directory.owners().every(([id]) => this.owns(id));
+  }
+
+  /**
+   * After everything is closed: other nodes may take over at once.
+   * @returns whether the data folder has everything of every organization
+   */
+  async leave(): Promise<boolean> {
+    this.#isOver = true;
+    this.#news.arrived();
+    const { nats, follower, directory, watch } = this.#parts;
+    await this.#loops;
     await this.#lease?.end();
-    await this.#parts.follower.close();
-    await this.#parts.nats.close();
+    directory.close();
+    watch.close();
+    await follower.close();
+    await nats.close();
+    return this.#isWhole;
+  }
+}
+
+/** Wakes those who wait for a change. */
+class News {
+  readonly #clock: LeaseClock;
+  #waiting: (() => void)[] = [];
+
+  constructor(clock: LeaseClock) {
+    this.#clock = clock;
+  }
+
+  arrived(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** Resolves at the next change, or after some time. */
+  once(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(milliseconds, resolve);
+      this.#waiting.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves after some time, whatever changes. */
+  paused(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(milliseconds, resolve));
   }
 }
 
@@ -234,29 +307,4 @@ async function requireOwnNumbers({ root, dataDir }: MemberOptions, nats: Nats, s
       `The streams have an organization with number ${id}, and so has ${dataDir}, which is not a node of this cluster. Start with an empty DATA_DIR: the node builds its stores from the streams.`,
     );
   }
-}
-
-function untilDurable(journal: StreamJournal, position: Position): Promise<void> {
-  return new Promise((resolve) => {
-    journal.onDurable(() => {
-      if (journal.durable >= position) resolve();
-    });
-  });
-}
-
-/**
- * Whether the owner that sent the store to the stream got to its end. Otherwise it is sent again at each claim, because
- * nodes that have no store read it from the first message on.
- */
-async function hasWholeBase(log: RealmLog, { position, sequence }: ChainHead): Promise<boolean> {
-  const first = await log.next(1);
-  if (first === null) return false;
-  const claim = decodeEnvelope(first.bytes);
-  const base = claim.kind === "claim" ? claimNoteIn(claim).base : undefined;
-  // A stream that does not begin with a base was purged, so there are snapshots.
-  if (base === undefined && claim.position > 1) return true;
-  const end = claim.position - 1 + (base ?? 0);
-  if (base === undefined || position < end) return false;
-  const last = await lastBefore(log, end, sequence);
-  return last !== null && decodeEnvelope(last.bytes).epoch === claim.epoch;
 }

@@ -15,9 +15,6 @@ export interface StreamOptions {
   readonly streams: number;
 }
 
-/** Organizations count from 1; the claims of the whole cluster have this number. */
-export const electionId = 0;
-
 export interface Streams {
   /** Tells clusters apart: when the first stream was created. */
   readonly cluster: string;

@@ -11,6 +11,7 @@ import { arrivedCall, type HttpReply, type Submitted } from "../runtime/calls.ts
 import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { RealmElsewhere } from "../runtime/realm-host.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -258,8 +259,9 @@ export class HttpServer {
   }
 
   #fail(responder: HttpResponder, head: RequestHead, error: unknown): void {
-    this.#options.reportBug(error, head.path);
-    responder.answer(refused(refuse.internalError()), head);
+    const isElsewhere = error instanceof RealmElsewhere;
+    if (!isElsewhere) this.#options.reportBug(error, head.path);
+    responder.answer(isElsewhere ? movedAway : refused(refuse.internalError()), head);
   }
 
   /** @returns a promise for the end of the answer, if it is not synchronous */
@@ -387,6 +389,8 @@ export class HttpServer {
   }
 }
 
+/** The organization went to another node while the request arrived. A node that forwarded it asks the other one. */
+const movedAway = refused(refuse.ownerUnreachable(), [["X-Colloquy-Elsewhere", "1"]]);
 const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true } as const;
 
 /** A handler may still work when its client has gone. */

@@ -17,6 +17,7 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
+import { handshakeFault, protocolVersion } from "../transport/handshake.ts";
 import type { TransportRequest, TransportResponse, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
@@ -83,9 +84,6 @@ interface SocketData {
 type Socket = TransportSocket<SocketData>;
 
 const socketPath = "/api/v1/events/ws";
-
-/** The only supported protocol version. */
-const protocolVersion = "13";
 
 export class SocketServer {
   readonly #options: SocketServerOptions;
@@ -311,6 +309,11 @@ export class SocketServer {
     return true;
   }
 
+  /** Another node serves the realm from now on: its clients reconnect and resume. */
+  dismiss(realm: Realm): void {
+    for (const [session, of] of this.#sessions) if (of === realm) session.drain();
+  }
+
   /** Closes every socket with 1001, one batch at a time. */
   async drain(): Promise<void> {
     this.#isDraining = true;
@@ -337,17 +340,6 @@ function pageHeaders(request: TransportRequest) {
     origin: request.getHeader("origin"),
     fetchSite: request.getHeader("sec-fetch-site"),
   };
-}
-
-/** @returns why it is not a handshake (RFC 6455, 4.2.1), or null; a transport checks less */
-function handshakeFault(header: (name: string) => string): string | null {
-  if (header("upgrade").toLowerCase() !== "websocket") return "Upgrade must be websocket";
-  const tokens = header("connection").toLowerCase().split(",");
-  if (!tokens.some((token) => token.trim() === "upgrade")) return "Connection must be Upgrade";
-  if (header("sec-websocket-version") !== protocolVersion) return `Sec-WebSocket-Version must be ${protocolVersion}`;
-  // 16 bytes in base64
-  if (!/^[A-Za-z0-9+/]{22}==$/.test(header("sec-websocket-key"))) return "Sec-WebSocket-Key is missing or malformed";
-  return null;
 }
 
 function noHandshake(fault: string): Refusal {

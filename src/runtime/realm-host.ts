@@ -10,12 +10,18 @@ import { requireData } from "../store/open-data-folder.ts";
 import { PageChecks } from "../store/page-checks.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { keepIdentity } from "../store/realm-identity.ts";
+import { hostOf, isName, RealmNames } from "../store/realm-names.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
 import { Realm } from "./realm.ts";
 import type { TurnWatch } from "./turn-watch.ts";
+
+/** Another node of the cluster serves it, or will in a moment. Nothing was done. */
+export class RealmElsewhere extends Error {
+  override readonly name = "RealmElsewhere";
+}
 
 export interface RealmHostOptions {
   readonly dataDir: string;
@@ -34,9 +40,11 @@ export interface RealmHostOptions {
   readonly turnWatch?: TurnWatch;
   /** In a cluster: where the other nodes find the files of a realm. */
   readonly sharedFilesOf?: (realmId: number) => SharedFiles;
+  /** Whether this process serves a realm; by default all of them. */
+  readonly isServed?: (id: number) => boolean;
   /** A realm was opened; connects it to what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
-  /** An idle realm is about to be closed. */
+  /** An idle realm is about to be closed. It may be opened again. */
   readonly onClose?: (realm: Realm, entry: RealmEntry) => void;
 }
 
@@ -52,8 +60,7 @@ export class RealmHost {
   readonly #pageChecks: PageChecks;
   readonly #open = new Map<number, Realm>();
   #entries: RealmEntry[] = [];
-  #byLabel = new Map<string, RealmEntry>();
-  #byHost = new Map<string, RealmEntry>();
+  #names = new RealmNames<RealmEntry>([]);
   /**
    * Most requests have the same host as the one before. Caches its realm, unless the result depends on the current list
    * of realms.
@@ -87,8 +94,7 @@ export class RealmHost {
     this.#revision = this.#options.root.revision();
     this.#last = null;
     this.#entries = this.#options.root.realms().filter(({ id }) => !this.#withdrawn.has(id));
-    this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
-    this.#byHost = new Map(this.#entries.flatMap((entry) => entry.hosts.map((host) => [host, entry] as const)));
+    this.#names = new RealmNames(this.#entries);
   }
 
   /**
@@ -97,24 +103,19 @@ export class RealmHost {
    */
   realmOf(hostHeader: string): Realm {
     if (hostHeader === this.#last?.hostHeader) return this.#last.realm;
-    // A trailing dot marks a fully qualified name; it is the same name.
-    const host = hostHeader.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
-    const found = this.#find(host);
-    const entry = found ?? this.#entries[0];
+    const host = hostOf(hostHeader);
+    const entry = this.#find(host);
     if (entry === undefined) throw new Error("the data folder has no realm");
     const realm = this.#open.get(entry.id) ?? this.open(entry);
     // Any other name may be an exact host in the next list, so it is not cached.
-    if (this.#byHost.has(host) || !isName(host)) this.#last = { hostHeader, realm };
+    if (this.#names.hasHost(host) || !isName(host)) this.#last = { hostHeader, realm };
     return realm;
   }
 
   #find(host: string): RealmEntry | undefined {
-    const exact = this.#byHost.get(host);
-    if (exact !== undefined) return exact;
-    if (!isName(host)) return undefined;
-    if (this.#options.root.revision() !== this.#revision) this.#list();
-    const label = host.includes(".") ? host.slice(0, host.indexOf(".")) : "";
-    return this.#byHost.get(host) ?? this.#byLabel.get(label);
+    const mayBeNew = isName(host) && !this.#names.hasHost(host);
+    if (mayBeNew && this.#options.root.revision() !== this.#revision) this.#list();
+    return this.#names.find(host);
   }
 
   /**
@@ -126,6 +127,7 @@ export class RealmHost {
     if (this.#withdrawn.has(entry.id)) throw new RealmWithdrawn(`organization ${entry.label} is being erased`);
     const damaged = this.#damaged.get(entry.id);
     if (damaged !== undefined) throw damaged;
+    if (!this.#isServed(entry)) throw new RealmElsewhere(`Realm ${entry.id} is served by another node.`);
     try {
       return this.#openWhole(entry, isWaitedFor);
     } catch (error) {
@@ -173,7 +175,7 @@ export class RealmHost {
     const sliceEnd = clock.monotonic() + limits.realms_opened_ms;
     let next = Number.POSITIVE_INFINITY;
     this.#entries.forEach((entry, index) => {
-      if (this.#open.has(entry.id)) return;
+      if (this.#open.has(entry.id) || !this.#isServed(entry)) return;
       const isDefault = index === 0 && this.#isStarting;
       const dueAt = isDefault ? 0 : this.#dueAt(entry);
       if (dueAt > now) next = Math.min(next, dueAt);
@@ -188,6 +190,10 @@ export class RealmHost {
     if (next === Number.POSITIVE_INFINITY) return;
     const delay = Math.min(next - now, limits.timer_sleep_ms_max);
     this.#cancelDue = clock.after(Math.max(delay, limits.realms_opened_pause_ms), () => this.openDue());
+  }
+
+  #isServed({ id }: RealmEntry): boolean {
+    return this.#options.isServed?.(id) ?? true;
   }
 
   #dueAt({ id, dueHint }: RealmEntry): number {
@@ -306,6 +312,24 @@ export class RealmHost {
     return true;
   }
 
+  /** From now on this process serves a realm that others had. */
+  serve(id: number): void {
+    this.#list();
+    const entry = this.#entries.find((one) => one.id === id);
+    if (entry !== undefined && !this.#open.has(id)) this.open(entry, false);
+  }
+
+  /** Another process serves a realm from now on, whatever it has to do. Resolves when everything of it is closed. */
+  async release(id: number): Promise<void> {
+    const realm = this.#open.get(id);
+    const entry = this.#entries.find((one) => one.id === id);
+    if (realm === undefined || entry === undefined) return;
+    this.#open.delete(id);
+    if (this.#last?.realm === realm) this.#last = null;
+    this.#cancelTrust.get(id)?.();
+    await realm.close();
+  }
+
   /** Whether the hint of an open realm is stored, now or before. */
   #hasHint(entry: RealmEntry): boolean {
     if (entry.dueHint === 0) return true;
@@ -364,9 +388,4 @@ export class RealmHost {
       this.#options.root.putRealm({ ...entry, dueHint });
     }
   }
-}
-
-/** Whether a host can match more than an exact entry of the list: it is a name and no address. */
-function isName(host: string): boolean {
-  return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
 }

@@ -9,6 +9,7 @@ export class RealmUse {
    * asks, which is rare.
    */
   #unusedSince: number | null = null;
+  #onUnused: (() => void)[] = [];
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -22,6 +23,12 @@ export class RealmUse {
   end(): void {
     this.#users--;
     this.#unusedSince = null;
+    if (this.#users === 0 && this.#onUnused.length > 0) for (const wake of this.#onUnused.splice(0)) wake();
+  }
+
+  /** Resolves when nobody uses the realm. */
+  onceUnused(): Promise<void> {
+    return this.#users === 0 ? Promise.resolve() : new Promise((resolve) => this.#onUnused.push(resolve));
   }
 
   /** The realm stays open until this work is done, also if its client is gone. */

@@ -68,6 +68,7 @@ export const challenge: Header = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 /** Headers that a rejection needs on every transport. Retry-After is in whole seconds (D1). */
 export function headersOf(refusal: Refusal): readonly Header[] {
   if (refusal.code === "UNAUTHORIZED") return [challenge];
+  if (refusal.code === "OWNER_UNREACHABLE") return [["Retry-After", String(limits.forward_retry_s)]];
   if (refusal.code === "OVERLOADED") return [["Retry-After", String(limits.overloaded_retry_s)]];
   if (statusOf(refusal) !== 429) return [];
   return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];

@@ -18,13 +18,13 @@ async function opened(t: Test, ids: readonly number[]) {
   const clock = new ManualClock(0);
   const journals = new Map(ids.map((id) => [id, new ManualJournal()]));
   const durability = await ClusterDurability.open({
-    journals,
     owner: null,
     clock,
     hasSpace: () => true,
     fatal,
     reportBug: fatal,
   });
+  for (const [id, journal] of journals) durability.add(id, journal);
   const folder = temporaryFolder(t, { inMemory: true });
   const realms = ids.map((id) => {
     const store = join(folder, `${id}`);

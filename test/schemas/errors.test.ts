@@ -38,6 +38,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   STORE_REFUSES_WRITES: 503,
   SERVER_SHUTTING_DOWN: 503,
   OVERLOADED: 503,
+  OWNER_UNREACHABLE: 503,
 };
 
 t.test("[D1] every code has its status, 400 except for those that D1 names, and an explanation", (t) => {

@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   journal: ["metrics", "store", "threads", "schemas"],
   archive: ["journal", "store", "threads", "schemas"],
   cluster: ["journal", "store", "schemas"],
+  forwarding: ["http", "transport", "runtime", "schemas"],
   runtime: ["metrics", "actors", "journal", "store", "schemas"],
   queries: ["store", "domain", "schemas"],
   transport: ["schemas"],

@@ -42,6 +42,7 @@ const errorCodes: Readonly<Record<string, NextStep>> = {
   BAD_EVENT_QUEUE_ID: "register",
   RATE_LIMIT_HIT: "wait",
   OVERLOADED: "resume",
+  OWNER_UNREACHABLE: "resume",
   SERVER_SHUTTING_DOWN: "resume",
   STORE_REFUSES_WRITES: "resume",
   INTERNAL_SERVER_ERROR: "resume",

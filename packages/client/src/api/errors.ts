@@ -73,6 +73,8 @@ export interface ErrorCodes {
   SERVER_SHUTTING_DOWN: 503;
   /** A queue is full or memory is low; repeat the request after `Retry-After` seconds. */
   OVERLOADED: 503;
+  /** The node of the cluster that serves the organization went away, or none is there; repeat the request under its `Idempotency-Key` after `Retry-After` seconds. */
+  OWNER_UNREACHABLE: 503;
   /** A bug in the server. It was logged; the request had no effect. */
   INTERNAL_SERVER_ERROR: 500;
 }

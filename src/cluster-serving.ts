@@ -1,0 +1,100 @@
+/** What a server adds to serve as a node of a cluster: it forwards requests, and organizations come and go. */
+import { hostname } from "node:os";
+import type { Member, ServedRealms } from "./cluster/member.ts";
+import type { Config } from "./config.ts";
+import type { FaultLog } from "./fault-log.ts";
+import { ForwardingApp } from "./forwarding/forwarding-app.ts";
+import type { OpenedRealms } from "./open-realms.ts";
+import type { SocketServer } from "./realtime/socket-server.ts";
+import { atMost } from "./runtime/at-most.ts";
+import type { Clock } from "./runtime/clock.ts";
+import type { RealmIdentity } from "./store/realm-identity.ts";
+import type { WebApp } from "./transport/transport.ts";
+import { readForwardedByProxy, tlsOf } from "./transports.ts";
+
+/** Where other nodes reach this one. @param url where it listens */
+function advertisedAddress({ clusterAdvertise, host }: Config, url: string): string {
+  if (clusterAdvertise !== null) return clusterAdvertise;
+  return host === "0.0.0.0" || host === "::" ? url.replace(/\/\/[^/]*:/, `//${hostname()}:`) : url;
+}
+
+export interface ForwardingContext {
+  readonly app: WebApp;
+  readonly member: Member;
+  readonly clock: Clock;
+  /** Where it listens, once it does. */
+  readonly url: () => string;
+  readonly faults: FaultLog;
+}
+
+/** An app that sends requests for organizations of other nodes there. */
+export function forwardingApp(config: Config, { app, member, clock, url, faults }: ForwardingContext): WebApp {
+  return new ForwardingApp({
+    app,
+    clock,
+    reportBug: (error, what) => faults(error, { what }, "forwarding threw"),
+    readForwarded: readForwardedByProxy(config),
+    isSecure: tlsOf(config) !== null,
+    directions: {
+      get key() {
+        return member.key;
+      },
+      get ownAddress() {
+        return advertisedAddress(config, url());
+      },
+      destinationOf: (host) => member.destinationOf(host),
+      isGone: (instance) => member.isGone(instance),
+      onceChanged: (milliseconds) => member.onceChanged(milliseconds),
+    },
+  });
+}
+
+/** What the creation of an organization does in a cluster. */
+export function creationInCluster(member: Member | null) {
+  if (member === null) return { isMember: false };
+  return {
+    isMember: true,
+    reserve: (identity: RealmIdentity) => member.reserve(identity),
+    onceOwned: (id: number) => member.onceOwned(id),
+  };
+}
+
+interface ServedContext {
+  readonly realms: OpenedRealms;
+  readonly sockets: SocketServer;
+  readonly clock: Clock;
+  readonly createFirst: () => Promise<void>;
+}
+
+/** How long requests may take that are under way when an organization goes to another node. */
+const settleMs = 1000;
+
+export interface NodeContext extends ServedContext {
+  readonly member: Member;
+  /** Where this node listens. */
+  readonly url: string;
+  readonly hasStopped: () => boolean;
+}
+
+/** Resolves when each organization has an owner. */
+export function takePart(config: Config, { member, url, hasStopped, ...context }: NodeContext): Promise<void> {
+  return member.start(servedRealms(context), advertisedAddress(config, url), hasStopped);
+}
+
+/** Organizations that come to this node and go to others. */
+function servedRealms({ realms, sockets, clock, createFirst }: ServedContext): ServedRealms {
+  const { host } = realms;
+  return {
+    createFirst,
+    open: (id, journal) => realms.serve(id, journal),
+    async close(id) {
+      const realm = host.all.find(({ entry }) => entry.id === id)?.realm ?? null;
+      if (realm !== null) {
+        realms.hubOf(realm).dismissPolls();
+        sockets.dismiss(realm);
+        await atMost(clock, settleMs, realm.use.onceUnused());
+      }
+      await realms.release(realm, id);
+    },
+  };
+}

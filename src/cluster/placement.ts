@@ -1,0 +1,42 @@
+/**
+ * Which node an organization belongs to: rendezvous hashing. Each node has a score for each organization, and the
+ * highest one wins, so a node that comes or goes moves only its own share.
+ */
+import { createHash } from "node:crypto";
+
+export interface Candidate {
+  readonly node: string;
+  /** It has read every stream to its end, so it can serve at once. */
+  readonly isReady: boolean;
+  /** An operator wants it to give its organizations away. */
+  readonly isDraining: boolean;
+}
+
+/**
+ * @param pin the node that an operator chose; it counts while that node is there
+ * @returns null if there are no candidates
+ */
+export function preferredNode<Node extends Candidate>(
+  realmId: number,
+  candidates: readonly Node[],
+  pin: string | null,
+): Node | null {
+  const ready = someOf(candidates, ({ isReady }) => isReady);
+  const pinned = ready.find(({ node }) => node === pin);
+  if (pinned !== undefined) return pinned;
+  let best: Node | null = null;
+  for (const candidate of someOf(ready, ({ isDraining }) => !isDraining)) {
+    if (best === null || score(realmId, candidate) > score(realmId, best)) best = candidate;
+  }
+  return best;
+}
+
+/** Those that have a property, unless none has it. */
+function someOf<T>(all: readonly T[], has: (one: T) => boolean): readonly T[] {
+  const some = all.filter(has);
+  return some.length === 0 ? all : some;
+}
+
+function score(realmId: number, { node }: Candidate): number {
+  return createHash("sha256").update(`${node}/${realmId}`).digest().readUIntBE(0, 6);
+}

@@ -1,0 +1,235 @@
+/**
+ * Which organizations this node serves. It takes those that are its own by placement (placement.ts) and have no owner
+ * that lives, and hands over those that belong elsewhere. The directory says who serves; a claim in the organization's
+ * stream keeps everybody else from writing (claim.ts).
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { RealmEntry } from "../store/root.ts";
+import type { Directory, Fact, OwnerFact } from "./directory.ts";
+import type { Follower } from "./follower.ts";
+import type { Lease } from "./leases.ts";
+import type { LiveNode, NodeWatch } from "./node-watch.ts";
+import { type Candidate, preferredNode } from "./placement.ts";
+import type { RealmClaims } from "./realm-claims.ts";
+import type { StreamJournal } from "./stream-journal.ts";
+
+/** What the server does with organizations that come and go. */
+export interface ServedRealms {
+  /** Everything of it is in the store, and its turns go to this journal: opens it. */
+  open(realmId: number, journal: StreamJournal): void;
+  /** Nothing of it arrives any more. Resolves when it is closed, with everything durable. */
+  close(realmId: number): Promise<void>;
+  /** Creates the first organization in the data folder. */
+  createFirst(): Promise<void>;
+}
+
+export interface RealmPlacementOptions {
+  readonly node: string;
+  readonly instance: string;
+  readonly directory: Directory;
+  readonly watch: NodeWatch;
+  readonly follower: Follower;
+  readonly claims: RealmClaims;
+  readonly lease: Lease;
+  readonly served: ServedRealms;
+  readonly clock: { monotonic(): number };
+  /** The organizations of the data folder. */
+  readonly listed: () => readonly RealmEntry[];
+  readonly warn: (line: string) => void;
+  /** Who owns what has changed. */
+  readonly onChange: () => void;
+}
+
+type Target = LiveNode & Candidate;
+
+/** The first organization of a cluster has it. */
+const firstRealmId = 1;
+
+export class RealmPlacement {
+  readonly #options: RealmPlacementOptions;
+  readonly #owned = new Set<number>();
+  /** Being claimed, opened or closed. */
+  readonly #changing = new Set<number>();
+  /** Since when organizations have no owner that lives. */
+  readonly #orphanedAt = new Map<number, number>();
+  #isLeaving = false;
+
+  constructor(options: RealmPlacementOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this node serves it now. */
+  owns(realmId: number): boolean {
+    return this.#owned.has(realmId);
+  }
+
+  get owned(): ReadonlySet<number> {
+    return this.#owned;
+  }
+
+  /** Whether its store belongs to the follower. */
+  isFollowed(realmId: number): boolean {
+    return !this.#owned.has(realmId) && !this.#changing.has(realmId);
+  }
+
+  /** Whether anything depends on the lease. */
+  get isBusy(): boolean {
+    return this.#owned.size > 0 || this.#changing.size > 0;
+  }
+
+  /** Whether every organization has an owner that lives. */
+  get isPlaced(): boolean {
+    const { directory, watch, node } = this.#options;
+    const owners = directory.owners();
+    const isServed = ([id, { value }]: (typeof owners)[number]) =>
+      this.#isMine(value) ? this.#owned.has(id) : value.node !== node && watch.find(value.instance) !== null;
+    return owners.length > 0 && owners.every(isServed) && this.#known().every((id) => directory.owner(id) !== null);
+  }
+
+  /** Takes and hands over what is due now. */
+  async place(): Promise<void> {
+    if (this.#isLeaving) return;
+    const waiting = this.#known().filter((id) => this.#isDue(id));
+    if (this.#known().length === 0 && this.#mayCreateFirst()) waiting.push(firstRealmId);
+    const takeNext = async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#take(id);
+    };
+    await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext));
+    for (const id of [...this.#owned]) {
+      const target = this.#targetOf(id);
+      if (target !== null) await this.handOver(id, target);
+    }
+  }
+
+  /** Closes an organization here and makes another node its owner. */
+  async handOver(realmId: number, target: Pick<LiveNode, "node" | "instance">): Promise<void> {
+    const { directory, claims, served, onChange } = this.#options;
+    const fact = directory.owner(realmId);
+    if (fact === null || !this.#owned.has(realmId)) return;
+    this.#changing.add(realmId);
+    this.#owned.delete(realmId);
+    onChange();
+    try {
+      await served.close(realmId);
+      const { node, instance } = target;
+      const epoch = await claims.nextEpoch(realmId);
+      await directory.put("owner", String(realmId), { ...fact.value, node, instance, epoch }, fact.sequence);
+    } finally {
+      this.#changing.delete(realmId);
+      onChange();
+    }
+  }
+
+  /** The node stops: others get what it has. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    for (const id of [...this.#owned]) {
+      const others = this.#candidates().filter(({ instance, isReady }) => this.#isOther(instance) && isReady);
+      const target = preferredNode(id, others, this.#options.directory.pin(id));
+      if (target !== null) await this.handOver(id, target);
+    }
+  }
+
+  /**
+   * Makes this node the owner of an organization that it is about to create.
+   * @returns false if another node has taken the number
+   */
+  reserve({ id, label, hosts }: Pick<RealmEntry, "id" | "label" | "hosts">): Promise<boolean> {
+    const { directory, node, instance } = this.#options;
+    return directory.put("owner", String(id), { node, instance, epoch: 1, label, hosts }, 0);
+  }
+
+  #known(): number[] {
+    const { directory, follower, listed } = this.#options;
+    const ids = new Set([
+      ...directory.owners().map(([id]) => id),
+      ...[...follower.realms].map(({ log }) => log.realmId),
+      ...listed().map(({ id }) => id),
+    ]);
+    return [...ids].toSorted((a, b) => a - b);
+  }
+
+  #candidates(): Target[] {
+    const { watch, directory } = this.#options;
+    return watch.live.map((live) => ({ ...live, isDraining: directory.isDraining(live.node) }));
+  }
+
+  #isMine(owner: OwnerFact): boolean {
+    return owner.instance === this.#options.instance;
+  }
+
+  #isOther(instance: string): boolean {
+    return instance !== this.#options.instance;
+  }
+
+  /** Whether this node should take an organization that it does not serve. */
+  #isDue(id: number): boolean {
+    const { directory, watch, node, clock, lease } = this.#options;
+    if (!this.isFollowed(id) || !lease.isValid) return false;
+    const fact = directory.owner(id);
+    if (fact !== null && this.#isMine(fact.value)) return true;
+    if (fact !== null && !watch.isGone(fact.value.instance)) {
+      this.#orphanedAt.delete(id);
+      return false;
+    }
+    const now = clock.monotonic();
+    const since = this.#orphanedAt.get(id) ?? now;
+    this.#orphanedAt.set(id, since);
+    const preferred = preferredNode(id, this.#candidates(), directory.pin(id));
+    // The one that should take it may not be able to.
+    return preferred?.node === node || now - since > limits.cluster_orphan_ms_max;
+  }
+
+  #mayCreateFirst(): boolean {
+    const { watch, node, lease } = this.#options;
+    const preferred = preferredNode(firstRealmId, this.#candidates(), null);
+    return lease.isValid && preferred?.node === node && watch.isSettled && this.isFollowed(firstRealmId);
+  }
+
+  async #take(id: number): Promise<void> {
+    const { directory, claims, lease, served, onChange, follower } = this.#options;
+    this.#changing.add(id);
+    try {
+      const epoch = await this.#enter(id, directory.owner(id));
+      if (epoch === null) return;
+      await lease.during(async () => {
+        if (this.#hasNothing(id, epoch)) await served.createFirst();
+        const journal = await claims.claim(id, epoch);
+        if (journal === null) return;
+        await follower.list(id);
+        this.#owned.add(id);
+        served.open(id, journal);
+      });
+    } finally {
+      this.#changing.delete(id);
+      this.#orphanedAt.delete(id);
+      onChange();
+    }
+  }
+
+  /** Nobody has ever written it, and this node has no store of it. */
+  #hasNothing(id: number, epoch: number): boolean {
+    return epoch === 1 && id === firstRealmId && this.#options.listed().length === 0;
+  }
+
+  /** Enters this node as the owner. @returns the epoch of its claim; null if another node was faster */
+  async #enter(id: number, fact: Fact<OwnerFact> | null): Promise<number | null> {
+    const { directory, claims, node, instance, listed } = this.#options;
+    const epoch = await claims.nextEpoch(id);
+    if (fact !== null && this.#isMine(fact.value) && fact.value.epoch === epoch) return epoch;
+    const { label, hosts } = listed().find((entry) => entry.id === id) ?? fact?.value ?? { label: "", hosts: [] };
+    const owner: OwnerFact = { node, instance, epoch, label, hosts };
+    return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? epoch : null;
+  }
+
+  /** Where an organization of this node belongs, if that is elsewhere and it can go there now. */
+  #targetOf(id: number): Target | null {
+    const { directory, node, clock } = this.#options;
+    const pin = directory.pin(id);
+    const preferred = preferredNode(id, this.#candidates(), pin);
+    if (preferred === null || preferred.node === node || !preferred.isReady) return null;
+    const isWanted = preferred.node === pin || directory.isDraining(node);
+    const isSettled = clock.monotonic() - preferred.since >= limits.cluster_settle_ms;
+    return isWanted || isSettled ? preferred : null;
+  }
+}
