@@ -5,7 +5,7 @@ import { realm } from "./draws.ts";
 
 export const usageCases = defineCases({
   audiences: {
-    administrators: ["get-usage"],
+    administrators: ["get-usage", "get-realm-statistics"],
   },
   draws: {
     "inputs.persist": (world) => {

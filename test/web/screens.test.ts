@@ -30,6 +30,7 @@ const screens: Readonly<Record<string, string>> = {
   "#organization/people": ".table",
   "#organization/invitations": ".panel-body form",
   "#organization/permissions": ".panel-body .setting",
+  "#organization/statistics": ".bars",
 };
 
 const looks = [

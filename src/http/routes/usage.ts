@@ -1,5 +1,6 @@
-/** Usage statistics for administrators (D32). */
-import { getUsage } from "../../../schemas/usage.ts";
+/** Usage statistics for administrators (D32, D259). */
+import { getRealmStatistics, getUsage } from "../../../schemas/usage.ts";
+import { realmStatistics } from "../../queries/realm-statistics.ts";
 import { usageOf } from "../../queries/usage.ts";
 import { bind } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/results.ts";
@@ -9,4 +10,5 @@ export const usageRoutes = [
     const usage = usageOf(call.realm.view, call.params.date, call.params.after_user_id ?? 0);
     return "kind" in usage ? usage : ok({ ...usage });
   }),
+  bind(getRealmStatistics, (call) => ok(realmStatistics(call.realm.view))),
 ];

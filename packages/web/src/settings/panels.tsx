@@ -10,6 +10,7 @@ import { PeoplePanel } from "./people-panel.tsx";
 import { NotificationPanel, PreferencePanel } from "./preference-panel.tsx";
 import { ProfilePanel } from "./profile-panel.tsx";
 import { SessionPanel } from "./session-panel.tsx";
+import { StatisticsPanel } from "./statistics-panel.tsx";
 
 interface Section {
   readonly name: string;
@@ -30,6 +31,7 @@ const sections: Readonly<Record<"settings" | "organization", readonly Section[]>
     { name: "invitations", label: "Invitations", Body: InvitationPanel },
     { name: "general", label: "Organization", Body: OrganizationPanel, isForAdministrators: true },
     { name: "permissions", label: "Permissions", Body: PermissionPanel, isForAdministrators: true },
+    { name: "statistics", label: "Statistics", Body: StatisticsPanel, isForAdministrators: true },
   ],
 };
 
