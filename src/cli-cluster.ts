@@ -16,7 +16,7 @@ export function addClusterCommands(program: Program): void {
   const cluster = program.command("cluster").description("a cluster of several nodes (docs/cluster.md)");
   cluster
     .command("status")
-    .description("show the owner, the NATS servers and each organization; needs CLUSTER_NATS and CLUSTER_NATS_MONITOR")
+    .description("show the nodes and each organization; needs CLUSTER_NATS and CLUSTER_NATS_MONITOR")
     .action(async () => {
       const { config, nats } = memberConfig();
       const { clusterStatus } = await import("./cluster/status.ts");
@@ -26,6 +26,7 @@ export function addClusterCommands(program: Program): void {
         throw new AdminFailure("unusable", (error as Error).message);
       }
     });
+  addPlacementCommands(cluster);
   cluster
     .command("snapshot")
     .description("make verified snapshots of the stores of this node (DATA_DIR), from which other nodes restore")
@@ -36,6 +37,50 @@ export function addClusterCommands(program: Program): void {
     .description("send files that only this node has (DATA_DIR) to the cluster, and remove those that nobody claims")
     .argument("[organizations...]", "numbers of organizations that this node serves; by default all")
     .action(careForFiles);
+}
+
+function addPlacementCommands(cluster: Program): void {
+  cluster
+    .command("move")
+    .description("move an organization to a node, where it stays while that node is there")
+    .argument("<organization>", "its number")
+    .argument("<node>", "the name of the node")
+    .action((number: string, node: string) =>
+      wish(`organization ${number} is served by ${node}`, ({ moveRealm }, nats) =>
+        moveRealm(nats, Number(number), node),
+      ),
+    );
+  cluster
+    .command("unpin")
+    .description("let an organization that was moved be where the cluster puts it")
+    .argument("<organization>", "its number")
+    .action((number: string) =>
+      wish(`organization ${number} may be anywhere`, ({ unpinRealm }, nats) => unpinRealm(nats, Number(number))),
+    );
+  cluster
+    .command("drain")
+    .description("give the organizations of a node to the others, and keep it from getting any")
+    .argument("<node>", "the name of the node")
+    .option("--end", "let it get organizations again")
+    .action((node: string, { end }: { end?: true }) =>
+      end === true
+        ? wish(`node ${node} may get organizations`, ({ endDrain }, nats) => endDrain(nats, node))
+        : wish(`node ${node} serves no organization`, ({ drainNode }, nats) => drainNode(nats, node)),
+    );
+}
+
+/** @param done what is so afterwards */
+async function wish(
+  done: string,
+  work: (wishes: typeof import("./cluster/wishes.ts"), nats: NatsOptions) => Promise<void>,
+): Promise<void> {
+  const { nats } = memberConfig();
+  try {
+    await work(await import("./cluster/wishes.ts"), { ...nats, name: `${nats.name}-cli` });
+  } catch (error) {
+    throw new AdminFailure("refused", (error as Error).message);
+  }
+  say(done);
 }
 
 async function careForFiles(numbers: readonly string[]): Promise<void> {

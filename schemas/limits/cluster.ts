@@ -67,6 +67,8 @@ export const clusterLimits = {
   cluster_settle_ms: 5000,
   /** After so long without an owner an organization is taken by any node, not only by the one it belongs to. */
   cluster_orphan_ms_max: 3000,
+  /** How often an operator's command looks whether the cluster has done what it wants. */
+  cluster_wish_attempts_max: 60,
   /** How long a request waits for a node that serves its organization. */
   forward_wait_ms_max: 5000,
   /** How often a node is asked again that does not serve yet. */

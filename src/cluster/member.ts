@@ -14,6 +14,7 @@ import { type Destination, Destinations } from "./destinations.ts";
 import { Directory } from "./directory.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 import { Lease, type LeaseClock, openLeases } from "./leases.ts";
+import { answerReports, type NodeReport } from "./node-report.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { RealmClaims } from "./realm-claims.ts";
 import { RealmLog } from "./realm-log.ts";
@@ -59,6 +60,7 @@ export class Member {
   #isOver = false;
   #loops: Promise<unknown> = Promise.resolve();
   #isWhole = false;
+  #endReports: () => void = () => undefined;
 
   private constructor(options: MemberOptions, parts: Parts, news: News) {
     this.#options = options;
@@ -177,6 +179,7 @@ export class Member {
       onChange: () => this.#news.arrived(),
     });
     this.#placement = placement;
+    this.#endReports = answerReports(nats, () => this.#report(address));
     await this.#follow();
     this.#isReady = true;
     this.#loops = Promise.all([this.#followLoop(), this.#placeLoop(placement)]).catch(fatal);
@@ -231,6 +234,16 @@ export class Member {
     }
   }
 
+  #report(address: string): NodeReport {
+    const { follower } = this.#parts;
+    const realms = [...follower.realms].map((realm) => {
+      const { realmId } = realm.log;
+      const journal = this.#placement?.journalOf(realmId) ?? null;
+      return [realmId, journal?.durable ?? realm.turn, journal !== null] as const;
+    });
+    return { node: this.node, address, isReady: this.#isReady, realms };
+  }
+
   /** Waits for servers that do not answer. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     try {
@@ -256,6 +269,7 @@ export class Member {
     this.#isOver = true;
     this.#news.arrived();
     const { nats, follower, directory, watch } = this.#parts;
+    this.#endReports();
     await this.#loops;
     await this.#lease?.end();
     directory.close();

@@ -22,7 +22,7 @@ export function preferredNode<Node extends Candidate>(
   pin: string | null,
 ): Node | null {
   const ready = someOf(candidates, ({ isReady }) => isReady);
-  const pinned = ready.find(({ node }) => node === pin);
+  const pinned = ready.find(({ node, isDraining }) => node === pin && !isDraining);
   if (pinned !== undefined) return pinned;
   let best: Node | null = null;
   for (const candidate of someOf(ready, ({ isDraining }) => !isDraining)) {

@@ -47,12 +47,13 @@ const firstRealmId = 1;
 
 export class RealmPlacement {
   readonly #options: RealmPlacementOptions;
-  readonly #owned = new Set<number>();
+  readonly #owned = new Map<number, StreamJournal>();
   /** Being claimed, opened or closed. */
   readonly #changing = new Set<number>();
   /** Since when organizations have no owner that lives. */
   readonly #orphanedAt = new Map<number, number>();
   #isLeaving = false;
+  #placing: Promise<void> = Promise.resolve();
 
   constructor(options: RealmPlacementOptions) {
     this.#options = options;
@@ -63,8 +64,9 @@ export class RealmPlacement {
     return this.#owned.has(realmId);
   }
 
-  get owned(): ReadonlySet<number> {
-    return this.#owned;
+  /** null: this node does not serve it. */
+  journalOf(realmId: number): StreamJournal | null {
+    return this.#owned.get(realmId) ?? null;
   }
 
   /** Whether its store belongs to the follower. */
@@ -87,7 +89,13 @@ export class RealmPlacement {
   }
 
   /** Takes and hands over what is due now. */
-  async place(): Promise<void> {
+  place(): Promise<void> {
+    const placing = this.#place();
+    this.#placing = placing.catch(() => undefined);
+    return placing;
+  }
+
+  async #place(): Promise<void> {
     if (this.#isLeaving) return;
     const waiting = this.#known().filter((id) => this.#isDue(id));
     if (this.#known().length === 0 && this.#mayCreateFirst()) waiting.push(firstRealmId);
@@ -95,8 +103,8 @@ export class RealmPlacement {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#take(id);
     };
     await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext));
-    for (const id of [...this.#owned]) {
-      const target = this.#targetOf(id);
+    for (const id of [...this.#owned.keys()]) {
+      const target = this.#isLeaving ? null : this.#targetOf(id);
       if (target !== null) await this.handOver(id, target);
     }
   }
@@ -123,7 +131,8 @@ export class RealmPlacement {
   /** The node stops: others get what it has. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
-    for (const id of [...this.#owned]) {
+    await this.#placing;
+    for (const id of [...this.#owned.keys()]) {
       const others = this.#candidates().filter(({ instance, isReady }) => this.#isOther(instance) && isReady);
       const target = preferredNode(id, others, this.#options.directory.pin(id));
       if (target !== null) await this.handOver(id, target);
@@ -197,7 +206,7 @@ export class RealmPlacement {
         const journal = await claims.claim(id, epoch);
         if (journal === null) return;
         await follower.list(id);
-        this.#owned.add(id);
+        this.#owned.set(id, journal);
         served.open(id, journal);
       });
     } finally {

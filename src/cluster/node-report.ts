@@ -1,0 +1,35 @@
+/** What a node says of itself when an operator asks (cli cluster status): what it serves, and how far its stores are. */
+import type { Nats } from "./connection.ts";
+
+export interface NodeReport {
+  readonly node: string;
+  readonly address: string;
+  /** It has read every stream to its end since its start. */
+  readonly isReady: boolean;
+  /** The last turn of each organization that it has, and whether it serves it. */
+  readonly realms: readonly (readonly [id: number, turn: number, isServed: boolean])[];
+}
+
+const subject = "colloquy.report";
+
+/** @returns ends the answers */
+export function answerReports(nats: Nats, report: () => NodeReport): () => void {
+  const subscription = nats.connection.subscribe(subject, {
+    callback: (error, message) => {
+      if (error === null) message.respond(JSON.stringify(report()));
+    },
+  });
+  return () => subscription.unsubscribe();
+}
+
+/** All nodes that answer in this time, in the order of their names. */
+export async function askReports(nats: Nats, milliseconds: number): Promise<readonly NodeReport[]> {
+  const reports: NodeReport[] = [];
+  const answers = await nats.connection.requestMany(subject, "", { strategy: "timer", maxWait: milliseconds });
+  try {
+    for await (const answer of answers) reports.push(answer.json<NodeReport>());
+  } catch {
+    // Nobody listens.
+  }
+  return reports.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+}
