@@ -37,6 +37,9 @@ export const clusterLimits = {
   cluster_lease_start_ms: 30_000,
   /** How often a standby looks for new messages. */
   cluster_follow_ms: 200,
+  /** After a change it looks more often for a while. */
+  cluster_eager_ms: 200,
+  cluster_eager_pause_ms: 10,
   /** Rows of a store that joins a cluster are sent in records of this size. */
   cluster_base_record_bytes: 1024 * 1024,
   /** Organizations that a node claims at the same time. */

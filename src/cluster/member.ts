@@ -229,7 +229,9 @@ export class Member {
         await directory.refresh();
         await placement.place();
       });
-      const pauseMs = Math.min(watch.nextInMs, limits.cluster_follow_ms);
+      // Nodes hear of a change before the stream has it.
+      const isEager = this.#news.ageMs < limits.cluster_eager_ms;
+      const pauseMs = Math.min(watch.nextInMs, isEager ? limits.cluster_eager_pause_ms : limits.cluster_follow_ms);
       await this.#news.once(Math.max(pauseMs, 1));
     }
   }
@@ -284,12 +286,19 @@ export class Member {
 class News {
   readonly #clock: LeaseClock;
   #waiting: (() => void)[] = [];
+  #arrivedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: LeaseClock) {
     this.#clock = clock;
   }
 
+  /** How long ago the last change was. */
+  get ageMs(): number {
+    return this.#clock.monotonic() - this.#arrivedAt;
+  }
+
   arrived(): void {
+    this.#arrivedAt = this.#clock.monotonic();
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
