@@ -24,6 +24,8 @@ export const tiers = [
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },
   // Starts a dozen servers and three NATS clusters.
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
+  // Starts two servers, and the command line a dozen times.
+  { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
   // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.

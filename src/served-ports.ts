@@ -11,8 +11,10 @@ import type { RealmCreationTools } from "./realm-creation.ts";
 import { eraseRealm } from "./realm-erasure.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Realm } from "./runtime/realm.ts";
+import { RealmElsewhere, type RealmHost } from "./runtime/realm-host.ts";
 import { creationPorts } from "./secret-ports.ts";
 import { realmFolder } from "./store/realm-folders.ts";
+import type { RealmEntry } from "./store/root.ts";
 import { sendTestMail } from "./test-mail.ts";
 
 interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm" | "reserve"> {
@@ -49,7 +51,7 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       return found;
     },
     withRealm(entry, work) {
-      const realm = host.openRealm(entry) ?? host.open(entry);
+      const realm = host.openRealm(entry) ?? openHere(host, entry);
       return realm.use.during(durably(realm, work));
     },
     async eraseRealm(entry) {
@@ -75,6 +77,20 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       checkpointLagBytes: parts.durability.lag.uncheckpointedBytes,
     }),
   };
+}
+
+/** @throws AdminFailure if another node of the cluster serves it */
+function openHere(host: RealmHost, entry: RealmEntry): Realm {
+  try {
+    return host.open(entry);
+  } catch (error) {
+    if (!(error instanceof RealmElsewhere)) throw error;
+    const which = entry.label === "" ? "the first organization" : `organization ${entry.label}`;
+    throw new AdminFailure(
+      "refused",
+      `another node serves ${which} (number ${entry.id}): run the command there (cli cluster status shows where)`,
+    );
+  }
 }
 
 const inCluster =

@@ -289,11 +289,12 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     await takePart(config, { member, realms, sockets, clock, createFirst, url: url(), hasStopped });
   }
   administration.serving({ ...parts, ...about }, ports);
+  const isHere = member === null || member.destinationOf("").kind === "here";
   return {
     url: url(),
     port,
     zuliprc,
-    isZuliprcGood: member?.destinationOf("").kind === "node" ? null : hasValidCredentials(zuliprc, host.realmOf("")),
+    isZuliprcGood: isHere ? hasValidCredentials(zuliprc, host.realmOf("")) : null,
     acceptsWrites: space.acceptsWrites(),
     transport,
     host,

@@ -78,15 +78,12 @@ export async function headOf(log: RealmLog): Promise<ChainHead> {
 /** @returns null if the head is not the last message any more */
 export async function claimBehind(
   log: RealmLog,
-  { node, storeVersion }: Claimant,
+  claimant: Claimant,
   head: ChainHead,
   { joins }: ClaimPlan = {},
 ): Promise<ChainHead | null> {
-  if (head.storeVersion > storeVersion) {
-    throw new ClusterUnusable(
-      `Organization ${log.realmId} was written by a newer program (store version ${head.storeVersion}, this one knows ${storeVersion}). Upgrade this node.`,
-    );
-  }
+  const { node, storeVersion } = claimant;
+  requireKnownVersion(log.realmId, head, claimant);
   const epoch = head.epoch + 1;
   const before = Math.max(head.position, joins?.turn ?? 0);
   const nonce = randomBytes(12).toString("base64url");
@@ -98,6 +95,14 @@ export async function claimBehind(
   const result = await log.append(bytes, head.sequence, `${epoch}-claim-${nonce}`);
   const stored = result.kind === "stored" ? result.sequence : await sequenceOf(log, bytes);
   return stored === null ? null : { sequence: stored, hash: hashOf(bytes), epoch, position: before, storeVersion };
+}
+
+/** @throws ClusterUnusable */
+export function requireKnownVersion(realmId: number, head: ChainHead, { storeVersion }: Claimant): void {
+  if (head.storeVersion <= storeVersion) return;
+  throw new ClusterUnusable(
+    `Organization ${realmId} was written by a newer program (store version ${head.storeVersion}, this one knows ${storeVersion}). Upgrade this node.`,
+  );
 }
 
 /** @throws JournalDamaged when the envelope is no claim */

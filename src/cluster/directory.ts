@@ -19,6 +19,8 @@ export interface OwnerFact {
   readonly epoch: number;
   readonly label: string;
   readonly hosts: readonly string[];
+  /** The node is creating it: nobody else may take its number or its names. */
+  readonly isReserved?: boolean;
 }
 
 interface Facts {
@@ -94,8 +96,13 @@ export class Directory {
     return this.#get("owner", String(realmId));
   }
 
-  /** In the order of their numbers. */
+  /** Without organizations that are being created, in the order of their numbers. */
   owners(): readonly (readonly [realmId: number, fact: Fact<OwnerFact>])[] {
+    return this.all().filter(([, { value }]) => value.isReserved !== true);
+  }
+
+  /** In the order of their numbers. */
+  all(): readonly (readonly [realmId: number, fact: Fact<OwnerFact>])[] {
     const prefix = `${stream}.owner.`;
     return [...this.#facts]
       .filter(([subject]) => subject.startsWith(prefix))

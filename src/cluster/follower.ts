@@ -68,7 +68,7 @@ export class Follower {
     const tables = new LmdbTables(realmFolder(dataDir, id));
     const identity = readIdentity(environmentOf(tables));
     await tables.close();
-    if (identity !== null) root.putRealm({ ...identity, id, dueHint: 0 });
+    if (identity !== null) root.addRealm({ ...identity, id, dueHint: 0 });
   }
 
   async close(): Promise<void> {

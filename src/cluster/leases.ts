@@ -4,6 +4,7 @@
  * received one. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
  */
 import { limits } from "../../schemas/limits.ts";
+import { ClusterSilent } from "./cluster-unusable.ts";
 import type { Nats } from "./connection.ts";
 import { requested } from "./request.ts";
 
@@ -75,11 +76,16 @@ export class Lease {
     return !isLate && !this.#hasLapsed;
   }
 
-  /** Work that may keep this process from renewing. It begins when the longer lease is acknowledged. */
+  /**
+   * Work that may keep this process from renewing. It begins when the longer lease is acknowledged.
+   * @throws ClusterSilent if it is not; then nothing was done
+   */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#openings++;
     try {
-      await this.#renewed();
+      await this.#renewed().catch((error: Error) => {
+        throw new ClusterSilent(`The NATS servers do not confirm the lease of this node: ${error.message}`);
+      });
       return await work();
     } finally {
       this.#openings--;

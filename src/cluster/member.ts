@@ -183,19 +183,29 @@ export class Member {
     await this.#follow();
     this.#isReady = true;
     this.#loops = Promise.all([this.#followLoop(), this.#placeLoop(placement)]).catch(fatal);
-    while (!placement.isPlaced && !hasStopped()) await this.#news.once(limits.cluster_follow_ms);
+    while (!placement.isPlaced && !hasStopped()) {
+      await this.#news.once(limits.cluster_follow_ms);
+      this.#requireOwnName();
+    }
+  }
+
+  /** @throws ClusterUnusable */
+  #requireOwnName(): void {
+    const { watch } = this.#parts;
+    // One that was killed is known by its last lease only, which is older than that once the watch is settled.
+    const from = this.#options.clock.monotonic() - limits.cluster_lease_ms;
+    const others = watch.live.filter(({ instance, heardAt }) => instance !== this.#instance && heardAt > from);
+    if (!watch.isSettled || !others.some(({ node }) => node === this.node)) return;
+    throw new ClusterUnusable(
+      `Another node with the name ${this.node} is running: give each node another CLUSTER_NODE, or stop that one.`,
+    );
   }
 
   /**
    * @throws ClusterUnusable if another node has taken the number or the label meanwhile
    */
   async reserve(realm: Parameters<RealmPlacement["reserve"]>[0]): Promise<void> {
-    const { directory } = this.#parts;
-    await directory.refresh();
-    const isTaken = directory
-      .owners()
-      .some(([, { value }]) => value.label === realm.label || value.hosts.some((host) => realm.hosts.includes(host)));
-    if (!isTaken && (await this.#placement?.reserve(realm)) === true) return;
+    if ((await this.#placement?.reserve(realm)) === true) return;
     throw new ClusterUnusable(
       `Another node creates an organization, or has one with the label ${JSON.stringify(realm.label)} or one of these hosts. Wait until this node has it too, and try again with another label.`,
     );

@@ -10,13 +10,15 @@ export interface LiveNode {
   readonly instance: string;
   readonly address: string;
   readonly isReady: boolean;
-  /** When it was heard first. */
+  /** When it was heard first, and last. */
   readonly since: number;
+  readonly heardAt: number;
 }
 
 interface HeardNode extends LiveNode {
   isReady: boolean;
   address: string;
+  heardAt: number;
   /** From then on it counts as gone. */
   silentFrom: number;
 }
@@ -96,9 +98,10 @@ export class NodeWatch {
     const silentFrom = isEnd ? now : now + limits.cluster_takeover_ms + extraMs;
     if (known === undefined) {
       this.#forgetGone(now);
-      this.#heard.set(instance, { node, instance, address, isReady, since: now, silentFrom });
+      this.#heard.set(instance, { node, instance, address, isReady, since: now, heardAt: now, silentFrom });
     } else {
       known.isReady = isReady;
+      known.heardAt = now;
       if (isHeld || isEnd) known.silentFrom = silentFrom;
     }
     if (known?.isReady !== isReady || isEnd) this.#onNews();

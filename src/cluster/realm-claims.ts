@@ -6,7 +6,7 @@ import { realmFolder } from "../store/realm-folders.ts";
 import { putTurnNumber, turnNumberIn } from "../store/turn-number.ts";
 import { baseRecords, countBase } from "./base.ts";
 import type { ChainHead } from "./chain.ts";
-import { type Claimant, claimEpoch, claimNoteIn, headOf } from "./claim.ts";
+import { type Claimant, claimEpoch, claimNoteIn, headOf, requireKnownVersion } from "./claim.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { lastBefore } from "./followed-realm.ts";
 import type { Follower } from "./follower.ts";
@@ -31,9 +31,15 @@ export class RealmClaims {
     this.#options = options;
   }
 
-  /** The epoch of the next claim. */
+  /**
+   * The epoch of the next claim.
+   * @throws ClusterUnusable when a newer program wrote to the realm
+   */
   async nextEpoch(realmId: number): Promise<number> {
-    return (await headOf(this.#options.follower.realm(realmId).log)).epoch + 1;
+    const { follower, claimant } = this.#options;
+    const head = await headOf(follower.realm(realmId).log);
+    requireKnownVersion(realmId, head, claimant);
+    return head.epoch + 1;
   }
 
   /**

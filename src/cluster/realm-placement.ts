@@ -5,6 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { RealmEntry } from "../store/root.ts";
+import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 import type { Directory, Fact, OwnerFact } from "./directory.ts";
 import type { Follower } from "./follower.ts";
 import type { Lease } from "./leases.ts";
@@ -52,6 +53,8 @@ export class RealmPlacement {
   readonly #changing = new Set<number>();
   /** Since when organizations have no owner that lives. */
   readonly #orphanedAt = new Map<number, number>();
+  /** When organizations are tried again that could not be taken. */
+  readonly #retryAt = new Map<number, number>();
   #isLeaving = false;
   #placing: Promise<void> = Promise.resolve();
 
@@ -88,7 +91,7 @@ export class RealmPlacement {
     return owners.length > 0 && owners.every(isServed) && this.#known().every((id) => directory.owner(id) !== null);
   }
 
-  /** Takes and hands over what is due now. */
+  /** Takes and hands over what is due now. @throws ClusterSilent, JournalDamaged */
   place(): Promise<void> {
     const placing = this.#place();
     this.#placing = placing.catch(() => undefined);
@@ -100,7 +103,7 @@ export class RealmPlacement {
     const waiting = this.#known().filter((id) => this.#isDue(id));
     if (this.#known().length === 0 && this.#mayCreateFirst()) waiting.push(firstRealmId);
     const takeNext = async () => {
-      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#take(id);
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#tryTo(id);
     };
     await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext));
     for (const id of [...this.#owned.keys()]) {
@@ -143,9 +146,22 @@ export class RealmPlacement {
    * Makes this node the owner of an organization that it is about to create.
    * @returns false if another node has taken the number
    */
-  reserve({ id, label, hosts }: Pick<RealmEntry, "id" | "label" | "hosts">): Promise<boolean> {
+  async reserve({ id, label, hosts }: Pick<RealmEntry, "id" | "label" | "hosts">): Promise<boolean> {
     const { directory, node, instance } = this.#options;
-    return directory.put("owner", String(id), { node, instance, epoch: 1, label, hosts }, 0);
+    await directory.refresh();
+    const others = directory.all().filter(([other, { value }]) => other !== id && !this.#isGivenUp(value));
+    const isTaken = others.some(
+      ([, { value }]) => value.label === label || value.hosts.some((host) => hosts.includes(host)),
+    );
+    const fact = directory.owner(id);
+    if (isTaken || (fact !== null && !this.#isGivenUp(fact.value))) return false;
+    const owner: OwnerFact = { node, instance, epoch: 1, label, hosts, isReserved: true };
+    return directory.put("owner", String(id), owner, fact?.sequence ?? 0);
+  }
+
+  /** Its creation failed. One at a time creates organizations on a node. */
+  #isGivenUp(value: OwnerFact): boolean {
+    return value.isReserved === true && (this.#isMine(value) || this.#options.watch.isGone(value.instance));
   }
 
   #known(): number[] {
@@ -175,6 +191,7 @@ export class RealmPlacement {
   #isDue(id: number): boolean {
     const { directory, watch, node, clock, lease } = this.#options;
     if (!this.isFollowed(id) || !lease.isValid) return false;
+    if (clock.monotonic() < (this.#retryAt.get(id) ?? 0)) return false;
     const fact = directory.owner(id);
     if (fact !== null && this.#isMine(fact.value)) return true;
     if (fact !== null && !watch.isGone(fact.value.instance)) {
@@ -193,6 +210,19 @@ export class RealmPlacement {
     const { watch, node, lease } = this.#options;
     const preferred = preferredNode(firstRealmId, this.#candidates(), null);
     return lease.isValid && preferred?.node === node && watch.isSettled && this.isFollowed(firstRealmId);
+  }
+
+  /** An organization that cannot be taken now does not keep the others from being served. */
+  async #tryTo(id: number): Promise<void> {
+    const { clock, warn } = this.#options;
+    try {
+      await this.#take(id);
+      this.#retryAt.delete(id);
+    } catch (error) {
+      if (!(error instanceof ClusterUnusable || error instanceof ClusterSilent)) throw error;
+      warn(error.message);
+      this.#retryAt.set(id, clock.monotonic() + limits.cluster_orphan_ms_max);
+    }
   }
 
   async #take(id: number): Promise<void> {
@@ -225,7 +255,8 @@ export class RealmPlacement {
   async #enter(id: number, fact: Fact<OwnerFact> | null): Promise<number | null> {
     const { directory, claims, node, instance, listed } = this.#options;
     const epoch = await claims.nextEpoch(id);
-    if (fact !== null && this.#isMine(fact.value) && fact.value.epoch === epoch) return epoch;
+    const isEntered = fact !== null && this.#isMine(fact.value) && fact.value.isReserved !== true;
+    if (isEntered && fact.value.epoch === epoch) return epoch;
     const { label, hosts } = listed().find((entry) => entry.id === id) ?? fact?.value ?? { label: "", hosts: [] };
     const owner: OwnerFact = { node, instance, epoch, label, hosts };
     return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? epoch : null;

@@ -21,12 +21,20 @@ export interface PassingOptions {
   readonly closesConnection: () => boolean;
   /** The client is gone. */
   readonly isOver: () => boolean;
+  /** Whether a node that stops, or gives the organization away, has done nothing of the request. */
+  readonly mayAskAgain: boolean;
   /** Sets what ends the passing when the client is gone. */
   readonly onAbort: (stop: () => void) => void;
 }
 
-/** @returns "lost" if the other node went away before the client got anything */
-export function passAnswer(message: IncomingMessage, options: PassingOptions): Promise<"passed" | "lost"> {
+export type Passed =
+  | "passed"
+  /** The other node went away before the client got anything. */
+  | "lost"
+  /** It gives the organization away. */
+  | "unseen";
+
+export function passAnswer(message: IncomingMessage, options: PassingOptions): Promise<Passed> {
   const length = Number(message.headers["content-length"] ?? Number.NaN);
   if (options.method === "HEAD" || hasNoBody(message.statusCode ?? 0)) return passHead(message, options, length);
   // Nodes always say how long an answer is.
@@ -52,9 +60,9 @@ async function passHead(message: IncomingMessage, options: PassingOptions, lengt
 
 async function passSmall(
   message: IncomingMessage,
-  { response, clock, closesConnection, isOver, onAbort }: PassingOptions,
+  { response, clock, closesConnection, isOver, onAbort, mayAskAgain }: PassingOptions,
   length: number,
-): Promise<"passed" | "lost"> {
+): Promise<Passed> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of message) chunks.push(chunk as Buffer);
@@ -63,6 +71,7 @@ async function passSmall(
   }
   const body = Buffer.concat(chunks);
   if (body.length !== length) return "lost";
+  if (mayAskAgain && message.statusCode === 503 && body.includes('"SERVER_SHUTTING_DOWN"')) return "unseen";
   if (isOver()) return "passed";
   const isLast = closesConnection();
   if (isLast || length === 0) {

@@ -120,11 +120,12 @@ export class RequestForwarder {
       // The rest of a body that the node has not read is on the client's connection.
       closesConnection: () => this.#isLast,
       isOver: () => this.#isOver,
+      mayAskAgain: head.isRepeatable && this.#body.isWhole,
       onAbort: (stop) => {
         this.#stopPassing = stop;
       },
     });
-    if (passed === "lost") return "lost";
+    if (passed !== "passed") return passed;
     this.#end();
     return "answered";
   }

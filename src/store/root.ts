@@ -205,6 +205,14 @@ export class RootStore {
   }
 
   /** What an erased realm left behind in memory has no effect. */
+  /** A realm whose store came from elsewhere. */
+  addRealm(entry: RealmEntry): void {
+    this.#write(() => {
+      this.#database.put(["realm", entry.id], entry);
+      this.#database.put(["revision"], this.#revision() + 1);
+    });
+  }
+
   putRealm(entry: RealmEntry): void {
     this.#write(() => {
       if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);

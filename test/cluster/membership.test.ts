@@ -25,6 +25,8 @@ else {
     await post(owner, "before");
     const second = startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) });
     const there = await clientAt(await urlOf(second), b.dataDir);
+    const twin = startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) });
+    t.match(await twin.exited, { code: 78, stderr: /Another node with the name a is running/ });
     // Its log may have been rotated; it goes on.
     process.kill(second.pid, "SIGHUP");
     process.kill(first.pid, "SIGSTOP");

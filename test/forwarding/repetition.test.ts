@@ -111,6 +111,17 @@ t.test("[cluster] a change that no node has seen waits for one", async (t) => {
   t.strictSame([wrong.bodies, owner.bodies], [["soup"], ["soup"]]);
 });
 
+t.test("[cluster] a poll that an owner ends because it stops is held by the next one", async (t) => {
+  const stopping: Owner = (_request, response) => {
+    response.statusCode = 503;
+    response.end('{"result":"error","code":"SERVER_SHUTTING_DOWN"}');
+  };
+  const owner = await startOwner(t, stopping, answerWith("events"));
+  const url = await startEdge(t, { destination: () => to(owner.address) });
+  t.equal(await (await fetch(url)).text(), "events");
+  t.equal(owner.bodies.length, 2);
+});
+
 t.test("[cluster] a request waits forward_wait_ms_max for a node", async (t) => {
   const clock = new ManualClock(0);
   let looks = 0;
