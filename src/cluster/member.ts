@@ -183,19 +183,13 @@ export class Member {
     await this.#follow();
     this.#isReady = true;
     this.#loops = Promise.all([this.#followLoop(), this.#placeLoop(placement)]).catch(fatal);
-    while (!placement.isPlaced && !hasStopped()) {
-      await this.#news.once(limits.cluster_follow_ms);
-      this.#requireOwnName();
-    }
+    while (!placement.isPlaced && !hasStopped()) await this.#news.once(limits.cluster_follow_ms);
   }
 
   /** @throws ClusterUnusable */
   #requireOwnName(): void {
     const { watch } = this.#parts;
-    // One that was killed is known by its last lease only, which is older than that once the watch is settled.
-    const from = this.#options.clock.monotonic() - limits.cluster_lease_ms;
-    const others = watch.live.filter(({ instance, heardAt }) => instance !== this.#instance && heardAt > from);
-    if (!watch.isSettled || !others.some(({ node }) => node === this.node)) return;
+    if (!watch.isSettled || !watch.isTaken(this.node, this.#instance)) return;
     throw new ClusterUnusable(
       `Another node with the name ${this.node} is running: give each node another CLUSTER_NODE, or stop that one.`,
     );
@@ -236,6 +230,7 @@ export class Member {
     const { directory, watch } = this.#parts;
     while (!this.#isOver) {
       await this.#patiently(async () => {
+        this.#requireOwnName();
         await directory.refresh();
         await placement.place();
       });

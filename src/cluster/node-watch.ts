@@ -10,14 +10,14 @@ export interface LiveNode {
   readonly instance: string;
   readonly address: string;
   readonly isReady: boolean;
-  /** When it was heard first, and last. */
+  /** When it was heard first. */
   readonly since: number;
-  readonly heardAt: number;
 }
 
 interface HeardNode extends LiveNode {
   isReady: boolean;
   address: string;
+  /** When it was heard last. */
   heardAt: number;
   /** From then on it counts as gone. */
   silentFrom: number;
@@ -78,6 +78,18 @@ export class NodeWatch {
   /** Every node that was there before has been heard by now. */
   get isSettled(): boolean {
     return this.#clock.monotonic() >= this.#trustedFrom;
+  }
+
+  /**
+   * Whether another process with this name was there first. One that was killed is known by its last lease only, which
+   * is too old once the watch is settled.
+   */
+  isTaken(name: string, ownInstance: string): boolean {
+    const from = this.#clock.monotonic() - limits.cluster_lease_ms;
+    return [...this.#heard.values()].some(
+      ({ node, instance, since, heardAt }) =>
+        node === name && instance !== ownInstance && since < this.#trustedFrom && heardAt > from,
+    );
   }
 
   /** How long until the next node may be gone, if it is not heard again. */

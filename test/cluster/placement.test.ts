@@ -28,12 +28,12 @@ else {
     const eve = new HostClient(new Client(atB.url, { email, key, userId: 2 }), "sales.example.com");
     t.match((await eve.get("/users/me")).body, { email: "eve@example.com" }, "another node forwards to it at once");
     t.match(await runCli(t, b.dataDir, "create-realm", "sales", "--email", "eve@example.com"), { code: 1 });
+    t.match(await cli("move", "2", "a"), { code: 0, stdout: "organization 2 is served by a\n" });
     const setRole = ["set-role", "eve@example.com", "owner", "--realm", "sales"];
     t.match(await runCli(t, b.dataDir, ...setRole), {
       code: 1,
       stderr: /another node serves organization sales \(number 2\): run the command there/,
     });
-    t.match(await cli("move", "2", "a"), { code: 0, stdout: "organization 2 is served by a\n" });
     t.match(await cli("status"), {
       code: 0,
       stdout:
