@@ -4,13 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Destination, Directions } from "../../src/forwarding/directions.ts";
-import { ForwardingApp } from "../../src/forwarding/forwarding-app.ts";
+import type { Destination } from "../../src/forwarding/directions.ts";
 import { elsewhereHeader, nodeHeader, readNodeHeader } from "../../src/forwarding/node-header.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
-import { ignoreForwarded } from "../../src/runtime/forwarded.ts";
-import { loadTransport } from "../../src/transport/load.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { startEdge, to } from "./edge.ts";
 
 type Owner = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -35,45 +32,6 @@ async function startOwner(t: Test, ...answers: readonly [Owner, ...Owner[]]) {
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, requests };
 }
 
-interface EdgeOptions {
-  readonly destination: () => Destination;
-  readonly clock?: ManualClock;
-  readonly isGone?: () => boolean;
-}
-
-/** A node that serves nothing itself. */
-async function startEdge(t: Test, { destination, isGone = () => false, clock }: EdgeOptions) {
-  const { transport } = await loadTransport("auto");
-  const app = transport.createApp({ tls: null, malformedBody: "{}", timers: systemClock });
-  if (app === null) throw new Error("no app");
-  const directions: Directions = {
-    key: "secret",
-    ownAddress: "",
-    destinationOf: destination,
-    isGone,
-    onceChanged: () => new Promise((resolve) => setImmediate(resolve)),
-  };
-  const edge = new ForwardingApp({
-    app,
-    directions,
-    clock: clock ?? systemClock,
-    readForwarded: ignoreForwarded,
-    isSecure: false,
-    reportBug: (error) => t.fail(String(error)),
-  });
-  edge.onRequest((response) => {
-    response.onAborted(() => undefined);
-    response.end("here", false);
-  });
-  const port = await edge.listen("127.0.0.1", 0);
-  t.teardown(() => {
-    edge.stopListening();
-    edge.close();
-  });
-  return `http://127.0.0.1:${port}`;
-}
-
-const to = (address: string): Destination => ({ kind: "node", instance: "b", address });
 const answerWith =
   (body: string): Owner =>
   (_request, response) =>
