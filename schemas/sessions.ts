@@ -48,11 +48,17 @@ export const getSession = defineEndpoint({
   operationId: "get-session",
   method: "GET",
   path: "/session",
-  authentication: "user",
+  // Browsers report a rejection as an error, and it is none that a new visitor is not logged in.
+  authentication: "optional",
   effectiveness: "read",
-  summary: "Returns the caller, and the session that the request belongs to.",
+  summary: "Returns the caller, and the session that the request belongs to. Without credentials it names nobody.",
   params: {},
-  ok: { ...owner, session_id: Type.Union([OtherId, Type.Null()], { description: "null: an API key was used." }) },
+  ok: {
+    user_id: Type.Optional(owner.user_id),
+    email: Type.Optional(owner.email),
+    full_name: Type.Optional(owner.full_name),
+    session_id: Type.Union([OtherId, Type.Null()], { description: "null: no session, or an API key was used." }),
+  },
   errors: [],
 });
 

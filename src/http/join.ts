@@ -11,12 +11,13 @@ import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
 import type { HttpReply } from "../runtime/calls.ts";
 import { hashApiKey } from "./authentication.ts";
 import { type JoinField, joinedPage, joinFormPage } from "./join-pages.ts";
-import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, type PageRequest, type PageRoute, redirectPage } from "./pages.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import type { Passwords } from "./passwords.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { messagePage, tooManyPage } from "./small-pages.ts";
 import { startSession } from "./start-session.ts";
+import type { WebPage } from "./web-pages.ts";
 
 const prefix = "/join/";
 
@@ -27,6 +28,8 @@ export function joinLink(site: string, key: string): string {
 export interface JoinTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
+  /** Null: it is not built. */
+  readonly webPage: WebPage | null;
 }
 
 /** Texts for links that are no longer valid. The holder of a key was invited, so its state is no secret to them. */
@@ -34,7 +37,7 @@ const ends: Readonly<Record<Exclude<InvitationState, "valid"> | "unknown", strin
   unknown: "This invitation is not known here. Look whether the link is whole, or ask for a new one.",
   expired: "This invitation has expired. Ask for a new one.",
   revoked: "This invitation has been revoked. Ask for a new one.",
-  used: "This invitation has been used already. Sign in with the account that was made with it.",
+  used: "This invitation has been used already. Log in with the account that was made with it.",
 };
 
 export function joinPages(tools: JoinTools): readonly PageRoute[] {
@@ -62,7 +65,7 @@ function invitationOf({ realm, rest }: PageRequest): InvitationRecord | undefine
 }
 
 function endedPage(state: keyof typeof ends): HttpReply {
-  return messagePage(404, { title: "This link is not valid", text: ends[state] });
+  return messagePage(404, { title: "This link is not valid", text: ends[state], link: { to: "/", text: "Log in" } });
 }
 
 interface Entries {
@@ -115,21 +118,21 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
   const attempt = tools.rates.take("login", tools.address);
   if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
   const page = state === "used" ? null : await join(request, invitation, { ...entries, password }, tools);
-  if (page?.status === 200) tools.rates.giveBack("login", tools.address);
+  if (page?.status === 200 || page?.status === 302) tools.rates.giveBack("login", tools.address);
   if (page !== null) return page;
   // The form was submitted twice, or the user already has an account: a user with the right password gets the success
   // page.
   const own = await ownLogin(request, email, password, tools);
   if (own !== null) {
     tools.rates.giveBack("login", tools.address);
-    return welcome(request, own, tools.address);
+    return welcome(request, own, tools);
   }
   tools.rates.failed("password", tools.address);
   const now = standing(realm.view, invitation);
   if (now !== "valid") return endedPage(now);
   return form(request, invitation, entries, {
     field: "email",
-    text: "This address has an account already. Sign in with it, or use another one.",
+    text: "This address has an account already. Log in with it, or use another one.",
   });
 }
 
@@ -169,7 +172,7 @@ async function join(
   const to = { actor: "invitation", id: invitation.id } as const;
   const joined = await realm.dispatcher.ask(command(to, "invitation.accept", { email, fullName, passwordHash }, null));
   const user = realm.view.users.byEmail(email);
-  if (joined.kind === "ok" && user !== undefined) return welcome(request, { user, passwordHash }, tools.address);
+  if (joined.kind === "ok" && user !== undefined) return welcome(request, { user, passwordHash }, tools);
   if (joined.kind === "ok" || user !== undefined) return null;
   return refusedPage(request, invitation, { fullName, email }, joined);
 }
@@ -210,10 +213,14 @@ async function ownLogin(
   return { user: holder, passwordHash: stored?.passwordHash ?? null };
 }
 
-/** Logs the user in (D256): the link on the page leads on without the password. */
-async function welcome(request: PageRequest, login: VerifiedLogin, address: string): Promise<HttpReply> {
+/** Logs the user in (D256). A browser that says so goes on in the page; others get what a client needs to log in. */
+async function welcome(request: PageRequest, login: VerifiedLogin, tools: Submission): Promise<HttpReply> {
   const { realm, siteUrl, userAgent } = request;
-  const started = await startSession(realm, login, { siteUrl, userAgent, address });
+  const started = await startSession(realm, login, { siteUrl, userAgent, address: tools.address });
+  if (started.kind === "ok" && tools.webPage !== null && request.fetchSite === "same-origin") {
+    const page = redirectPage("/");
+    return { ...page, headers: [...page.headers, ...(started.headers ?? [])] };
+  }
   const page = joinedPage({ realmName: realm.view.realm.name, email: login.user.email, site: siteUrl });
   return started.kind === "ok" ? { ...page, headers: [...page.headers, ...(started.headers ?? [])] } : page;
 }

@@ -378,6 +378,7 @@ export class HttpServer {
       ifNoneMatch: head.ifNoneMatch,
       userAgent: head.userAgent,
       isFromForeignPage: isFromForeignPage(head),
+      fetchSite: head.fetchSite,
       range: head.range,
       ifRange: head.ifRange,
       acceptEncoding: head.acceptEncoding,

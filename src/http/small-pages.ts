@@ -9,28 +9,36 @@ import { htmlPage } from "./pages.ts";
 export const eta = new Eta();
 
 const style = `
-:root { color-scheme: light dark; --ink: #1b1b1f; --soft: #4a4a52; --paper: #ffffff; --ground: #f1f1f4; --line: #767680;
-  --deed: #1d4ed8; --deed-ink: #ffffff; --wrong: #a61b1b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #c2c2cc; --paper: #232329; --ground: #17171b;
-  --line: #8e8e99; --deed: #9db8ff; --deed-ink: #10131f; --wrong: #ff9d9d; } }
+:root { color-scheme: light dark; --ink: #1f2028; --soft: #5d5f70; --paper: #ffffff; --ground: #f6f6f9; --line: #c6c6d2;
+  --edge: #e2e2ea; --deed: #4450c4; --deed-ink: #ffffff; --wrong: #b3261e; --wrong-soft: #fdecea; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e7e8ee; --soft: #a4a7b8; --paper: #17181d; --ground: #1d1e25;
+  --line: #474a59; --edge: #2e303a; --deed: #aab2ff; --deed-ink: #14163a; --wrong: #ffb0a8; --wrong-soft: #40211f; } }
 * { box-sizing: border-box; }
-body { margin: 0; padding: 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 28rem; margin: 4vh auto; padding: 1.5rem; background: var(--paper); border-radius: 0.75rem; }
+body { margin: 0; padding: 20px; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Inter, Roboto, "Noto Sans", "Liberation Sans", sans-serif; }
+main { max-width: 26rem; margin: 6vh auto; padding: 32px; border: 1px solid var(--edge); background: var(--paper);
+  border-radius: 14px; box-shadow: 0 1px 2px rgb(20 20 40 / 8%), 0 8px 28px rgb(20 20 40 / 14%); }
+.mark { display: block; width: 52px; height: 52px; margin-bottom: 14px; color: var(--deed); }
+.mark path { fill: var(--deed-ink); }
 h1 { margin: 0 0 0.75rem; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 p:last-child { margin-bottom: 0; }
 a { color: var(--deed); }
-label, .label { display: block; font-weight: 600; }
+label, .label { display: block; font-weight: 550; }
 .hint { margin: 0; color: var(--soft); font-size: 0.9rem; }
-input { width: 100%; margin: 0.25rem 0 1rem; padding: 0.6rem 0.75rem; border: 1px solid var(--line); border-radius: 0.5rem;
+input { width: 100%; margin: 4px 0 14px; padding: 7px 10px; border: 1px solid var(--line); border-radius: 8px;
   background: var(--paper); color: inherit; font: inherit; }
 input[aria-invalid] { border: 2px solid var(--wrong); }
-input:focus-visible, button:focus-visible, a:focus-visible { outline: 3px solid var(--deed); outline-offset: 2px; }
-button { width: 100%; padding: 0.75rem; border: 0; border-radius: 0.5rem; background: var(--deed); color: var(--deed-ink);
+input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--deed); outline-offset: 2px; }
+button { width: 100%; padding: 8px 12px; border: 0; border-radius: 8px; background: var(--deed); color: var(--deed-ink);
   font: inherit; font-weight: 600; cursor: pointer; }
-.problem { padding: 0.6rem 0.75rem; border-left: 4px solid var(--wrong); color: var(--wrong); font-weight: 600; }
-pre { padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground); border-radius: 0.5rem; font-size: 0.85rem; }
+.problem { padding: 8px 12px; border-radius: 5px; background: var(--wrong-soft); color: var(--wrong); }
+pre { padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--ground); border-radius: 5px; font-size: 0.85rem; }
 `;
+
+/** The look of the page (packages/web/src/styles/tokens.css) in one file. */
+const mark =
+  '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/><path d="M8 10.5A2.5 2.5 0 0 1 10.500 8h11A2.500 2.500 0 0 1 24 10.500v7a2.500 2.500 0 0 1-2.500 2.500H16l-4.500 4v-4h-1A2.500 2.500 0 0 1 8 17.500z"/></svg>';
 
 /** A whole document. Both parts are Eta templates over the page's data (`it`). */
 export const frame = (title: string, body: string) => `<!doctype html>
@@ -44,6 +52,7 @@ export const frame = (title: string, body: string) => `<!doctype html>
 </head>
 <body>
 <main>
+${mark}
 ${body}
 </main>
 </body>

@@ -1,6 +1,6 @@
 /** Who is logged in. The session is a cookie that scripts cannot read: the page only knows whether it is accepted. */
 import { signal } from "@preact/signals";
-import { ApiError } from "./api.ts";
+import { ApiError, explain } from "./api.ts";
 
 export interface SessionUser {
   readonly user_id: number;
@@ -29,13 +29,22 @@ async function call(method: string, form: URLSearchParams | null): Promise<Recor
   return body;
 }
 
+/** Why a session that the browser still has is not accepted. */
+const ends: Readonly<Record<string, string>> = {
+  UNAUTHORIZED: "Your session has ended. Log in again.",
+  USER_DEACTIVATED: "This account has been deactivated. Ask an administrator.",
+  REALM_DEACTIVATED: "This organization has been deactivated.",
+};
+
 /** @throws Error if the server does not answer */
 export async function readSession(): Promise<void> {
   try {
-    session.value = { state: "in", user: (await call("GET", null)) as unknown as SessionUser };
+    const user = await call("GET", null);
+    const isIn = typeof user["user_id"] === "number";
+    session.value = isIn ? { state: "in", user: user as unknown as SessionUser } : { state: "out", notice: null };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    session.value = { state: "out", notice: null };
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    session.value = { state: "out", notice: ends[error.code] ?? explain(error) };
   }
 }
 

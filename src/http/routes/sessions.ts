@@ -18,8 +18,9 @@ export function sessionRoutes(tools: LoginTools) {
     }),
 
     bind(getSession, (call) => {
-      const { id, email, fullName } = requireCaller(call);
-      return ok({ user_id: id, email, full_name: fullName, session_id: current(call)?.id ?? null });
+      const { caller } = call;
+      const named = caller === null ? {} : { user_id: caller.id, email: caller.email, full_name: caller.fullName };
+      return ok({ ...named, session_id: current(call)?.id ?? null });
     }),
 
     bind(logOut, async (call) => {

@@ -5,13 +5,13 @@ export interface SessionsOperations {
     readonly params: { readonly username: string; readonly password: string };
     readonly result: { readonly user_id: number; readonly email: string; readonly full_name: string };
   };
-  /** Returns the caller, and the session that the request belongs to. */
+  /** Returns the caller, and the session that the request belongs to. Without credentials it names nobody. */
   "GET /session": {
     readonly params: Readonly<Record<never, never>>;
     readonly result: {
-      readonly user_id: number;
-      readonly email: string;
-      readonly full_name: string;
+      readonly user_id?: number;
+      readonly email?: string;
+      readonly full_name?: string;
       readonly session_id: number | null;
     };
   };

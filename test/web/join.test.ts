@@ -1,0 +1,70 @@
+/** An invitation in a browser: from the link into the page, and what a link that does not work says. */
+import t from "tap";
+import { browserObstacle, openPage, startChromium } from "../support/chromium-page.ts";
+import { startTestServer } from "../support/server.ts";
+
+const skip = browserObstacle() ?? false;
+
+t.test(
+  "[D197, D256] an invitation leads into the page, past a name and an address that cannot be",
+  { skip },
+  async (t) => {
+    const server = await startTestServer(t);
+    await server.person("Ann Ames");
+    await server.owner.patch("/realm", { require_unique_names: true, emails_restricted_to_domains: true });
+    await server.owner.post("/realm/domains", { domain: "example.com", allow_subdomains: false });
+    const { body } = await server.owner.post("/invites/multiuse", {});
+    const browser = await startChromium(t);
+    const { page, complaints } = await openPage(browser);
+    await page.goto(new URL(new URL(body.invite_link).pathname, server.url).href);
+    await page.getByRole("heading", { name: /^Join / }).waitFor();
+    const submit = async (fields: Readonly<Record<string, string>>) => {
+      for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
+      await page.getByRole("button", { name: "Join" }).click();
+    };
+    await submit({
+      "Your name": "Ann Ames",
+      "Email address": "dora@elsewhere.example",
+      Password: "correct horse battery",
+    });
+    await page.getByRole("alert").waitFor();
+    t.match(await page.getByRole("alert").innerText(), /elsewhere\.example|organization/, "the address");
+    await submit({ "Email address": "dora@example.com", Password: "correct horse battery" });
+    await page.getByText("Another user already has this name.").waitFor();
+    t.equal(await page.getByLabel("Email address").inputValue(), "dora@example.com", "what was typed is still there");
+    await submit({ "Your name": "Dora Diaz", Password: "correct horse battery" });
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    await page.getByLabel("Your account").click();
+    await page.getByRole("menuitem", { name: "Dora Diaz" }).waitFor();
+    t.strictSame(
+      complaints.filter((text) => !text.includes("400")),
+      [],
+      "besides the two forms that were rejected",
+    );
+  },
+);
+
+t.test("[D197] a link that is not valid says why, and offers the login", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const { body } = await server.owner.post("/invites/multiuse", {});
+  const { pathname } = new URL(body.invite_link);
+  const { body: list } = await server.owner.get("/invites");
+  await server.owner.delete(`/invites/multiuse/${list.invites[0].id}`);
+  const browser = await startChromium(t);
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}${pathname}`);
+  await page.getByText("This invitation has been revoked.").waitFor();
+  await page.getByRole("link", { name: "Log in" }).click();
+  await page.getByLabel("Password").waitFor();
+  t.equal(new URL(page.url()).pathname, "/");
+});
+
+t.test("[web.md] a first visit shows the login without an error in the console", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const browser = await startChromium(t);
+  const { page, complaints } = await openPage(browser);
+  await page.goto(server.url);
+  await page.getByLabel("Email address").waitFor();
+  await page.waitForLoadState("networkidle");
+  t.strictSame(complaints, []);
+});
