@@ -184,6 +184,17 @@ t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
   t.equal(list?.ids.length, messageLimits.list_messages_max);
   t.equal(list?.ids[0], 8_800, "the page that was fetched last is there");
   t.equal(list?.foundNewest, false, "the other end is fetched again when somebody goes there");
+  t.ok(store.byId.size < 2 * messageLimits.list_messages_max + 1_000, "messages that no list shows are dropped");
+  const grown: readonly Term[] = [{ operator: "is", operand: "dm" }];
+  const start = { messages: [{ ...messageOf(1, 1, "a"), type: "private" }], found_oldest: true, found_newest: true };
+  let growing = withPage(noMessages, { key: "grown", terms: grown }, start as never, "around", me);
+  for (let id = 2; id <= messageLimits.list_grown_messages_max + 1; id++) {
+    const message = { ...messageOf(id, 1, "a"), type: "private" };
+    growing = applyToMessages(growing, { type: "message", id, message, flags: [] } as unknown as Events["message"], me);
+    t.ok((growing.lists.get("grown")?.ids.length ?? 0) <= messageLimits.list_grown_messages_max);
+  }
+  const { ids = [], foundOldest } = growing.lists.get("grown") ?? {};
+  t.strictSame([ids.length, ids.at(-1), foundOldest], [400, 801, false], "the oldest are fetched again by scrolling");
   for (let index = 0; index < messageLimits.lists_max + 5; index++) {
     const other: readonly Term[] = [{ operator: "channel", operand: index }];
     const page = { messages: [messageOf(index + 1, index, "a")], found_oldest: true, found_newest: true };

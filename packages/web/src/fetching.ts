@@ -7,8 +7,8 @@ import { messages, myId } from "./store.ts";
 export const fetchLimits = {
   /** Messages around the place where a list opens, on either side. */
   opening_messages: 50,
-  /** Messages of a further page. */
-  page_messages: 100,
+  /** Messages of a further page: few, because all of them are rendered in one frame. */
+  page_messages: 40,
 } as const;
 
 const running = new Map<string, Promise<void>>();

@@ -8,8 +8,10 @@ import { type Matcher, matcherFor, type Term } from "./narrow.ts";
 export const messageLimits = {
   /** Lists that are kept besides the visible one. */
   lists_max: 30,
-  /** Messages of a list; more are dropped at the end that is farther away. */
-  list_messages_max: 1_000,
+  /** Messages of a list, all of which are rendered; more are dropped at the end that is farther away. */
+  list_messages_max: 400,
+  /** The same for a list that grows by new messages while nobody scrolls; beyond it the oldest are dropped. */
+  list_grown_messages_max: 800,
   /** Messages of events that are kept for pages that were on their way meanwhile. */
   recent_messages_max: 200,
 } as const;
@@ -91,9 +93,13 @@ export function withPage(
   return bounded({ ...store, byId, lists });
 }
 
+/** Messages that no list shows are dropped when there are so many that looking for them is worth it. */
+const unusedMax = 1_000;
+
 /** Drops the oldest lists, and the messages that no list shows. */
 function bounded(store: MessageStore): MessageStore {
-  if (store.lists.size <= messageLimits.lists_max) return store;
+  const shown = [...store.lists.values()].reduce((sum, { ids }) => sum + ids.length, 0);
+  if (store.lists.size <= messageLimits.lists_max && store.byId.size <= shown + unusedMax) return store;
   const lists = new Map([...store.lists].slice(-messageLimits.lists_max));
   const used = new Set([...lists.values()].flatMap(({ ids }) => ids));
   return { ...store, lists, byId: new Map([...store.byId].filter(([id]) => used.has(id))) };
@@ -134,11 +140,16 @@ function withNew(store: MessageStore, event: Events["message"], userId: number):
   const message = { ...event.message, flags: event.flags } as Message;
   const belongs = (list: MessageList) =>
     list.foundNewest && (list.ids.at(-1) ?? 0) < message.id && matcherFor(list.terms, userId)?.(message) === true;
-  const lists = changedLists(store, (list) => (belongs(list) ? { ...list, ids: [...list.ids, message.id] } : list));
+  const lists = changedLists(store, (list) => (belongs(list) ? grown(list, message.id) : list));
   const recent = [...store.recent, message].slice(-messageLimits.recent_messages_max);
   // A message that no list shows is fetched when it is needed.
   const byId = lists === store.lists ? store.byId : new Map(store.byId).set(message.id, message);
   return { lists, byId, recent };
+}
+
+function grown(list: MessageList, id: number): MessageList {
+  if (list.ids.length < messageLimits.list_grown_messages_max) return { ...list, ids: [...list.ids, id] };
+  return { ...list, ids: [...list.ids.slice(1 - messageLimits.list_messages_max), id], foundOldest: false };
 }
 
 function withUpdate(store: MessageStore, event: Events["update_message"], userId: number): MessageStore {

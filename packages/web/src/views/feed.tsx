@@ -15,13 +15,27 @@ import { dayOf, startOfDay } from "../time.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { Icon } from "./icon.tsx";
 import { MessageRow, PendingRow } from "./message-row.tsx";
-import { Scroller } from "./scroller.ts";
+import { Scroller, topMessage } from "./scroller.ts";
 
 /** The message that keys act on. */
 export const cursor = signal<number | null>(null);
 
+/** The message below the pointer. */
+const hovered = signal<number | null>(null);
+/** While the list scrolls, messages pass below the pointer that nobody points at. */
+const hoverMs = 50;
+let hoverTimer: ReturnType<typeof setTimeout> | undefined;
+
+function hover(event: PointerEvent): void {
+  const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-id]") : null;
+  clearTimeout(hoverTimer);
+  hoverTimer = setTimeout(() => {
+    hovered.value = row === null ? null : Number(row.dataset["id"]);
+  }, hoverMs);
+}
+
 /** Pixels to an end at which the next page is fetched. */
-const reach = 1_500;
+const reach = 3_000;
 /** Seconds within which messages of one person follow without a head. */
 const groupSeconds = 600;
 
@@ -69,6 +83,7 @@ interface RowState {
   /** The first message that was unread when the list was opened. */
   readonly isMarked: boolean;
   readonly isCursor: boolean;
+  readonly isActive: boolean;
   readonly isUnread: boolean;
   readonly isEditing: boolean;
 }
@@ -211,6 +226,7 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
   const { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark } = useFeed(target);
   const { value: at } = cursor;
   const { value: edited } = editing;
+  const { value: under } = hovered;
   const isOne = isConversation(terms);
   const sent = sentCount.value;
   const sentBefore = useRef(sent);
@@ -221,8 +237,9 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
   }, [sent]);
   return (
     <div class="feed-frame">
+      {isOne ? null : <TopHead />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <section class="feed" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Messages">
+      <section class="feed" ref={box} onScroll={onScroll} onPointerOver={hover} tabIndex={0} aria-label="Messages">
         {list === undefined ? <Status problem={problem} onRetry={() => open(near ?? "first_unread")} /> : null}
         {list?.foundOldest === false ? <p class="waiting">Loading older messages</p> : null}
         {list !== undefined && shown.length === 0 && pendingCount === 0 && list.foundNewest ? (
@@ -233,6 +250,7 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
             terms,
             isMarked: row.message.id === mark,
             isCursor: row.message.id === at,
+            isActive: row.message.id === at || row.message.id === under,
             isUnread: isUnread.has(row.message.id),
             isEditing: row.message.id === edited,
           }),
@@ -263,6 +281,19 @@ async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Pro
   if (list?.foundNewest === false) await openList(terms, "newest").catch(() => undefined);
   scroller.restore();
   scroller.note();
+}
+
+/**
+ * Names the conversation whose head has been scrolled away. One line above the list costs less than sticky heads, each of
+ * which is a layer of its own.
+ */
+function TopHead() {
+  const message = messages.value.byId.get(topMessage.value ?? 0);
+  return message === undefined ? null : (
+    <div class="top-head">
+      <ConversationHead message={message} />
+    </div>
+  );
 }
 
 interface ToEndProps {

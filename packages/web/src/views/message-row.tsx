@@ -34,6 +34,8 @@ interface Props {
   /** Follows a message of the same sender. */
   readonly isCompact: boolean;
   readonly isCursor: boolean;
+  /** Selected, or below the pointer: only then the buttons exist, because a list has many messages. */
+  readonly isActive: boolean;
   readonly isUnread: boolean;
   readonly isEditing: boolean;
 }
@@ -133,7 +135,7 @@ const Time = ({ message }: { readonly message: Message }) => (
 );
 
 export const MessageRow = memo((props: Props) => {
-  const { message, isCompact, isCursor, isUnread, isEditing, terms } = props;
+  const { message, isCompact, isCursor, isActive, isUnread, isEditing, terms } = props;
   const isMine = message.sender_id === myId.value;
   const isMention = message.flags.includes("mentioned");
   const sender = people.value.get(message.sender_id);
@@ -189,7 +191,7 @@ export const MessageRow = memo((props: Props) => {
           {message.flags.includes("starred") ? "★" : "☆"}
         </button>
       </div>
-      <Actions message={message} terms={terms} />
+      {isActive ? <Actions message={message} terms={terms} /> : null}
     </article>
   );
 });

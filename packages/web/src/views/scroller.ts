@@ -1,10 +1,14 @@
 /** Keeps the place of a list of messages while it grows and changes, and reads what is visible. */
+import { signal } from "@preact/signals";
 import { markSeen } from "../reading.ts";
 import { isConversation, matcherFor, type Term } from "../state/narrow.ts";
 import { myId, settings } from "../store.ts";
 
 /** Pixels to the end at which new messages keep the list at the end. */
 const nearEnd = 60;
+
+/** The message at the top of the list that is out of sight above, at least in part; its conversation is named there. */
+export const topMessage = signal<number | null>(null);
 
 interface Anchor {
   readonly id: string;
@@ -53,6 +57,8 @@ export class Scroller {
     const row = rows[first];
     this.#anchor =
       row === undefined ? null : { id: row.dataset["id"] ?? "", offset: row.getBoundingClientRect().top - top };
+    const isHeadSeen = (this.#anchor?.offset ?? 0) >= 0 && row?.previousElementSibling?.matches(".conversation");
+    topMessage.value = this.#anchor === null || isHeadSeen === true ? null : Number(this.#anchor.id);
     this.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
     if (document.hidden || !document.hasFocus() || !mayRead(this.terms)) return;
     if (matcherFor(this.terms, myId.peek()) === null) return;
