@@ -32,6 +32,7 @@ export class Campaign {
   #failed = 0;
   #commands = 0;
   #events = 0;
+  #eventsCompared = 0;
   #facts = 0;
   #reads = 0;
   #crashes = 0;
@@ -59,6 +60,7 @@ export class Campaign {
     if (result.problem !== null) this.#failed++;
     this.#commands += result.commands;
     this.#events += result.events;
+    this.#eventsCompared += result.eventsCompared;
     this.#facts += result.factsChecked;
     this.#reads += result.reads;
     this.#crashes += result.crashes;
@@ -87,6 +89,7 @@ export class Campaign {
     return {
       commands: this.#commands,
       events: this.#events,
+      eventsCompared: this.#eventsCompared,
       facts: this.#facts,
       reads: this.#reads,
       crashes: this.#crashes,
@@ -101,7 +104,7 @@ export class Campaign {
     return [
       `${this.#runs} runs, ${this.#failed} failed; ${this.#commands} commands in ${Math.round(this.#ms / 1000)} s`,
       `(${perSecond} a second, ${perCpuSecond} a second of CPU), ${this.#crashes} crashes and restarts,`,
-      `${this.#events} events read, ${this.#facts} facts and ${this.#reads} reads compared`,
+      `${this.#events} events read, ${this.#eventsCompared} of them by states that were compared, ${this.#facts} facts and ${this.#reads} reads compared`,
       `\nfaults: ${list(this.#faults)}\nanswers: ${list(this.#answers)}`,
       `\nnever occurred: ${this.missing.join(", ") || "nothing"}`,
     ].join(" ");

@@ -22,6 +22,7 @@ export class ClientPool {
   readonly #registering = new Set<VirtualClient>();
   #queues = 0;
   #received = 0;
+  #compared = 0;
 
   constructor(tools: ClientPoolTools) {
     this.#tools = tools;
@@ -30,6 +31,11 @@ export class ClientPool {
   /** Number of events received by all clients. */
   get received(): number {
     return this.#received + this.#clients.reduce((sum, { received }) => sum + received, 0);
+  }
+
+  /** Number of events whose effect on a client's state was compared with a fresh state. */
+  get compared(): number {
+    return this.#compared + this.#clients.reduce((sum, { compared }) => sum + compared, 0);
   }
 
   /** The clients to whom events are pushed, with the number of the connection. */
@@ -84,6 +90,7 @@ export class ClientPool {
 
   #leave(client: VirtualClient): void {
     this.#received += client.received;
+    this.#compared += client.compared;
     this.#tools.machine().guard(() => client.cut());
   }
 

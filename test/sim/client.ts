@@ -89,6 +89,9 @@ export class VirtualClient {
   known: KnownState | null = null;
   /** Events that it received. */
   received = 0;
+  /** Those of them whose effect on the known state was compared with a fresh state. */
+  compared = 0;
+  #uncompared = 0;
   /** The queue no longer exists: the client must fetch all state again. */
   isGone = false;
 
@@ -246,6 +249,7 @@ export class VirtualClient {
     if (event.id <= this.#lastEventId) report(`[E1] ${what} after ${this.#lastEventId}`);
     this.#lastEventId = event.id;
     this.known?.apply(event);
+    if (this.known !== null) this.#uncompared++;
     if (volatileTypes.has(event.type)) return;
     const committed = audience.eventOf(event.id);
     const isOnDisk = committed !== null && (sentAs[event.type] ?? event.type) === committed.type;
@@ -288,7 +292,10 @@ export class VirtualClient {
       }
     }
     this.#expected.clear();
-    const difference = this.isGone ? null : (this.known?.difference(realm, this.#world.replica) ?? null);
+    if (this.isGone || this.known === null) return;
+    const difference = this.known.difference(realm, this.#world.replica);
+    this.compared += this.#uncompared;
+    this.#uncompared = 0;
     if (difference !== null) this.#world.report(`[E2] on ${this.queueId} of ${this.userId} ${difference}`);
   }
 

@@ -28,9 +28,10 @@ t.test("[M1, M2, M3, M5, M6, M7, M8, M9, E1, E2, S1, D25] random days with crash
   if (runsMax >= runsForAll) {
     t.strictSame(campaign.missing, [], "every type of command and every kind of fault occurred");
   }
-  const { commands, events, facts, crashes } = campaign.totals;
+  const { commands, events, eventsCompared, facts, crashes } = campaign.totals;
   const runs = Math.min(runsMax, runs_min);
   t.ok(Math.min(commands, events, facts) > 600 * runs && crashes > 4 * runs, "the days were not empty");
+  t.ok(eventsCompared > 600 * runs, `states were compared after ${eventsCompared} events`);
   t.ok((campaign.answers.get("ok") ?? 0) > commands / 4, "many requests succeeded");
 });
 

@@ -42,6 +42,7 @@ export interface RunResult {
   /** Requests and the server's own commands. */
   readonly commands: number;
   readonly events: number;
+  readonly eventsCompared: number;
   readonly factsChecked: number;
   /** Number of compared GET /messages. */
   readonly reads: number;
@@ -208,6 +209,7 @@ export class Simulation {
       step: this.#step,
       commands: this.#sent,
       events: this.#clientPool.received,
+      eventsCompared: this.#clientPool.compared,
       factsChecked: this.#auditor.facts.checked,
       reads: this.#reads.count,
       crashes: this.#crashes,
