@@ -20,7 +20,8 @@ export async function* readPolls(
     try {
       const answer = await sendRequest(settings, {
         operation: "GET /events",
-        params: { queue_id: from.queueId, last_event_id: lastEventId },
+        // The first answer says at once that the queue is there.
+        params: { queue_id: from.queueId, last_event_id: lastEventId, ...(wasLive ? {} : { dont_block: true }) },
         idempotencyKey: null,
         file: null,
         timeoutMs: pollTimeoutMs,
