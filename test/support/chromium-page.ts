@@ -12,6 +12,9 @@ await ensureWebBuilt();
 /** The password of the accounts that tests create. */
 const password = "correct horse battery";
 
+/** How long a test waits for the page. */
+const patienceMs = 20_000;
+
 export async function startChromium(t: Teardown): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
@@ -38,7 +41,7 @@ export interface OpenPage {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(patienceMs);
   const complaints: string[] = [];
   const requests: string[] = [];
   page.on("console", (message) => {
@@ -57,6 +60,14 @@ export async function logIn(page: Page, url: string, person: Client, fragment = 
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.locator(".app").waitFor();
+}
+
+/** Resolves when an expression is true in the page, whose policy forbids Playwright's own way to wait for one. */
+export async function until(page: Page, expression: string): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  while ((await page.evaluate(`Boolean(${expression})`)) !== true) {
+    if (performance.now() > giveUpAt) throw new Error(`this did not become true: ${expression}`);
+  }
 }
 
 /** What the messages of the list say, in order. */

@@ -100,3 +100,48 @@ t.test(
     t.strictSame(await textsOf(page), ["Who is in for soup?", "over HTTP", "by a poll"]);
   },
 );
+
+t.test(
+  "[D25, web.md, Sending] an answer that is lost with its socket does not send a message twice",
+  { skip },
+  async (t) => {
+    const { page, server, ann } = await open(t);
+    let ref = "";
+    let isLost = false;
+    await page.routeWebSocket(/events\/ws/, (socket) => {
+      const upstream = socket.connectToServer();
+      socket.onMessage((text) => {
+        const frame = JSON.parse(String(text)) as { method?: string; path?: string; ref?: string };
+        if (frame.method === "POST" && frame.path === "/messages") ref = frame.ref ?? "";
+        upstream.send(text);
+      });
+      upstream.onMessage((text) => {
+        const isAnswer = ref !== "" && (JSON.parse(String(text)) as { ref?: string }).ref === ref;
+        if (isLost || !isAnswer) {
+          socket.send(text);
+          return;
+        }
+        isLost = true;
+        socket.close();
+        upstream.close();
+      });
+    });
+    await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
+    await page.locator("#compose-text").waitFor();
+    await write(page, "only once");
+    await page.locator(".feed .message[data-id] .rendered", { hasText: "only once" }).waitFor();
+    await page.locator(".message.pending").waitFor({ state: "detached" });
+    t.ok(isLost);
+    t.strictSame(await textsOf(page), ["Who is in for soup?", "only once"]);
+    const { body } = await ann.get("/messages", {
+      anchor: "newest",
+      num_before: 9,
+      num_after: 0,
+      apply_markdown: false,
+    });
+    t.strictSame(
+      body.messages.map(({ content }: { content: string }) => content),
+      ["Who is in for soup?", "only once"],
+    );
+  },
+);

@@ -1,6 +1,9 @@
 /** A first day at the page by keyboard alone, and messages that try to do what messages must not. */
+import fc from "fast-check";
 import t from "tap";
 import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { hostileText } from "../support/hostile-content.ts";
+import { seedOf } from "../support/seed.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
@@ -86,6 +89,10 @@ t.test("[web.md] hostile messages run no script, load nothing, and cause no erro
   const server = await startTestServer(t);
   const { ann, ben } = await readAll(server);
   for (const content of hostile) await ben.say("general", "hostile", content);
+  for (const content of fc.sample(hostileText, { numRuns: 40, seed: seedOf(t) })) {
+    // Some are no messages: empty ones, halves of characters.
+    await ben.post("/messages", { type: "channel", to: "general", topic: "hostile", content: `x ${content}` });
+  }
   const browser = await startChromium(t);
   const { page, complaints, requests } = await openPage(browser);
   await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/hostile");

@@ -1,6 +1,7 @@
 /** An invitation in a browser: from the link into the page, and what a link that does not work says. */
 import t from "tap";
-import { browserObstacle, openPage, startChromium } from "../support/chromium-page.ts";
+import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { outboxMails } from "../support/mail.ts";
 import { startTestServer } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
@@ -43,6 +44,33 @@ t.test(
     );
   },
 );
+
+t.test("[D197] an invitation by email is sent from the page, and its link works once", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
+  const browser = await startChromium(t);
+  const { page } = await openPage(browser);
+  await logIn(page, server.url, ann, "#organization/invitations");
+  await page.getByLabel("Email addresses").fill("dora@example.com");
+  await page.getByRole("button", { name: "Send invitations" }).click();
+  await page.getByText("The invitations are on their way.").waitFor();
+  await page.getByText("dora@example.com").waitFor();
+  // The other one tells Ann that she has logged in.
+  const texts = (await outboxMails(server.dataDir, 2)).map(({ email }) => email.text ?? "");
+  const link = /^http\S+\/join\/\S+$/m.exec(texts.join("\n"))?.[0] ?? "";
+  const path = new URL(link).pathname;
+  const other = await openPage(browser);
+  await other.page.goto(`${server.url}${path}`);
+  await other.page.getByLabel("Your name").fill("Dora Diaz");
+  await other.page.getByLabel("Password").fill("correct horse battery");
+  await other.page.getByRole("button", { name: "Join" }).click();
+  await other.page.getByRole("heading", { name: "Inbox" }).waitFor();
+  const late = await openPage(browser);
+  await late.page.goto(`${server.url}${path}`);
+  await late.page.getByText("This invitation has been used already.").waitFor();
+  t.strictSame(other.complaints, []);
+});
 
 t.test("[D197] a link that is not valid says why, and offers the login", { skip }, async (t) => {
   const server = await startTestServer(t);

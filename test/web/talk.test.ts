@@ -11,7 +11,7 @@ import {
 } from "../support/chromium-page.ts";
 import { Client } from "../support/client.ts";
 import { freePort, startProgram } from "../support/process.ts";
-import { temporaryFolder } from "../support/server.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
 
@@ -73,4 +73,33 @@ t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lo
       .waitFor();
     t.strictSame(await textsOf(page), said, "and after a reload");
   }
+});
+
+t.test("[E2, web.md, Events] after a gap the page has everything, and stays where it is", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const ben = await server.person("Ben Bright");
+  const ids: number[] = [];
+  for (let index = 1; index <= 80; index++) ids.push(await ben.say("general", "gap", `message ${index}`));
+  await ann.post("/mark_all_as_read");
+  const browser = await startChromium(t);
+  const { page } = await openPage(browser);
+  const queues: string[] = [];
+  page.on("response", async (response) => {
+    if (response.url().endsWith("/api/v1/register")) queues.push((await response.json()).queue_id);
+  });
+  await logIn(page, server.url, ann, `#narrow/channel/1-general/topic/gap/near/${ids[40]}`);
+  const anchor = page.locator(`.feed [data-id="${ids[40]}"]`);
+  await anchor.waitFor();
+  const before = await anchor.boundingBox();
+  await ben.say("general", "gap", "before the gap");
+  await page.locator(".feed .message[data-id]", { hasText: "before the gap" }).waitFor();
+  await ann.delete("/events", { queue_id: queues[0] ?? "" });
+  await ben.say("general", "gap", "after the gap");
+  await page.locator(".feed .message[data-id]", { hasText: "after the gap" }).waitFor();
+  const after = await anchor.boundingBox();
+  t.equal(queues.length, 2, "it has registered again");
+  t.ok(Math.abs((after?.y ?? 0) - (before?.y ?? -100)) < 3, "the list has not moved");
+  const texts = await textsOf(page);
+  t.equal(new Set(texts).size, texts.length, "nothing is there twice");
 });

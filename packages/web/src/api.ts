@@ -3,7 +3,10 @@ import { ApiError, ConnectionError, connectSession } from "../../client/src/brow
 
 export { ApiError, ConnectionError };
 
-export const client = connectSession(location.origin, { callsOverSocket: true });
+/** A person does not wait longer for a call that gets no answer; what they typed stays, and they can try again. */
+const retryMs = 10_000;
+
+export const client = connectSession(location.origin, { callsOverSocket: true, retryMs });
 
 /** What went wrong, in words for a person. */
 export function explain(error: unknown): string {

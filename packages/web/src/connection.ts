@@ -6,6 +6,7 @@ import { batch } from "@preact/signals";
 import { type EventStream, type Events, SocketClosedError } from "../../client/src/exports.ts";
 import { chatStateOf } from "../../client/src/state/index.ts";
 import { ApiError, client, explain, isLoggedOut } from "./api.ts";
+import { checkBuild } from "./build-watch.ts";
 import { noteTyping } from "./live.ts";
 import { replacePlace } from "./navigation.ts";
 import { notify } from "./notifications.ts";
@@ -58,6 +59,7 @@ function receive(event: Events[keyof Events]): void {
   });
   if (event.type === "message") notify(event);
   if (event.type === "update_message") followMove(event);
+  if (event.type === "restart") checkBuild();
   if (event.type === "realm" && event.op === "deactivated") endSession("This organization has been deactivated.");
 }
 

@@ -1,8 +1,8 @@
 /** Marks messages as read: at once on the page, and in batches at the server. */
-import { client } from "./api.ts";
+import { ConnectionError, client } from "./api.ts";
 import { complain } from "./notices.ts";
 import type { Term } from "./state/narrow.ts";
-import { applyToStore, unread, unreadIds } from "./store.ts";
+import { applyToStore, connection, unread, unreadIds } from "./store.ts";
 
 const batchMs = 400;
 /** A request of this many ids is far below the limit of a body. */
@@ -27,22 +27,33 @@ export function markSeen(ids: readonly number[]): void {
     messages: fresh,
     all: false,
   });
+  wait();
+}
+
+function wait(): void {
   if (!isTimed) setTimeout(flush, batchMs);
   isTimed = true;
 }
 
 async function flush(): Promise<void> {
   isTimed = false;
+  // What was read offline is marked when the server is back.
+  if (connection.peek().state !== "live") {
+    wait();
+    return;
+  }
   const ids = [...waiting].slice(0, batchIdsMax);
   for (const id of ids) waiting.delete(id);
-  if (waiting.size > 0) {
-    isTimed = true;
-    setTimeout(flush, batchMs);
-  }
+  if (waiting.size > 0) wait();
   try {
     await client.call("POST /messages/flags", { flag: "read", op: "add", messages: ids });
   } catch (error) {
-    complain("The messages were not marked as read", error);
+    if (!(error instanceof ConnectionError)) {
+      complain("The messages were not marked as read", error);
+      return;
+    }
+    for (const id of ids) waiting.add(id);
+    wait();
   }
 }
 

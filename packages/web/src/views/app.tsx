@@ -1,8 +1,9 @@
 /** The whole page: log in, or the three columns with what is open over them. */
 import type { ComponentType } from "preact";
 import { channelKey, directKey } from "../../../client/src/state/index.ts";
+import { isOutdated } from "../build-watch.ts";
 import { ComposeBox } from "../compose/compose-box.tsx";
-import { destinationOf, isComposeOpen } from "../compose/compose-state.ts";
+import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
 import { reconnect } from "../connection.ts";
 import { shortcuts } from "../keyboard.ts";
 import { dropNotice, notices } from "../notices.ts";
@@ -12,6 +13,7 @@ import { chat, connection, minute, myId, nameOf, place, typists } from "../store
 import { FeedHead } from "./conversation-head.tsx";
 import { Drafts, ScheduledMessages } from "./drafts.tsx";
 import { Feed } from "./feed.tsx";
+import { Icon } from "./icon.tsx";
 import { ImageViewer } from "./image-viewer.tsx";
 import { Inbox, RecentConversations } from "./inbox.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
@@ -56,6 +58,18 @@ const pages: Readonly<Record<"inbox" | "recent" | "drafts" | "scheduled", Compon
   scheduled: ScheduledMessages,
 };
 
+/** Where no conversation is open. */
+function Compose() {
+  if (isComposeOpen.value) return <ComposeBox />;
+  return (
+    <div class="compose-start">
+      <button type="button" onClick={() => openCompose()}>
+        <Icon name="draft" size={16} /> Write a message <kbd>c</kbd>
+      </button>
+    </div>
+  );
+}
+
 function Middle({ now }: { readonly now: Place }) {
   if (now.kind === "narrow") {
     const isWritable = isConversation(now.terms) || (now.terms.length === 1 && destinationOf(now) !== null);
@@ -64,7 +78,7 @@ function Middle({ now }: { readonly now: Place }) {
         <FeedHead target={now} />
         <Feed key={narrowKey(now.terms)} target={now} />
         <Typing />
-        {isWritable || isComposeOpen.value ? <ComposeBox /> : null}
+        {isWritable ? <ComposeBox /> : <Compose />}
       </>
     );
   }
@@ -73,14 +87,23 @@ function Middle({ now }: { readonly now: Place }) {
   return (
     <>
       <Page />
-      {isComposeOpen.value ? <ComposeBox /> : null}
+      <Compose />
     </>
   );
 }
 
 function ConnectionBar() {
   const { value } = connection;
-  if (value.state !== "offline") return null;
+  if (value.state !== "offline") {
+    return isOutdated.value ? (
+      <div class="connection" role="status">
+        <span>The server has another version of this page. What you are writing stays when you reload it.</span>
+        <button type="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </div>
+    ) : null;
+  }
   return (
     <div class="connection" role="status">
       <span>No connection. You can read what is here; nothing is sent until the server is back.</span>

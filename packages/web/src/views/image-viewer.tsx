@@ -13,10 +13,19 @@ export function openImage(next: Shown): void {
   shown.value = next;
 }
 
+function nameIn(href: string): string {
+  const last = href.split("/").at(-1) ?? "";
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
 export function ImageViewer() {
   const { value } = shown;
   if (value === null) return null;
-  const name = decodeURIComponent(value.href.split("/").at(-1) ?? "Picture");
+  const name = nameIn(value.href);
   const close = () => {
     shown.value = null;
   };

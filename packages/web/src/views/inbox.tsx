@@ -4,7 +4,6 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { conversationKey } from "../../../client/src/state/index.ts";
 import { conversationOf, isResolved, markTopicRead, shownTopic } from "../actions.ts";
 import { client, explain } from "../api.ts";
-import { openCompose } from "../compose/compose-state.ts";
 import { prefetch } from "../fetching.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
@@ -109,11 +108,7 @@ export function Inbox() {
             <div class="empty">
               <p class="empty-title">You have read everything.</p>
               <p>
-                Look at <a href={hrefOf({ kind: "recent" })}>recent conversations</a>, or{" "}
-                <button type="button" class="text-button" onClick={() => openCompose()}>
-                  write a message
-                </button>{" "}
-                <kbd>c</kbd>
+                Look at <a href={hrefOf({ kind: "recent" })}>recent conversations</a>, or write a message.
               </p>
             </div>
           ) : null}
@@ -252,7 +247,7 @@ export function RecentConversations() {
             );
           })}
         </ul>
-        {fetched !== null && all.length === 0 ? <p class="empty">Nothing was said yet. Press c to write.</p> : null}
+        {fetched !== null && all.length === 0 ? <p class="empty">Nothing was said yet.</p> : null}
       </div>
     </>
   );

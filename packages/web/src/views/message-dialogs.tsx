@@ -6,7 +6,7 @@ import { client, explain } from "../api.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { topicNarrow } from "../state/narrow.ts";
-import { channelName, channels, chat, nameOf, subscriptions, topicLabel } from "../store.ts";
+import { channelName, channels, chat, nameOf, topicLabel } from "../store.ts";
 import { fullTime } from "../time.ts";
 import { lazyEmojiPicker as EmojiPicker } from "./emoji-picker-loader.tsx";
 import { Avatar, Dialog, Html, Problem } from "./parts.tsx";
@@ -54,6 +54,9 @@ function Move({ message, onClose }: Props) {
   const [mode, setMode] = useState<Mode>("change_all");
   const [isNoted, setNoted] = useState(true);
   const [problem, setProblem] = useState<string | null>(null);
+  const targets = [...channels.value.values()]
+    .filter(({ stream_id: id, is_archived: isArchived }) => !isArchived || id === channelId)
+    .sort((a, b) => a.name.localeCompare(b.name));
   const move = async (event: Event) => {
     event.preventDefault();
     try {
@@ -78,14 +81,11 @@ function Move({ message, onClose }: Props) {
         <label>
           Channel
           <select value={channelId} onChange={(event) => setChannelId(Number(event.currentTarget.value))}>
-            {subscriptions.value.map(({ stream_id: id, name }) => (
+            {targets.map(({ stream_id: id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
             ))}
-            {subscriptions.value.some(({ stream_id: id }) => id === channelId) ? null : (
-              <option value={channelId}>{channels.value.get(channelId)?.name}</option>
-            )}
           </select>
         </label>
         <label>

@@ -190,8 +190,8 @@ export const MessageRow = memo((props: Props) => {
         >
           {message.flags.includes("starred") ? "★" : "☆"}
         </button>
+        {isActive ? <Actions message={message} terms={terms} /> : null}
       </div>
-      {isActive ? <Actions message={message} terms={terms} /> : null}
     </article>
   );
 });

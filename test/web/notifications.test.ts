@@ -1,0 +1,66 @@
+/** What a person learns of messages while they look elsewhere: desktop notifications, the title, the live region. */
+import t, { type Test } from "tap";
+import { browserObstacle, logIn, openPage, startChromium, until } from "../support/chromium-page.ts";
+import { startTestServer } from "../support/server.ts";
+
+const skip = browserObstacle() ?? false;
+
+/** A window that is in the background, and a system that keeps the notifications that it was given. */
+const elsewhere = `
+  window.isAway = true;
+  window.given = [];
+  Object.defineProperty(document, "hidden", { get: () => window.isAway });
+  const Native = window.Notification;
+  window.Notification = class extends EventTarget {
+    static get permission() { return Native.permission; }
+    static requestPermission() { return Native.requestPermission(); }
+    constructor(title, options) { super(); window.given.push({ title, body: options.body, shown: this }); }
+    close() {}
+  };
+`;
+
+async function open(t: Test) {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const ben = await server.person("Ben Bright");
+  const browser = await startChromium(t);
+  const { page, complaints } = await openPage(browser);
+  await page.context().grantPermissions(["notifications"]);
+  await page.addInitScript(elsewhere);
+  await logIn(page, server.url, ann);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  const given = () => page.evaluate("window.given.map(({ title, body }) => [title, body])");
+  return { server, page, complaints, ann, ben, given };
+}
+
+t.test("[web.md] a window in the background notifies of direct messages and mentions", { skip }, async (t) => {
+  const { page, complaints, ann, ben, given } = await open(t);
+  await ben.say("general", "lunch", "Nothing for anybody");
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Do you have **ten** minutes?" });
+  await ben.say("general", "lunch", "Is @**Ann Ames** there? <b>x</b>");
+  await until(page, "window.given.length === 2");
+  t.strictSame(await given(), [
+    ["Ben Bright", "Do you have ten minutes?"],
+    ["Ben Bright (#general > lunch)", "Is @Ann Ames there? <b>x</b>"],
+  ]);
+  await page.evaluate(`window.given[1].shown.dispatchEvent(new Event("click"))`);
+  await page.locator(".feed .message[data-id]", { hasText: "there?" }).waitFor();
+  t.match(page.url(), /#narrow\/channel\/1-general\/topic\/lunch/, "a click leads to the message");
+  await page.evaluate(`(window.isAway = false, document.dispatchEvent(new Event("visibilitychange")))`);
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Seen?" });
+  await until(page, `document.title.startsWith("(2) ")`);
+  t.equal(((await given()) as unknown[]).length, 2, "somebody who looks needs no notification");
+  t.strictSame(complaints, []);
+});
+
+t.test("[web.md] the title counts what is unread, and forgets what was read elsewhere", { skip }, async (t) => {
+  const { page, ann, ben } = await open(t);
+  const { body } = await ben.post("/messages", { type: "direct", to: [ann.userId], content: "one" });
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "two" });
+  await until(page, `document.title.startsWith("(2) ")`);
+  await ann.post("/messages/flags", { messages: [body.id], op: "add", flag: "read" });
+  await until(page, `document.title.startsWith("(1) ")`);
+  await ann.post("/mark_all_as_read");
+  await until(page, `!document.title.startsWith("(")`);
+  t.pass("the title is the organization's name again");
+});
