@@ -8,7 +8,7 @@ import { watchTime } from "./live.ts";
 import { watchAddress } from "./navigation.ts";
 import { watchTitle } from "./notifications.ts";
 import { settleBy } from "./pending.ts";
-import { forgetKeptUnread } from "./reading.ts";
+import { forgetKeptUnread, forgetMarks } from "./reading.ts";
 import { readSession, session } from "./session.ts";
 import { noMessages } from "./state/message-lists.ts";
 import { chat, messages, place } from "./store.ts";
@@ -58,6 +58,7 @@ effect(() => {
     // Another person sees nothing of the one before.
     chat.value = null;
     messages.value = noMessages;
+    forgetMarks();
   }
   connect().catch(() => undefined);
 });

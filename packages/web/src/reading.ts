@@ -43,6 +43,7 @@ async function flush(): Promise<void> {
     return;
   }
   const ids = [...waiting].slice(0, batchIdsMax);
+  if (ids.length === 0) return;
   for (const id of ids) waiting.delete(id);
   if (waiting.size > 0) wait();
   try {
@@ -72,6 +73,12 @@ export async function markUnreadFrom(id: number, terms: readonly Term[]): Promis
   keptUnread.add(id);
   if (keptUnread.size > 20_000) keptUnread.clear();
   if (answer.updated_count === 0) return;
+}
+
+/** Another person has read nothing of it. */
+export function forgetMarks(): void {
+  waiting.clear();
+  keptUnread.clear();
 }
 
 /** Looking at a place again reads it. */
