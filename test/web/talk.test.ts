@@ -15,6 +15,9 @@ import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
 
+/** The client waits up to 30 seconds between two attempts (packages/client/README.md). */
+const reconnectMsMax = 45_000;
+
 async function personAt(owner: Client, url: string, name: string): Promise<Client> {
   const email = `${name.toLowerCase()}@example.com`;
   const password = "correct horse battery";
@@ -59,7 +62,8 @@ t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lo
     await ben?.getByText("You are offline.").waitFor();
     t.equal(await ben?.locator("#compose-text").inputValue(), `written offline ${round}`, "the text stays");
     server = await startProgram(t, dataDir, { PORT });
-    for (const { page } of pages) await page.getByText("No connection.").waitFor({ state: "detached" });
+    const back = { state: "detached", timeout: reconnectMsMax } as const;
+    for (const { page } of pages) await page.getByText("No connection.").waitFor(back);
     await ben?.locator("#compose-text").press("Control+Enter");
     said.push(`written offline ${round}`);
     await isThere(`written offline ${round}`);
