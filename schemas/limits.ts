@@ -51,7 +51,10 @@ relate(
   limits.sockets_unauthenticated_max * limits.ws_frame_bytes_hard_max <= limits.requests_in_flight_bytes_max,
   "frames of unauthenticated sockets use no more memory than requests may",
 );
-relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
+relate(
+  limits.store_ballast_bytes > limits.journal_unflushed_bytes_max + limits.journal_segment_bytes,
+  "what was accepted before the disk filled up still fits: with the ballast goes the last room for one turn (M5)",
+);
 relate(
   5 * limits.visibility_subscribers_max + 50 * limits.visibility_pairs_max < limits.turn_bytes_max,
   "events about newly visible private channels fit into a turn",

@@ -7,7 +7,7 @@ export const commonLimits = {
   /** Nesting depth of arrays and objects in JSON from outside; operations need four. */
   json_nesting_max: 64,
   header_value_bytes_max: 1024,
-  /** Authorization headers of verified credentials that a realm remembers: about 20,000. */
+  /** Authorization headers of verified credentials that the process remembers, about 20,000; as much for cookies. */
   credentials_remembered_bytes_max: 8 * 1024 * 1024,
   /** Added per header to its length. */
   credentials_remembered_overhead_bytes: 320,
@@ -58,6 +58,12 @@ export const commonLimits = {
   turns_without_background_max: 3,
   /** Beyond this, turns wait for the journal's flush. */
   journal_unflushed_bytes_max: 32 * 1024 * 1024,
+  /** Beyond this, turns wait for the journal: events that leave when they are durable, as readers get them. */
+  gate_bytes_max: 64 * 1024 * 1024,
+  /** What waited at the gate leaves for at most this long, and one piece more, before others get their turn. */
+  gate_pass_ms_max: 5,
+  /** Sockets of one such piece. */
+  gate_piece_sockets: 250,
   /** Beyond this, turns wait for the stores: memory of the rows and records that these do not have yet. */
   overlay_bytes_max: 64 * 1024 * 1024,
   /** How many rows that the stores have are dropped from memory at a time. */
@@ -106,7 +112,7 @@ export const commonLimits = {
   /** Damaged rows that the log reports, each once. */
   damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,
-  store_ballast_bytes: 32 * 1024 * 1024,
+  store_ballast_bytes: 40 * 1024 * 1024,
   /** Released if less than this is free at start: starting writes a few pages. */
   store_start_reserve_bytes: 4 * 1024 * 1024,
   /** How soon a server without writes notices that its data folder was taken over, removed or replaced. */

@@ -1,7 +1,7 @@
 /**
  * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
- * continue. A ballast file, larger than the largest turn, is deleted when space gets critical, so that a turn that was
- * already decided still fits. Only a start deletes the smaller reserve: even on a full disk it must write a few pages
+ * continue. A ballast file is deleted when space gets critical: the turns that were accepted before still fit into the
+ * journal (schemas/limits.ts). Only a start deletes the smaller reserve: even on a full disk it must write a few pages
  * before it can serve reads.
  */
 import {
