@@ -39,7 +39,7 @@ export class RememberedCredentials {
 
   /** @param header the Authorization header, or "" */
   authenticate(view: View, header: string): Credentials {
-    const known = this.#headers.get(view, header);
+    const known = this.#headers.get(header);
     if (known !== undefined && view.realm.deactivatedAt === null) {
       const { credentials, key } = known;
       const { caller } = credentials;
@@ -48,16 +48,16 @@ export class RememberedCredentials {
     return this.#verify(view, header);
   }
 
-  /** Number of headers that are remembered for a realm. */
-  count(view: View): number {
-    return this.#headers.count(view);
+  /** Number of headers that are remembered. */
+  get count(): number {
+    return this.#headers.count;
   }
 
   #verify(view: View, header: string): Credentials {
     const credentials = authenticate(view, header);
     const key = "caller" in credentials ? view.apiKey(credentials.keyHash) : undefined;
-    if (!("caller" in credentials) || key === undefined) this.#headers.delete(view, header);
-    else this.#headers.set(view, header, { credentials, key });
+    if (!("caller" in credentials) || key === undefined) this.#headers.delete(header);
+    else this.#headers.set(header, { credentials, key });
     return credentials;
   }
 }

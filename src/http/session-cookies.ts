@@ -89,7 +89,7 @@ export class SessionCookies {
 
   /** The same for a request that is known to come from the server's own page. */
   verify(view: View, { cookie, host }: Pick<CookieRequest, "cookie" | "host">, isSecure: boolean): Credentials | null {
-    const known = this.#headers.get(view, cookie);
+    const known = this.#headers.get(cookie);
     if (known !== undefined && known.isSecure === isSecure && view.realm.deactivatedAt === null) {
       const { credentials, session } = known;
       const { caller } = credentials;
@@ -106,13 +106,13 @@ export class SessionCookies {
   ): Credentials {
     const session = view.session(hashApiKey(token));
     const caller = session === undefined ? undefined : view.users.get(session.userId);
-    this.#headers.delete(view, cookie);
+    this.#headers.delete(cookie);
     if (session === undefined || caller === undefined) return refuse.notLoggedIn();
     if (session.host !== host || sessionEnd(session) <= view.now) return refuse.notLoggedIn();
     if (view.realm.deactivatedAt !== null) return refuse.realmDeactivated();
     if (!caller.isActive) return refuse.userDeactivated();
     const credentials = { caller, keyHash: session.hash, isSession: true };
-    this.#headers.set(view, cookie, { credentials, session, isSecure });
+    this.#headers.set(cookie, { credentials, session, isSecure });
     return credentials;
   }
 }

@@ -91,24 +91,27 @@ function identity({ account, userId }: Client) {
   return { email: account?.email ?? "", key: account?.key ?? "", userId };
 }
 
-t.test("[S3] remembered headers are bounded in bytes, and the least recently used one goes first", async (t) => {
-  const server = await startTestServer(t);
-  const { view } = realmOf(server);
-  const header = server.owner.authorization;
-  // Spaces before the credentials do not count (RFC 9110), so there are many headers with the same credentials.
-  const spaced = (count: number) => header.replace(" ", " ".repeat(count));
-  const each = header.length + 4 + limits.credentials_remembered_overhead_bytes;
-  const remembered = new RememberedCredentials(3 * each);
-  for (const count of [1, 2, 3]) remembered.authenticate(view, spaced(count));
-  t.equal(remembered.count(view), 3);
-  remembered.authenticate(view, spaced(1));
-  remembered.authenticate(view, spaced(4));
-  t.equal(remembered.count(view), 3);
-  t.match(remembered.authenticate(view, spaced(2)), { caller: { id: server.owner.userId } });
-  t.equal(remembered.count(view), 3);
-  remembered.authenticate(view, "Basic nonsense");
-  t.equal(remembered.count(view), 3, "invalid credentials are not remembered");
-});
+t.test(
+  "[S3] remembered headers are bounded in bytes, for all organizations together, and the least recently used one goes first",
+  async (t) => {
+    const server = await startTestServer(t);
+    const { view } = realmOf(server);
+    const header = server.owner.authorization;
+    // Spaces before the credentials do not count (RFC 9110), so there are many headers with the same credentials.
+    const spaced = (count: number) => header.replace(" ", " ".repeat(count));
+    const each = header.length + 4 + limits.credentials_remembered_overhead_bytes;
+    const remembered = new RememberedCredentials(3 * each);
+    for (const count of [1, 2, 3]) remembered.authenticate(view, spaced(count));
+    t.equal(remembered.count, 3);
+    remembered.authenticate(view, spaced(1));
+    remembered.authenticate(view, spaced(4));
+    t.equal(remembered.count, 3);
+    t.match(remembered.authenticate(view, spaced(2)), { caller: { id: server.owner.userId } });
+    t.equal(remembered.count, 3);
+    remembered.authenticate(view, "Basic nonsense");
+    t.equal(remembered.count, 3, "invalid credentials are not remembered");
+  },
+);
 
 t.test("[S1] an organization does not accept what another one remembers", async (t) => {
   const [one, other] = [await startTestServer(t), await startTestServer(t)];
@@ -116,4 +119,5 @@ t.test("[S1] an organization does not accept what another one remembers", async 
   const { authorization } = one.owner;
   t.match(remembered.authenticate(realmOf(one).view, authorization), { caller: {} });
   t.match(remembered.authenticate(realmOf(other).view, authorization), { code: "INVALID_API_KEY" });
+  t.equal(remembered.count, 0, "what counts nowhere is dropped");
 });
