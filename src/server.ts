@@ -84,7 +84,7 @@ export interface ServerTools {
   readonly clock?: Clock;
   /** The folder of the built web page, if it is elsewhere than the build leaves it. */
   readonly webFolder?: string;
-  /** Ends the process when a commit failed (M5) or the data folder was lost to another owner. Must not return. */
+  /** Ends the process when a write to the journal or a store failed (M5) or the data folder was lost to another owner. Must not return. */
   readonly die: (error: unknown) => never;
   /** Whether the operator has asked the process to stop, while it waits in a cluster. */
   readonly hasStopped?: () => boolean;
@@ -249,7 +249,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const url = () => siteUrl(config, port);
   const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
   const { host, hubOf, siteOf, durability } = realms;
-  const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
+  const endWatch = watchData(clock, () => [root, durability, ...host.openRealms], tools.die);
   const { http, sockets, requests, unsent } = createTransports(config, {
     app: member === null ? context.app : forwardingApp(config, { ...context, member, url }),
     nodeKey: member === null ? null : () => member.key,

@@ -70,6 +70,9 @@ export class ClusterDurability implements Durability {
     return () => true;
   }
 
+  /** The stream refuses what an earlier owner appends, and the lease ends its reads. */
+  assertOwned(): void {}
+
   async close(): Promise<void> {
     for (const realm of this.#realms.values()) await realm.close();
     await this.#thread.end();

@@ -35,6 +35,8 @@ export interface Durability {
   adopt(realm: RealmTables): DurableTables;
   /** @returns whether the archive, if there is one, has everything that was written before this call */
   archiveMark(): () => boolean;
+  /** @throws OwnershipLost when another process writes the journal by now, or its folder was removed or replaced */
+  assertOwned(): void;
   /** Resolves when everything is in the stores. Every realm must be closed by then. */
   close(): Promise<void>;
 }
@@ -47,5 +49,6 @@ export const offline: Durability = {
   lag: { unflushedBytes: 0, uncheckpointedBytes: 0 },
   adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
   archiveMark: () => () => true,
+  assertOwned: () => undefined,
   close: () => Promise.resolve(),
 };

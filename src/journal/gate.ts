@@ -2,8 +2,10 @@
  * The gate of a realm: what shows a turn leaves when the turn's record is durable (M1, M9). Memory is ahead of the disk
  * by the turns that are not flushed yet; nothing outside ever is. Answers, frames, emails and webhooks pass it.
  */
+import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import type { Journal, Position } from "./journal.ts";
+import type { MemoryCount } from "./overlay.ts";
 import { Reads } from "./reads.ts";
 
 export interface Gate {
@@ -17,8 +19,9 @@ export interface Gate {
   /**
    * Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order.
    * @param seen what `leave` shows, if that is less
+   * @param bytes memory that `leave` keeps while it waits, if nobody else counts it (S3)
    */
-  pass(leave: () => void, seen?: Position): void;
+  pass(leave: () => void, seen?: Position, bytes?: number): void;
   /** Whether turns may go on. Otherwise commands wait in the queue, because the disk is too far behind. */
   readonly hasRoom: boolean;
   /** Runs `goOn` when there is room again. */
@@ -44,6 +47,7 @@ export function onceDurable(gate: Gate): Promise<void> {
 interface Waiting {
   readonly position: Position;
   readonly leave: () => void;
+  readonly bytes: number;
 }
 
 export interface GatesOptions {
@@ -52,6 +56,11 @@ export interface GatesOptions {
   readonly hasRoom: () => boolean;
   /** Runs `goOn` when they do again. */
   readonly onceRoom: (goOn: () => void) => void;
+  /** Counts the memory of what waits. */
+  readonly memory: MemoryCount;
+  /** What left in several passes has left. */
+  readonly onLeft: () => void;
+  readonly clock: { monotonic(): number; soon(callback: () => void): void };
   /** Something that left threw. Everything behind it still leaves. */
   readonly reportBug: (error: unknown) => void;
   /** Whether anything may leave at all; by default always. What waits then never leaves: the process is about to end. */
@@ -64,6 +73,7 @@ export class Gates {
   #waiting: Waiting[] = [];
   /** How many of them have left in the walk under way. */
   #left = 0;
+  #isGoingOn = false;
   /** Everything that waited for a record up to here has left. */
   #leftUpTo: Position = 0;
 
@@ -85,18 +95,20 @@ export class Gates {
   }
 
   get hasRoom(): boolean {
-    return this.#options.hasRoom();
+    // Turns that come while events are leaving become one, so that a socket gets their events in one write.
+    return !this.#isGoingOn && this.#options.hasRoom();
   }
 
   onceRoom(goOn: () => void): void {
     this.#options.onceRoom(goOn);
   }
 
-  wait(position: Position, leave: () => void): void {
+  wait(waiting: Waiting): void {
+    this.#options.memory.bytes += waiting.bytes;
     const last = this.#waiting.at(-1);
-    if (last === undefined || last.position <= position) this.#waiting.push({ position, leave });
+    if (last === undefined || last.position <= waiting.position) this.#waiting.push(waiting);
     // Its realm has not written since, while others have.
-    else this.#waiting.splice(this.#placeOf(position), 0, { position, leave });
+    else this.#waiting.splice(this.#placeOf(waiting.position), 0, waiting);
   }
 
   /** Behind everything that waits for the same record or an earlier one, and behind what has left in this walk. */
@@ -114,18 +126,39 @@ export class Gates {
   advanced(): void {
     const { durable } = this.#options.journal;
     if (!this.#mayLeave) return;
+    this.#letLeave(durable);
+    const [next] = this.#waiting;
+    const isMore = next !== undefined && next.position <= durable;
+    this.#leftUpTo = isMore ? next.position - 1 : durable;
+    if (isMore) this.#goOnSoon();
+  }
+
+  /** Events for ten thousand sockets take longer than anybody else should wait: the rest leaves in the next passes. */
+  #letLeave(durable: Position): void {
+    const { clock, memory } = this.#options;
+    const end = clock.monotonic() + limits.gate_pass_ms_max;
     // What leaves may let more leave behind it, so the list can grow during the walk.
     for (
       let next = this.#waiting[0];
-      next !== undefined && next.position <= durable;
+      next !== undefined && next.position <= durable && (this.#left === 0 || clock.monotonic() < end);
       next = this.#waiting[this.#left]
     ) {
       this.#left++;
+      memory.bytes -= next.bytes;
       this.#run(next.leave);
     }
     this.#waiting = this.#waiting.slice(this.#left);
     this.#left = 0;
-    this.#leftUpTo = durable;
+  }
+
+  #goOnSoon(): void {
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    this.#options.clock.soon(() => {
+      this.#isGoingOn = false;
+      this.advanced();
+      if (!this.#isGoingOn) this.#options.onLeft();
+    });
   }
 
   #run(work: () => void): void {
@@ -164,9 +197,9 @@ export class RealmGate implements Gate {
     return this.#gates.isOpenFor(position);
   }
 
-  pass(leave: () => void, seen = this.#shown): void {
+  pass(leave: () => void, seen = this.#shown, bytes = 0): void {
     if (this.#gates.isOpenFor(seen)) leave();
-    else this.#gates.wait(seen, leave);
+    else this.#gates.wait({ position: seen, leave, bytes });
   }
 
   get hasRoom(): boolean {

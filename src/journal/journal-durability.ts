@@ -42,6 +42,8 @@ export interface JournalDurabilityOptions {
   readonly startMaker?: StartMaker;
   /** Shared with the other journals of the process, if there are any. */
   readonly room?: Room;
+  /** As of Durability; by default, nobody can take the journal over without its noticing. */
+  readonly assertOwned?: () => void;
   /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
   readonly mayLeave?: () => boolean;
 }
@@ -64,6 +66,9 @@ export class JournalDurability implements Durability {
       journal: options.journal,
       hasRoom: () => this.#hasRoom(),
       onceRoom: (goOn) => this.#room.once(goOn),
+      memory: this.#room.atGates,
+      onLeft: () => this.#room.advanced(),
+      clock: options.clock,
       reportBug: options.reportBug,
       ...(options.mayLeave === undefined ? {} : { mayLeave: options.mayLeave }),
     });
@@ -199,6 +204,10 @@ export class JournalDurability implements Durability {
     const { archive } = this.#options;
     const upTo = this.#journal.appended;
     return () => archive === null || archive.keepsAfter >= upTo;
+  }
+
+  assertOwned(): void {
+    this.#options.assertOwned?.();
   }
 
   /** What was stored before a backup began is in its copy of the stores. */

@@ -5,7 +5,7 @@ import { OwnershipLost } from "../store/path-guard.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import type { Durability } from "./durability.ts";
 import { bytesOf, openFileJournal } from "./file-journal.ts";
-import type { Position } from "./journal.ts";
+import type { JournalLost, Position } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
 import { settle } from "./settle.ts";
@@ -35,7 +35,7 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
   const { journal, recovered } = await openFileJournal({
     folder,
     keepsSettled: (bytes) => archive?.keepsSettled(bytes) ?? false,
-    fatal: (error) => options.fatal(error.reason === "takenOver" ? new OwnershipLost(error.message) : error),
+    fatal: (error) => options.fatal(asOwnership(error)),
     settle: (records) =>
       settle(records, (realmId) => {
         if (isErased(realmId)) return null;
@@ -46,7 +46,18 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
   });
   const isHeld = () => areFilesHeld(folder, options.clock.now());
   const opened = archive?.open(journal.durable, bytesOf(recovered)) ?? null;
-  const durability = new JournalDurability({ ...options, journal, archive: opened, isHeld });
+  const assertOwned = () => {
+    try {
+      journal.assertOwned();
+    } catch (error) {
+      throw asOwnership(error as JournalLost);
+    }
+  };
+  const durability = new JournalDurability({ ...options, journal, archive: opened, isHeld, assertOwned });
   await durability.isReady;
   return durability;
+}
+
+function asOwnership(error: JournalLost): Error {
+  return error.reason === "takenOver" ? new OwnershipLost(error.message) : error;
 }

@@ -27,6 +27,8 @@ const nothing: Lacking = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemo
 export class Room {
   /** Counts the memory of all overlays. */
   readonly overlays: MemoryCount = { bytes: 0 };
+  /** Counts the memory of what waits at the gates of all journals. */
+  readonly atGates: MemoryCount = { bytes: 0 };
   readonly #reportBug: (error: unknown) => void;
   readonly #shares = new Set<RoomShare>();
   #sum: Lacking = nothing;
@@ -58,8 +60,11 @@ export class Room {
 
   /** Whether turns may go on. */
   get hasRoom(): boolean {
-    const { unflushedBytes } = this.#sum;
-    return unflushedBytes < limits.journal_unflushed_bytes_max && this.memoryBytes < limits.overlay_bytes_max;
+    return (
+      this.#sum.unflushedBytes < limits.journal_unflushed_bytes_max &&
+      this.atGates.bytes < limits.gate_bytes_max &&
+      this.memoryBytes < limits.overlay_bytes_max
+    );
   }
 
   /** Whether a checkpoint should not wait for its time. */

@@ -56,7 +56,7 @@ export class ConnectionsByApiKey {
     }
   }
 
-  /** Called after the flush. */
+  /** Called after the turn. */
   endConnections(): void {
     if (this.#ended.size === 0) return;
     const ended = [...this.#ended];

@@ -5,6 +5,7 @@
  */
 import { Packr } from "msgpackr";
 import { limits } from "../../schemas/limits.ts";
+import type { Gate } from "../journal/gate.ts";
 import type { Encoding } from "./encoded-event.ts";
 import type { Format } from "./socket-frames.ts";
 
@@ -118,9 +119,12 @@ export class FrameBatch {
   }
 }
 
-/** A reader that sends what a publication gave it when the publication ends. */
+/** A reader that gets what a publication brought when the publication ends. */
 export interface Addressee {
-  flush(): void;
+  /** @returns null: nothing */
+  take(): FrameBatch | null;
+  /** Sends what it took, which has passed the gate. */
+  sendPassed(frameBatch: FrameBatch): void;
 }
 
 /** One publication: the empty batches it starts from, and the readers that have one. */
@@ -142,7 +146,38 @@ export class PublishBatch {
     return this.#starts[format];
   }
 
-  send(): void {
-    for (const addressee of this.#addressees) addressee.flush();
+  /**
+   * The publication is over. What it brought leaves in pieces when it is durable (M1): if each socket waited at the gate,
+   * that would cost as much as writing to it.
+   */
+  end(gate: Pick<Gate, "pass">, reportBug: (error: unknown) => void): void {
+    const distinct = new Set<FrameBatch>();
+    const parcels = this.#addressees.flatMap((to) => {
+      const frameBatch = to.take();
+      if (frameBatch === null || frameBatch.size === 0) return [];
+      distinct.add(frameBatch);
+      return [{ to, frameBatch }];
+    });
+    // Counted until the last piece has left.
+    const bytes = [...distinct].reduce((sum, { size }) => sum + size, 0);
+    for (let from = 0; from < parcels.length; from += limits.gate_piece_sockets) {
+      const to = from + limits.gate_piece_sockets;
+      gate.pass(() => sendAll(parcels.slice(from, to), reportBug), undefined, to < parcels.length ? 0 : bytes);
+    }
+  }
+}
+
+interface Parcel {
+  readonly to: Addressee;
+  readonly frameBatch: FrameBatch;
+}
+
+function sendAll(parcels: readonly Parcel[], reportBug: (error: unknown) => void): void {
+  for (const { to, frameBatch } of parcels) {
+    try {
+      to.sendPassed(frameBatch);
+    } catch (error) {
+      reportBug(error);
+    }
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Gate } from "../journal/gate.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
+import type { OutboxConnection, Position } from "./outbox.ts";
 
 interface Waiting {
   readonly message: (connection: SocketConnection) => number;
@@ -14,13 +15,17 @@ interface Waiting {
 
 const nothing: Waiting = { message: () => sendStatus.sent, bytes: 0, isEnd: false };
 
-export class GatedConnection implements SocketConnection {
+export class GatedConnection implements OutboxConnection {
   readonly #connection: SocketConnection;
   readonly #gate: Gate;
   /** Messages that have not passed the gate yet. The gate keeps nothing of them, so a close frees their memory at once. */
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #isClosed = false;
+  /** What is being sent has passed the gate. */
+  #hasPassed = false;
+  /** Something that had passed could not be sent: only the end follows, so that the client knows of no gap (E3). */
+  #isCut = false;
   #onLeft: () => void = () => undefined;
   #onDropped: () => void = () => undefined;
 
@@ -55,6 +60,37 @@ export class GatedConnection implements SocketConnection {
     return this.#leave(data, (connection) => connection.sendLastFragment(data));
   }
 
+  get shown(): Position {
+    return this.#hasPassed ? 0 : this.#gate.shown;
+  }
+
+  isOpenFor(position: Position): boolean {
+    return this.#gate.isOpenFor(position);
+  }
+
+  wait(position: Position, goOn: () => void): void {
+    this.#gate.pass(() => {
+      if (this.#isClosed) return;
+      goOn();
+      this.#onLeft();
+    }, position);
+  }
+
+  /** Runs `send`, whose messages have waited at the gate elsewhere, in their place in its order: they leave at once. */
+  passed(send: () => void): void {
+    this.#hasPassed = true;
+    try {
+      send();
+    } finally {
+      this.#hasPassed = false;
+    }
+  }
+
+  /** For a connection whose end waits at the gate: what passes before it is still sent, and nothing else. */
+  sendPassed(data: string | Buffer, isBinary: boolean): void {
+    if (this.#hasPassed) this.send(data, isBinary);
+  }
+
   /** Size of what waits for the gate: the client is not to blame for it. */
   get heldBytes(): number {
     return this.#waitingBytes;
@@ -65,6 +101,7 @@ export class GatedConnection implements SocketConnection {
   }
 
   end(code: number, reason: string): void {
+    if (this.#hasPassed) this.#cut();
     const message = (connection: SocketConnection) => {
       connection.end(code, reason);
       return sendStatus.sent;
@@ -80,10 +117,20 @@ export class GatedConnection implements SocketConnection {
   }
 
   #leave(data: string | Buffer, message: (connection: SocketConnection) => number): number {
+    if (this.#hasPassed) return this.#leavePassed(message);
     if (this.#waiting.length === 0 && this.#gate.isOpen) return message(this.#connection);
     const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.length;
     this.#pass({ message, bytes, isEnd: false });
     return sendStatus.buffered;
+  }
+
+  #leavePassed(message: (connection: SocketConnection) => number): number {
+    if (this.#isCut || this.#isClosed) return sendStatus.dropped;
+    const said = message(this.#connection);
+    if (said !== sendStatus.dropped) return said;
+    this.#cut();
+    this.#onDropped();
+    return said;
   }
 
   #pass(waiting: Waiting): void {
@@ -97,12 +144,17 @@ export class GatedConnection implements SocketConnection {
     if (next === undefined) return;
     this.#waitingBytes -= next.bytes;
     if (next.message(this.#connection) === sendStatus.dropped) {
-      // The end still leaves, when what it shows is durable: each keeps its place at the gate.
-      this.#waiting = this.#waiting.map((waiting) => (waiting.isEnd ? waiting : nothing));
-      this.#waitingBytes = 0;
+      this.#cut();
       this.#onDropped();
       return;
     }
     if (this.#waiting.length === 0 && !this.#isClosed) this.#onLeft();
   };
+
+  /** The end still leaves, when what it shows is durable: each keeps its place at the gate. */
+  #cut(): void {
+    this.#isCut = true;
+    this.#waiting = this.#waiting.map((waiting) => (waiting.isEnd ? waiting : nothing));
+    this.#waitingBytes = 0;
+  }
 }

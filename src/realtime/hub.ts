@@ -1,7 +1,7 @@
 /**
  * The hub of one realm. It finds the readers of each event of a turn at the moment the event is applied, and delivers
- * it after the flush (M1). A reader is a long poll or a socket; for a queue without a reader only the position is
- * noted, because the log has the event.
+ * it after the turn, through the gate (M1). A reader is a long poll or a socket; for a queue without a reader only the
+ * position is noted, because the log has the event.
  */
 
 import { command } from "../../actors/protocol/commands.ts";
@@ -63,7 +63,7 @@ export class Hub implements EventSink {
   /** In the publication under way. */
   #counts = { poll: 0, socket: 0 };
   /**
-   * Called after the flush with a user whose account was deactivated: their sockets without a queue are closed, too.
+   * Called after the turn with a user whose account was deactivated: their sockets without a queue are closed, too.
    */
   onDeparture: (userId: number) => void = () => undefined;
   /** Polls that received something in this publication; they are answered at its end. */
@@ -239,7 +239,7 @@ export class Hub implements EventSink {
     return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && holdsCopy(view, record, userId));
   }
 
-  /** Called after the flush: nothing is sent before it (M1). */
+  /** Called after the turn. What it sends leaves through the gate (M1). */
   publish(): void {
     if (this.#deliveries.length > 0) this.#deliverAll();
     // Before the polls are answered: the poll of a removed queue is rejected, whatever it received.
@@ -270,7 +270,7 @@ export class Hub implements EventSink {
         }
       }
     }
-    batch.send();
+    batch.end(this.realm.gate, this.reportBug);
     this.#delivered?.add("poll", this.#counts.poll);
     this.#delivered?.add("socket", this.#counts.socket);
     this.#counts = { poll: 0, socket: 0 };

@@ -4,27 +4,44 @@
  * uWebSockets.js never buffers more than the soft bound.
  */
 import { limits } from "../../schemas/limits.ts";
+import type { Gate } from "../journal/gate.ts";
 import { AnswerBytes } from "../runtime/answer-bytes.ts";
 import type { AnswerBody } from "../runtime/calls.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../runtime/volatile-timers.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
-interface WaitingMessage {
-  readonly data: string | Buffer;
+export type Position = Gate["shown"];
+
+/** A connection whose messages wait at a gate (gated-connection.ts). What waits here does not pass it a second time. */
+export interface OutboxConnection extends SocketConnection {
+  /** The last record that a message shows which is sent now. */
+  readonly shown: Position;
+  /** Whether a message that shows this record may leave. */
+  isOpenFor(position: Position): boolean;
+  /** Runs `goOn` in the order of the gate when such a message may leave. */
+  wait(position: Position, goOn: () => void): void;
+  /** Runs `send`, whose messages leave at once. */
+  passed(send: () => void): void;
+}
+
+interface Waiting {
   readonly isBinary: boolean;
   readonly size: number;
+  readonly shown: Position;
+}
+
+interface WaitingMessage extends Waiting {
+  readonly data: string | Buffer;
 }
 
 /** Sent in fragments. */
-interface WaitingAnswer {
+interface WaitingAnswer extends Waiting {
   readonly data: AnswerBytes;
-  readonly isBinary: boolean;
-  readonly size: number;
 }
 
 export interface OutboxOptions {
-  readonly connection: SocketConnection;
+  readonly connection: OutboxConnection;
   readonly unsent: UnsentBytes;
   /** The user or address whose share is charged. */
   readonly who: () => string;
@@ -50,6 +67,10 @@ export class Outbox {
   #large = 0;
   #small = 0;
   #holding: Holding | null = null;
+  /** The first message waits at the gate. */
+  #isHeld = false;
+  /** What shows this record has passed the gate. */
+  #passedUpTo: Position = 0;
   /** Name of the timer that watches a large answer; null if it was never set. */
   #timer: string | null = null;
 
@@ -86,7 +107,7 @@ export class Outbox {
     if (this.#waiting.length > 0) {
       const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
       if (this.#small + size > limits.socket_buffer_bytes_soft_max) return false;
-      this.#waiting.push({ data, isBinary, size });
+      this.#waiting.push({ data, isBinary, size, shown: connection.shown });
       this.#small += size;
       return this.#account();
     }
@@ -99,7 +120,7 @@ export class Outbox {
   #sendLarge(data: AnswerBytes, isBinary: boolean): boolean {
     const { size } = data;
     if (!this.#hold(this.#unsent() + size)) return false;
-    this.#waiting.push({ data, isBinary, size });
+    this.#waiting.push({ data, isBinary, size, shown: this.#options.connection.shown });
     this.#large += size;
     if (this.#waiting.length === 1) this.#watch();
     this.drained();
@@ -111,13 +132,29 @@ export class Outbox {
     const { connection } = this.#options;
     const wasWaiting = this.#waiting.length > 0;
     let hasMoved = false;
-    while (this.#waiting.length > 0 && connection.getBufferedAmount() < limits.socket_buffer_bytes_soft_max / 2) {
-      this.#sendNext();
+    while (this.#mayMove()) {
+      connection.passed(() => this.#sendNext());
       hasMoved = true;
     }
     if (hasMoved && this.#waiting.length > 0) this.#watch();
     if (wasWaiting && this.#waiting.length === 0) this.#unwatch();
     if (this.#holding !== null) this.#account();
+  }
+
+  #mayMove(): boolean {
+    const { connection } = this.#options;
+    const [next] = this.#waiting;
+    if (next === undefined || this.#isHeld) return false;
+    if (next.shown > this.#passedUpTo && !connection.isOpenFor(next.shown)) {
+      this.#isHeld = true;
+      connection.wait(next.shown, () => {
+        this.#isHeld = false;
+        this.#passedUpTo = next.shown;
+        this.drained();
+      });
+      return false;
+    }
+    return connection.getBufferedAmount() < limits.socket_buffer_bytes_soft_max / 2;
   }
 
   /** The connection is closed. */
@@ -136,9 +173,9 @@ export class Outbox {
     if (next === undefined) return;
     const { data, isBinary, size } = next;
     if (!(data instanceof AnswerBytes)) {
-      connection.send(data, isBinary);
       this.#small -= size;
       this.#waiting.shift();
+      connection.send(data, isBinary);
       return;
     }
     const isFirst = this.#offset === 0;
@@ -150,10 +187,10 @@ export class Outbox {
       else connection.sendFragment(piece);
       return;
     }
-    connection.sendLastFragment(piece);
     this.#large -= size;
     this.#offset = 0;
     this.#waiting.shift();
+    connection.sendLastFragment(piece);
   }
 
   #watch(): void {

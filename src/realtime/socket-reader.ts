@@ -21,6 +21,8 @@ export interface Outlet {
   /** Whether the client still has to read something. */
   hasUnread(): boolean;
   sendFrameBatch(frameBatch: FrameBatch): void;
+  /** The same for events that have passed the gate. */
+  sendPassed(frameBatch: FrameBatch): void;
   /** Stops sending events; requests already received are still answered. */
   closeAfterCalls(cause: CloseCause): void;
 }
@@ -180,11 +182,15 @@ export class SocketReader implements FollowingReader {
     this.#outlet.sendFrameBatch(frameBatch);
   }
 
-  /** The publication is over: send what it brought. */
-  flush(): void {
+  /** The publication is over. */
+  take(): FrameBatch | null {
     const frameBatch = this.#frameBatch;
     this.#frameBatch = null;
-    if (frameBatch !== null && !this.#isDetached()) this.#outlet.sendFrameBatch(frameBatch);
+    return this.#isDetached() ? null : frameBatch;
+  }
+
+  sendPassed(frameBatch: FrameBatch): void {
+    this.#outlet.sendPassed(frameBatch);
   }
 
   /** @returns the same batch if the event is not for this queue */
@@ -229,7 +235,8 @@ export class SocketReader implements FollowingReader {
   }
 
   failed(): void {
-    this.flush();
+    const before = this.take();
+    if (before !== null) this.#outlet.sendFrameBatch(before);
     this.#detach();
     this.#outlet.closeAfterCalls("queueGone");
   }

@@ -37,10 +37,12 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   readonly #connection: GatedConnection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
+  readonly format: Format;
   #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
   #callsPending = 0;
   #framesRefused = 0;
   readonly #outbox: Outbox;
+  readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#outbox.bufferedBytes);
   readonly hasUnread = () => this.bufferedBytes() > this.#connection.heldBytes;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
@@ -49,6 +51,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     this.#connection.onDropped(() => this.close("slowReader"));
     this.#host = host;
     this.#visitor = visitor;
+    this.format = visitor.format;
     this.#outbox = new Outbox({
       connection: this.#connection,
       unsent: host.unsent,
@@ -71,14 +74,6 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     realm.dispatcher.volatileTimers.set(state.timer, limits.socket_authentication_ms_max, () =>
       this.close("firstFrameLate"),
     );
-  }
-
-  get format(): Format {
-    return this.#visitor.format;
-  }
-
-  bufferedBytes(): number {
-    return this.#state.kind === "closed" ? 0 : this.#outbox.bufferedBytes;
   }
 
   /** The user or address whose share of memory this connection uses. */
@@ -305,6 +300,10 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     for (const frame of frameBatch.frames) this.#transmit(frame, frameBatch.format === "msgpack");
   }
 
+  sendPassed(frameBatch: FrameBatch): void {
+    this.#connection.passed(() => this.sendFrameBatch(frameBatch));
+  }
+
   #reply(ref: string | null, refusal: Refusal): void {
     this.#send(encodeReply(this.format, ref, JSON.stringify(bodyOf(refusal))));
   }
@@ -315,7 +314,8 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
 
   /** E3: a message that cannot be sent is never dropped silently; the socket is closed, and the client reconnects. */
   #transmit(data: string | Buffer, isBinary: boolean): void {
-    if (this.#state.kind !== "closed" && this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
+    if (this.#state.kind === "closed") this.#connection.sendPassed(data, isBinary);
+    else if (this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
   }
 
   /** At a shutdown pending calls are finished first. */

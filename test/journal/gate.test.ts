@@ -1,24 +1,30 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { Gates, openGate } from "../../src/journal/gate.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { ManualJournal } from "../support/manual-journal.ts";
 
-function opened() {
+function opened(clock: Pick<Clock, "monotonic" | "soon"> = systemClock) {
   const journal = new ManualJournal();
   const bugs: unknown[] = [];
+  const memory = { bytes: 0 };
+  const left: string[] = [];
   const gates = new Gates({
     journal,
     hasRoom: () => true,
     onceRoom: (goOn) => goOn(),
+    memory,
+    onLeft: () => left.push("everything"),
+    clock,
     reportBug: (error) => bugs.push(error),
   });
   journal.onDurable(() => gates.advanced());
-  const left: string[] = [];
   const realm = () => {
     const gate = gates.open();
     return { gate, write: (...tables: "users"[]) => gate.appended(journal.append(1, Buffer.from("turn")), tables) };
   };
-  return { journal, bugs, gates, left, realm, leave: (name: string) => () => void left.push(name) };
+  return { journal, memory, bugs, gates, left, realm, leave: (name: string) => () => void left.push(name) };
 }
 
 t.test("[M1] what shows a turn leaves when the turn's record is durable, and not before", async (t) => {
@@ -129,6 +135,55 @@ t.test("[M6] something that throws when it leaves is reported, and what waits be
   journal.flush();
   t.strictSame(left, ["behind"]);
   t.match(bugs, [{ message: "broken" }]);
+});
+
+t.test("[S3] what waits at the gate is counted until it leaves", async (t) => {
+  const { journal, memory, leave, realm } = opened();
+  const { gate, write } = realm();
+  write();
+  gate.pass(leave("event"), undefined, 10);
+  write();
+  gate.pass(leave("event"), undefined, 5);
+  t.equal(memory.bytes, 15);
+  journal.flush(1);
+  t.equal(memory.bytes, 5);
+  journal.flush();
+  gate.pass(leave("at once"), undefined, 5);
+  t.equal(memory.bytes, 0, "what does not wait takes no memory");
+});
+
+t.test("[S3] what leaves holds the loop for gate_pass_ms_max and one piece; turns wait for the rest", async (t) => {
+  let now = 0;
+  const later: (() => void)[] = [];
+  const { journal, left, leave, realm } = opened({
+    monotonic: () => now,
+    soon: (callback) => void later.push(callback),
+  });
+  const { gate, write } = realm();
+  const lasting = (name: string, milliseconds: number) => () => {
+    leave(name)();
+    now += milliseconds;
+  };
+  write();
+  gate.pass(lasting("first", limits.gate_pass_ms_max - 1));
+  gate.pass(lasting("second", 1));
+  gate.pass(lasting("third", limits.gate_pass_ms_max));
+  const first = gate.shown;
+  write();
+  gate.pass(leave("next turn"));
+  journal.flush();
+  t.strictSame(left, ["first", "second"]);
+  t.notOk(gate.isOpenFor(first), "a part of it has not left");
+  t.notOk(gate.hasRoom);
+  gate.pass(leave("behind"), first);
+  later.shift()?.();
+  t.strictSame(left, ["first", "second", "third"]);
+  t.notOk(gate.hasRoom);
+  later.shift()?.();
+  t.strictSame(left, ["first", "second", "third", "behind", "next turn", "everything"]);
+  t.ok(gate.isOpen);
+  t.ok(gate.hasRoom);
+  t.equal(later.length, 0);
 });
 
 t.test("an organization that no server serves needs no gate", async (t) => {

@@ -63,6 +63,21 @@ t.test("[S3] overlay_bytes_max holds for rows and records of all stores together
   t.end();
 });
 
+t.test("[S3] turns wait at gate_bytes_max of what waits at all gates, and go on below it", (t) => {
+  const { room } = opened();
+  const left: string[] = [];
+  room.atGates.bytes = limits.gate_bytes_max;
+  t.notOk(room.hasRoom, "at the bound");
+  room.once(() => void left.push("turn"));
+  room.advanced();
+  t.strictSame(left, []);
+  room.atGates.bytes--;
+  t.ok(room.hasRoom, "below it");
+  room.advanced();
+  t.strictSame(left, ["turn"]);
+  t.end();
+});
+
 t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something gets it at once", (t) => {
   const { room, member, checkpoints } = opened();
   const [a, b] = [member("a"), member("b")];

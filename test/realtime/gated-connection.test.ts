@@ -2,6 +2,7 @@
 import t from "tap";
 import { Gates } from "../../src/journal/gate.ts";
 import { GatedConnection } from "../../src/realtime/gated-connection.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 import { type SocketConnection, sendStatus } from "../../src/transport/transport.ts";
 import { ManualJournal } from "../support/manual-journal.ts";
 
@@ -11,6 +12,9 @@ function opened() {
     journal,
     hasRoom: () => true,
     onceRoom: (goOn) => goOn(),
+    memory: { bytes: 0 },
+    onLeft: () => undefined,
+    clock: systemClock,
     reportBug: (error) => Promise.reject(error),
   });
   journal.onDurable(() => gates.advanced());
@@ -33,7 +37,7 @@ function opened() {
   const connection = new GatedConnection(inner, gate);
   connection.onLeft(() => void sent.push("nothing waits"));
   const write = () => gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
-  return { journal, connection, sent, drops, write };
+  return { journal, gate, connection, sent, drops, write };
 }
 
 t.test("[M1] messages leave when what they show is durable, in order, and the end last", async (t) => {
@@ -51,6 +55,19 @@ t.test("[M1] messages leave when what they show is durable, in order, and the en
   journal.flush();
   t.strictSame(sent, ["before", "first", "second", "end 1001", "nothing waits"]);
   t.equal(connection.heldBytes, 0);
+});
+
+t.test("[M1] what has waited at the gate elsewhere leaves in its place in the order", async (t) => {
+  const { journal, gate, connection, sent, write } = opened();
+  write();
+  connection.send("answer before", false);
+  gate.pass(() => connection.passed(() => void connection.send("event", false)));
+  connection.send("answer after", false);
+  write();
+  connection.send("of the next turn", false);
+  t.strictSame(sent, []);
+  journal.flush(1);
+  t.strictSame(sent, ["answer before", "event", "answer after"]);
 });
 
 t.test("[S3] what waits is dropped at once when the client has gone", async (t) => {
@@ -72,6 +89,32 @@ t.test("[E3] a message that the connection drops behind the gate is reported, an
   journal.flush();
   t.strictSame(sent, ["first", "end 4508", "nothing waits"]);
   t.equal(connection.heldBytes, 0);
+});
+
+t.test("[E3] what waits behind something that passed and could not be sent is not sent either", async (t) => {
+  const { journal, gate, connection, sent, drops, write } = opened();
+  drops.add("too much");
+  write();
+  gate.pass(() =>
+    connection.passed(() => {
+      if (connection.send("too much", false) === sendStatus.dropped) connection.end(4508, "");
+    }),
+  );
+  write();
+  connection.send("would follow a gap", false);
+  journal.flush();
+  t.strictSame(sent, ["end 4508", "nothing waits"]);
+  t.equal(connection.heldBytes, 0);
+});
+
+t.test("[E3] what was to leave before the end leaves, and nothing else", async (t) => {
+  const { journal, gate, connection, sent, write } = opened();
+  write();
+  gate.pass(() => connection.passed(() => connection.sendPassed("event", false)));
+  connection.end(4403, "");
+  connection.sendPassed("after the end", false);
+  journal.flush();
+  t.strictSame(sent, ["event", "end 4403", "nothing waits"]);
 });
 
 t.test("[M9] an end whose cause is not durable waits for it, although a message before it is dropped", async (t) => {

@@ -4,16 +4,19 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Outbox } from "../../src/realtime/outbox.ts";
+import { Gates } from "../../src/journal/gate.ts";
+import { GatedConnection } from "../../src/realtime/gated-connection.ts";
+import { Outbox, type OutboxConnection } from "../../src/realtime/outbox.ts";
 import { unpackJson } from "../../src/realtime/packed-json.ts";
 import { encodeAnswer } from "../../src/realtime/socket-frames.ts";
-import type { SocketConnection } from "../../src/transport/transport.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { ManualJournal } from "../support/manual-journal.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 const buffered = 0;
 
 /** A connection whose client accepts as many bytes as the test says. */
-class Wire implements SocketConnection {
+class Wire implements OutboxConnection {
   unread = 0;
   /** "first", "next" and "last" for fragments; complete texts verbatim. */
   readonly sent: string[] = [];
@@ -49,15 +52,27 @@ class Wire implements SocketConnection {
   }
 
   end(): void {}
+
+  // The gate is open.
+  readonly shown = 0;
+  readonly isOpenFor = () => true;
+
+  wait(_position: number, goOn: () => void): void {
+    goOn();
+  }
+
+  passed(send: () => void): void {
+    send();
+  }
 }
 
-function opened() {
+function opened(through: (wire: Wire) => OutboxConnection = (wire) => wire) {
   const wire = new Wire();
   const { unsent } = wireMemory(() => 0);
   const timers = new Map<string, () => void>();
   let stalls = 0;
   const outbox = new Outbox({
-    connection: wire,
+    connection: through(wire),
     unsent,
     who: () => "ann",
     onStalled: () => {
@@ -112,6 +127,78 @@ t.test(
     t.end();
   },
 );
+
+/** An outbox whose connection waits at a gate, as that of a session does. */
+function openedAtGate() {
+  const journal = new ManualJournal();
+  const gates = new Gates({
+    journal,
+    hasRoom: () => true,
+    onceRoom: (goOn) => goOn(),
+    memory: { bytes: 0 },
+    onLeft: () => undefined,
+    clock: systemClock,
+    reportBug: (error) => Promise.reject(error),
+  });
+  journal.onDurable(() => gates.advanced());
+  const gate = gates.open();
+  const gated: GatedConnection[] = [];
+  const { wire, outbox } = opened((inner) => {
+    gated.push(new GatedConnection(inner, gate));
+    return gated[0] as GatedConnection;
+  });
+  const write = () => gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
+  /** Sends an event of the last turn when that is durable, as a publication does. */
+  const publish = (event: string) =>
+    gate.pass(() => gated[0]?.passed(() => void outbox.send(Buffer.from(event), false)));
+  return { journal, wire, outbox, write, publish };
+}
+
+t.test("[M1] a large response waits for what it shows; then nothing comes between its fragments", (t) => {
+  const { journal, wire, outbox, write, publish } = openedAtGate();
+  write();
+  outbox.sendAnswer(large, false);
+  outbox.send("answer behind it", false);
+  publish("event of its turn");
+  t.strictSame(wire.sent, [], "nothing is durable");
+  journal.flush();
+  t.equal(wire.sent[0], "first");
+  write();
+  publish("event of the next turn");
+  for (let reads = 0; reads < 100 && outbox.isWaiting; reads++) {
+    wire.unread = 0;
+    outbox.drained();
+    if (reads === 1) journal.flush();
+  }
+  const order = wire.sent.filter((what) => what !== "next");
+  t.strictSame(order, ["first", "last", "answer behind it", "event of its turn", "event of the next turn"]);
+  t.ok(Buffer.concat(wire.pieces).equals(large));
+  t.end();
+});
+
+t.test("[M1] an answer behind a large one waits for what it shows, and what comes after waits behind it", (t) => {
+  const { journal, wire, outbox, write, publish } = openedAtGate();
+  outbox.sendAnswer(large, false);
+  write();
+  outbox.send("shows a turn", false);
+  publish("event of that turn");
+  const read = () => {
+    wire.unread = 0;
+    outbox.drained();
+  };
+  for (let reads = 0; reads < 100; reads++) read();
+  t.strictSame(
+    wire.sent.filter((what) => what !== "next"),
+    ["first", "last"],
+  );
+  t.ok(outbox.isWaiting);
+  journal.flush();
+  read();
+  const order = wire.sent.filter((what) => what !== "next");
+  t.strictSame(order, ["first", "last", "shows a turn", "event of that turn"]);
+  t.notOk(outbox.isWaiting);
+  t.end();
+});
 
 /** A message list: long enough for several fragments, with pieces of either type and characters of several bytes. */
 const pieces = [

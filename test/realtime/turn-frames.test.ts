@@ -231,7 +231,7 @@ t.test(
   async (t) => {
     const common = [1, 2, 3].map(counted);
     const batch = new PublishBatch();
-    const reader = { flush: () => undefined };
+    const reader = { take: () => null, sendPassed: () => undefined };
     const framesOf = (format: Format, encodings: readonly Encoding[]) =>
       encodings.reduce((frameBatch, encoding) => frameBatch.and(encoding), batch.begin(reader, format)).frames;
     const all = common.map(({ encoding }) => encoding);
@@ -252,6 +252,40 @@ t.test(
       [2, 2, 2],
     );
     t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
+  },
+);
+
+t.test(
+  "[M1] a publication passes the gate once, with each reader's events, and counts shared bytes once",
+  async (t) => {
+    const batch = new PublishBatch();
+    const sent: string[] = [];
+    const bugs: unknown[] = [];
+    const { encoding } = counted(1);
+    const events = new Map<string, FrameBatch>();
+    const reader = (name: string, doesFail = false) => {
+      const own = {
+        take: () => events.get(name) ?? null,
+        sendPassed() {
+          if (doesFail) throw new Error("broken");
+          sent.push(name);
+        },
+      };
+      const begun = batch.begin(own, "json");
+      if (name !== "nothing for it") events.set(name, begun.and(encoding));
+    };
+    reader("first");
+    reader("broken", true);
+    reader("nothing for it");
+    reader("last");
+    const passed: { leave: () => void; bytes: number }[] = [];
+    batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) => bugs.push(error));
+    t.strictSame(sent, [], "nothing leaves before");
+    passed[0]?.leave();
+    t.strictSame(sent, ["first", "last"]);
+    t.match(bugs, [{ message: "broken" }], "it is reported, and the others get theirs");
+    t.equal(passed.length, 1);
+    t.equal(passed[0]?.bytes, encoding.bytes("json")[0]?.length);
   },
 );
 

@@ -42,6 +42,9 @@ function heldResponder({ bytesMax = 2 ** 30 } = {}) {
     journal,
     hasRoom: () => true,
     onceRoom: (goOn) => goOn(),
+    memory: { bytes: 0 },
+    onLeft: () => undefined,
+    clock: systemClock,
     reportBug: (error) => Promise.reject(error),
   });
   journal.onDurable(() => gates.advanced());

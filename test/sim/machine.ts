@@ -253,6 +253,7 @@ export class Machine {
       adopt,
       lag: durability.lag,
       archiveMark: () => durability.archiveMark(),
+      assertOwned: () => durability.assertOwned(),
       close: () => durability.close(),
     };
     return { journal, checkpoints, stores, durability: watched };

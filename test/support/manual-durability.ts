@@ -101,6 +101,10 @@ export class PromptDurability implements Durability {
     return this.#inner.adopt(realm);
   }
 
+  assertOwned(): void {
+    this.#inner.assertOwned();
+  }
+
   archiveMark(): () => boolean {
     return this.#inner.archiveMark();
   }
