@@ -184,7 +184,7 @@ function requireWhatWasNoted(folder: string, note: OwnerNote | null, segments: r
   }
 }
 
-const advice = "Put the missing files back, or restore a backup.";
+const advice = "Put the missing files back, or restore a backup or, of an archive, a moment (restore --to).";
 
 function missing(folder: string, from: Position, to: Position, before: SegmentHead): JournalDamaged {
   const place = join(folder, segmentFile(before));

@@ -1,6 +1,6 @@
 /**
  * Checks periodically that this process still owns the data folder: another process may have taken it over, or somebody
- * may have removed or replaced it. Writes detect that by themselves (fence.ts); this check is for a server that only
+ * may have removed or replaced it. Writes detect that by themselves (the journal and store/fence.ts); this check is for a server that only
  * reads.
  */
 import { limits } from "../../schemas/limits.ts";

@@ -18,7 +18,7 @@ export interface EventSink extends Follower {
 export interface Alarm {
   /** A command threw (M6), or, if `command` is null, delivering its results threw. */
   bug(error: unknown, command: Command | null): void;
-  /** A commit failed (M5). Must not return. */
+  /** A write to the journal or a store failed (M5). Must not return. */
   fatal(error: unknown): never;
   /** Logs one line for the operator. */
   warn(line: string): void;

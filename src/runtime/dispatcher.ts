@@ -4,7 +4,7 @@
  * journal. Its events are published and its replies settled in memory; they leave through the gate when the record is
  * durable (M1, M2). Commands form one total order (M7): a command that an actor sends
  * is appended to the queue. Commands beyond a turn's budget stay queued, and those that a crash would lose are written
- * to the mailbox first (M3). If a commit fails, no reply is sent and the process ends (M5).
+ * to the mailbox first (M3). If a turn cannot be written, no reply is sent and the process ends (M5).
  */
 import { abandonmentOf } from "../../actors/abandonment.ts";
 import type { Command, CommandType, ReplyOf } from "../../actors/protocol/commands.ts";
@@ -348,13 +348,13 @@ export class Dispatcher {
   /** Runs maintenance (pruning) in its own transaction. A failure ends the process (M5); a damaged row rolls back. */
   maintain(work: () => void): void {
     if (this.#isInTurn || this.#isClosed || !this.#gate.hasRoom || !this.#acceptsWrites()) return;
-    this.#commitAlone(() => {
+    this.#writeAlone(() => {
       work();
       this.realmCounters.write();
     });
   }
 
-  #commitAlone(work: () => void): void {
+  #writeAlone(work: () => void): void {
     try {
       this.#environment.transaction(work);
     } catch (error) {
@@ -366,7 +366,7 @@ export class Dispatcher {
   /** Takes a position for an event without a command (heartbeats). Renewing the lease writes one page (E1). */
   takePosition(): number {
     const isShort = this.realmCounters.leaseLeft() < positionsLeft_min;
-    if (isShort && !this.#isClosed) this.#commitAlone(() => this.realmCounters.write());
+    if (isShort && !this.#isClosed) this.#writeAlone(() => this.realmCounters.write());
     return this.#turn.position++;
   }
 

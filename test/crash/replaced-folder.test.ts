@@ -25,9 +25,16 @@ function copyOver(folder: string): void {
   cpSync(`${folder}-before`, folder, { recursive: true, filter: (path) => !isSocket(path) });
 }
 
-/** The server may create files meanwhile. */
+/** The server may create files meanwhile, and Node's own retries do not look for those. */
 function remove(path: string): void {
-  rmSync(path, { recursive: true, maxRetries: 20 });
+  for (let tries = 1; ; tries++) {
+    try {
+      rmSync(path, { recursive: true });
+      return;
+    } catch (error) {
+      if (tries === 20 || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+    }
+  }
 }
 
 /** The ways in which the folder is changed. */
@@ -41,6 +48,7 @@ const damages: Readonly<Record<string, (dataDir: string) => void>> = {
     mkdirSync(dataDir);
   },
   "is replaced by a copy": copyOver,
+  "has its journal removed": (dataDir) => remove(join(dataDir, "journal")),
   "has its root replaced by a copy": (dataDir) => copyOver(join(dataDir, "root")),
   "has an organization replaced by a copy": (dataDir) => copyOver(join(dataDir, "realms", "1")),
   "has its uploads replaced by a copy": (dataDir) => copyOver(join(dataDir, "realms", "1", "files")),

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/server.ts";
 import { describeRecord } from "./contract.ts";
 import { SyncJournal } from "./sync-journal.ts";
 
-const advice = /Put the missing files back, or restore a backup\.$/;
+const advice = /Put the missing files back, or restore a backup or, of an archive, a moment \(restore --to\)\.$/;
 
 interface Filled {
   readonly folder: string;
