@@ -101,6 +101,8 @@ export class Auditor {
       return;
     }
     if (idempotencyKey !== null && !neverKept.has(code)) this.#kept.set(nameOf(idempotencyKey), JSON.stringify(result));
+    // A long change that a shutdown interrupts goes on at the next start.
+    if (code === "SERVER_SHUTTING_DOWN") this.facts.doubted(command);
     if (result.kind !== "ok") return;
     this.facts.acknowledged(command, result.answer);
     if (command.type === "scheduled-messages.add") this.#schedule(command, result.answer);

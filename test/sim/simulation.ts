@@ -254,7 +254,9 @@ export class Simulation {
   }
 
   async #readNow(): Promise<void> {
-    if (!this.#hasProblem && this.#random.chance(readsPerPass)) await this.#reads.one(this.#machine);
+    // A realm that is closing answers no more.
+    if (this.#hasProblem || this.#machine.realm.isClosed || !this.#random.chance(readsPerPass)) return;
+    await this.#reads.one(this.#machine);
   }
 
   #batch(): void {
