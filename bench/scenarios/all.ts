@@ -1,6 +1,7 @@
 // The table of scenarios, in the order in which they run.
 
 import type { Scenario } from "../lib/scenario.ts";
+import { backup } from "./backup.ts";
 import { cost } from "./cost.ts";
 import { createChannel } from "./create-channel.ts";
 import { deleteTopic } from "./delete-topic.ts";
@@ -40,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   register,
   markRead,
   deleteTopic,
+  backup,
   disk,
   fanout,
   presence,
