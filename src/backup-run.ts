@@ -31,6 +31,8 @@ import { RootStore } from "./store/root.ts";
 export interface BackupTools {
   readonly dataDir: string;
   readonly warn: (line: string) => void;
+  /** Told how far it is; absent where nobody looks. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface MadeBackup {
@@ -47,10 +49,11 @@ export async function backupToFolder(tools: BackupTools, folder: string): Promis
   return made;
 }
 
-async function filled({ dataDir, warn }: BackupTools, target: string): Promise<MadeBackup> {
+async function filled(tools: BackupTools, target: string): Promise<MadeBackup> {
+  const { dataDir } = tools;
   const root = openRoot(dataDir);
   try {
-    const problems = await backupFolder(root, dataDir, target, portsOf(dataDir, warn));
+    const problems = await backupFolder(root, dataDir, target, portsOf(tools));
     if (problems.length === 0) return { backup: target, realms: readManifest(target)?.realms ?? [] };
     throw new BackupProblems(problems, target);
   } finally {
@@ -68,9 +71,9 @@ export class BackupProblems extends AdminFailure {
   }
 }
 
-function portsOf(dataDir: string, warn: (line: string) => void) {
+function portsOf({ dataDir, warn, progress }: BackupTools) {
   const holder = { now: systemClock.now, warn };
-  return { ...holder, ...journalPorts(dataDir, holder) };
+  return { ...holder, ...journalPorts(dataDir, holder), ...(progress === undefined ? {} : { progress }) };
 }
 
 function openRoot(dataDir: string): RootStore {
@@ -203,11 +206,12 @@ function noteSuccess({ dataDir, warn }: BackupTools, backup: string): void {
 }
 
 /** The rows are checked in copies of the stores, so the disk of DATA_DIR needs space for them. */
-export async function checkRunning({ dataDir, warn }: BackupTools): Promise<string[]> {
+export async function checkRunning(tools: BackupTools): Promise<string[]> {
+  const { dataDir } = tools;
   const root = openRoot(dataDir);
   const copies = makeCopiesFolder(dataDir);
   try {
-    return await checkBesideServer(root, dataDir, copies, portsOf(dataDir, warn));
+    return await checkBesideServer(root, dataDir, copies, portsOf(tools));
   } finally {
     rmSync(copies, { recursive: true, force: true });
     await root.close();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command as Program } from "commander";
-import { AdminFailure } from "./admin/operation.ts";
+import { AdminFailure, type Progress } from "./admin/operation.ts";
 import { restoreArchive } from "./archive/restore-archive.ts";
 import { parseRestoreTime } from "./archive/restore-plan.ts";
 import {
@@ -16,7 +16,7 @@ import {
   unpackTar,
 } from "./backup-run.ts";
 import { addCommand } from "./cli-commands.ts";
-import { alarm, dataDir, type OutputOptions, say } from "./cli-session.ts";
+import { alarm, dataDir, type OutputOptions, say, withProgress } from "./cli-session.ts";
 import { readConfig } from "./config.ts";
 import { JournalDamaged } from "./journal/journal.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
@@ -63,7 +63,9 @@ export function addBackupCommands(program: Program): void {
 
   addCommand(program, "check")
     .description("read every row of every organization, and check indexes and files against their rows")
-    .action(async (options: OutputOptions) => report(await checked(), options, {}, ["no problems"], null));
+    .action(async (options: OutputOptions) =>
+      report(await withProgress(options, checked), options, {}, ["no problems"], null),
+    );
 }
 
 async function backUp(folder: string | undefined, options: BackupOptions): Promise<void> {
@@ -73,7 +75,7 @@ async function backUp(folder: string | undefined, options: BackupOptions): Promi
   if (verify !== undefined) return verifyOne(verify, options);
   let made: MadeBackup;
   try {
-    made = await makeBackup(folder, output);
+    made = await withProgress(options, (progress) => makeBackup({ folder, output, progress }));
   } catch (error) {
     if (error instanceof BackupProblems) for (const problem of error.problems) say(problem);
     throw error;
@@ -83,8 +85,14 @@ async function backUp(folder: string | undefined, options: BackupOptions): Promi
   else say(`backup is at ${made.backup}`);
 }
 
-function makeBackup(folder: string | undefined, output: string | undefined): Promise<MadeBackup> {
-  const tools = { dataDir: dataDir(), warn: alarm.warn };
+interface BackupOrder {
+  readonly folder: string | undefined;
+  readonly output: string | undefined;
+  readonly progress: Progress;
+}
+
+function makeBackup({ folder, output, progress }: BackupOrder): Promise<MadeBackup> {
+  const tools = { dataDir: dataDir(), warn: alarm.warn, progress };
   if (output !== undefined) return backupToTar(tools, output);
   if (folder !== undefined) return backupToFolder(tools, folder);
   const { backupDir, backupKeep } = readConfig(process.env);
@@ -160,12 +168,12 @@ function revived(
 }
 
 /** Under the lock if no server runs, otherwise in copies of the stores. */
-async function checked(): Promise<string[]> {
+async function checked(progress: Progress): Promise<string[]> {
   try {
     const tools = { config: readConfig(process.env), dataDir: dataDir(), alarm };
-    return await withLockedRoot(tools, (root) => checkFolder(root, dataDir()));
+    return await withLockedRoot(tools, (root) => checkFolder(root, dataDir(), progress));
   } catch (error) {
-    if (error instanceof DataFolderInUse) return checkRunning({ dataDir: dataDir(), warn: alarm.warn });
+    if (error instanceof DataFolderInUse) return checkRunning({ dataDir: dataDir(), warn: alarm.warn, progress });
     // What keeps the folder from being opened is a finding of the check, too.
     if (error instanceof JournalDamaged) return [error.message];
     const damage = damageIn(error);

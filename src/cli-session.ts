@@ -65,8 +65,9 @@ export async function perform<P extends TProperties, R extends object>(
   options: OutputOptions,
   shown: (result: R) => Shown,
 ): Promise<void> {
-  const bar = progressBar(options);
-  const result = await done(operation as unknown as AdminOperation, params, bar.progress).finally(() => bar.end());
+  const result = await withProgress(options, (progress) =>
+    done(operation as unknown as AdminOperation, params, progress),
+  );
   const { lines, problem = null } = shown(result as R);
   if (options.json === true) say(JSON.stringify(result));
   else for (const line of lines) say(line);
@@ -111,6 +112,16 @@ function unreachable(error: DataFolderInUse, { adminAddress }: Config, folder: s
     "busy",
     `${error.message}, and nothing answers at ${where}: set ADMIN_LISTEN as the server has it, or stop the server`,
   );
+}
+
+/** Shows how far the work is, until it has ended. */
+export async function withProgress<T>(options: OutputOptions, work: (progress: Progress) => Promise<T>): Promise<T> {
+  const bar = progressBar(options);
+  try {
+    return await work(bar.progress);
+  } finally {
+    bar.end();
+  }
 }
 
 /** A progress bar on a terminal, and nothing elsewhere. */

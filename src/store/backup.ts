@@ -25,6 +25,8 @@ export interface BackupPorts extends HolderPorts {
   holdJournal(): Promise<FileHold>;
   /** Brings what the journal has into the copies of the stores in a folder. */
   settle(target: string): Promise<void>;
+  /** Told how far it is; absent where nobody looks. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 /**
@@ -42,21 +44,22 @@ export async function backupFolder(
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   const startedAt = ports.now();
   const holds: FileHold[] = [];
+  const step = stepsOf(ports, 3 * root.realms().length);
   try {
     holds.push(await ports.holdJournal());
     await root.backup(join(target, "root"));
     const realms = root.realms().map(({ id }) => ({ from: realmFolder(dataDir, id), to: realmFolder(target, id) }));
     for (const { from } of realms) holds.push(await holdFiles(from, ports));
-    for (const { from, to } of realms) await copyStore(from, to, holds);
+    for (const { from, to } of realms) await copyStore(from, to, holds).then(step);
     await ports.settle(target);
-    for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), holds);
+    for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), holds).then(step);
   } finally {
     for (const hold of holds) await hold.release();
   }
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
-  const problems = await checkRealms(root.realms(), target);
+  const problems = await checkRealms(root.realms(), target, { checked: step });
   // A copy with problems gets no manifest, so nobody takes it for a good one.
   if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
   // Created by the check; nothing else uses the copy.
@@ -79,15 +82,22 @@ export async function checkBesideServer(
 ): Promise<string[]> {
   const realms = root.realms();
   const holds: FileHold[] = [];
+  const step = stepsOf(ports, 2 * realms.length);
   try {
     holds.push(await ports.holdJournal());
     for (const { id } of realms) holds.push(await holdFiles(realmFolder(dataDir, id), ports));
-    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds);
+    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds).then(step);
     await ports.settle(copies);
-    return await checkRealms(realms, copies, dataDir, () => renewed(holds));
+    const beforeEach = () => renewed(holds);
+    return await checkRealms(realms, copies, { filesDir: dataDir, beforeEach, checked: step });
   } finally {
     for (const hold of holds) await hold.release();
   }
+}
+
+function stepsOf({ progress }: BackupPorts, total: number): () => void {
+  let done = 0;
+  return () => progress?.(Math.min(++done, total), total);
 }
 
 async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
@@ -171,20 +181,28 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
  * Reads everything: pages, rows, index entries and files.
  * @returns one line per problem
  */
-export function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
-  return checkRealms(root.realms(), dataDir);
+export function checkFolder(root: RootStore, dataDir: string, progress?: BackupPorts["progress"]): Promise<string[]> {
+  const realms = root.realms();
+  let done = 0;
+  return checkRealms(realms, dataDir, { checked: () => progress?.(++done, realms.length) });
 }
 
-/** @param filesDir the data folder with the uploaded files, if it is another one */
+export interface CheckOptions {
+  /** The data folder with the uploaded files, if it is another one. */
+  readonly filesDir?: string;
+  readonly beforeEach?: () => Promise<void>;
+  /** Called after each realm. */
+  readonly checked?: () => void;
+}
+
 export async function checkRealms(
   realms: readonly RealmEntry[],
   dataDir: string,
-  filesDir = dataDir,
-  beforeEach: () => Promise<void> = () => Promise.resolve(),
+  { filesDir = dataDir, beforeEach, checked }: CheckOptions = {},
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of realms) {
-    await beforeEach();
+    await beforeEach?.();
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
       await checkRealm(realmFolder(dataDir, id), realmFolder(filesDir, id), report);
@@ -192,6 +210,7 @@ export async function checkRealms(
       // Nothing more of this realm can be read.
       report(error instanceof Error ? error.message : String(error));
     }
+    checked?.();
   }
   return problems;
 }

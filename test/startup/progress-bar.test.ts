@@ -38,6 +38,9 @@ t.test("[operations, The command line] a progress bar is shown on a terminal, an
   const json = await onTerminal([...argsFor("json"), "--json"]);
   t.equal(json.code, 0, json.stdout);
   t.notMatch(json.stdout, bar, "not with --json");
+  const copied = await onTerminal(["backup", join(folder, "backup")]);
+  t.match(copied, { code: 0, stdout: /\d+\/\d+[\s\S]*backup is at/ }, "a backup");
+  t.match(await onTerminal(["check"]), { code: 0, stdout: /\d+\/\d+[\s\S]*no problems/ }, "a check");
   const piped = await runCli(t, dataDir, ...argsFor("piped"));
   t.match(piped, { code: 0, stderr: "" }, "not into a pipe");
   t.notMatch(piped.stdout, bar);
