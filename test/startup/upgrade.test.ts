@@ -58,8 +58,11 @@ t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose an
   const probing = probe.run(before.url);
   await posters.more(lanes * 10);
 
+  const asked = performance.now();
   t.equal((await before.program.end("SIGTERM")).code, 0);
+  const stopped = performance.now();
   const after = await startProgram(t, dataDir, environment);
+  const started = performance.now();
   await posters.more(lanes * 10);
   probe.isStopped = true;
   posters.isStopped = true;
@@ -70,6 +73,7 @@ t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose an
   for (const received of reading) {
     t.strictSame((await received).slice(0, -1), posted, `${posted.length} messages, each once and in order`);
   }
-  t.comment(`${Math.round(probe.gapMs)} ms without an answer`);
+  const [stop, start] = [stopped - asked, started - stopped].map(Math.round);
+  t.comment(`${Math.round(probe.gapMs)} ms without an answer; the stop took ${stop} ms and the start ${start} ms`);
   t.equal((await after.program.end("SIGTERM")).code, 0);
 });
