@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { asyncApiDocument } from "./asyncapi.ts";
+import { loadExamples } from "./examples.ts";
 import { openApiDocument } from "./openapi.ts";
 import { documentPage, pagePolicy } from "./page.ts";
 
@@ -23,23 +24,27 @@ const nothing = "default-src 'none'; frame-ancestors 'none'";
 interface Source {
   readonly contentType: string;
   readonly policy: string;
-  text(): string;
+  text(): string | Promise<string>;
 }
 
 const sources: Readonly<Record<DocumentName, Source>> = {
-  openapi: { contentType: "application/json", policy: nothing, text: () => JSON.stringify(openApiDocument()) },
+  openapi: {
+    contentType: "application/json",
+    policy: nothing,
+    text: async () => JSON.stringify(openApiDocument(await loadExamples())),
+  },
   asyncapi: { contentType: "application/json", policy: nothing, text: () => JSON.stringify(asyncApiDocument()) },
   page: {
     contentType: "text/html; charset=utf-8",
     policy: pagePolicy,
-    text: () => documentPage(openApiDocument(), asyncApiDocument()),
+    text: async () => documentPage(openApiDocument(await loadExamples()), asyncApiDocument()),
   },
 };
 
 const compress = promisify(gzip);
 
 async function encode({ contentType, policy, text }: Source): Promise<EncodedDocument> {
-  const plain = Buffer.from(text());
+  const plain = Buffer.from(await text());
   const etag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
   return { contentType, policy, plain, gzipped: await compress(plain, { level: 9 }), etag };
 }

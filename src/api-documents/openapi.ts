@@ -3,8 +3,10 @@ import { commonErrors, type Endpoint, type RequiredRole } from "../../schemas/en
 import type { ErrorCode } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { featureLevel, programVersion } from "../../schemas/server.ts";
+import { answerText } from "./answer-texts.ts";
 import { ErrorResponses } from "./errors.ts";
 import { nameEvents } from "./events.ts";
+import { bodyExample, type Example, type Examples, parameterExample } from "./examples.ts";
 import { type JsonSchema, objectOf, SchemaBook } from "./json-schema.ts";
 import { type DocumentedOperation, type DocumentedPath, documentedPaths } from "./operations.ts";
 import { descriptionOf, inputOf, pathVariables } from "./parameters.ts";
@@ -91,21 +93,51 @@ const headTooLarge = {
   description: "The query is too long. The body is no JSON. Send the parameters as a form in the body.",
 };
 
+/** What a success says, besides its fields. */
+function successText({ effectiveness, summary, okSchema }: Endpoint): string {
+  if (effectiveness === "read") return withoutReferences(summary);
+  const fields = Object.keys(okSchema.properties).map((name) => `\`${name}\``);
+  const done = effectiveness === "durable" ? "Done: the change is on disk." : "Done.";
+  return fields.length === 0 ? done : `${done} The answer has ${fields.slice(0, fieldsNamedMax).join(", ")}.`;
+}
+
+const fieldsNamedMax = 8;
+
+function describedFields(
+  operationId: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const text = schema["description"] === undefined ? answerText(operationId, name) : "";
+      return [name, text === "" ? schema : { ...schema, description: text }];
+    }),
+  );
+}
+
 function successSchema(book: SchemaBook, endpoint: Endpoint): JsonSchema {
   const { properties = {}, required = [] } = book.of(endpoint.okSchema) as {
     readonly properties?: Readonly<Record<string, JsonSchema>>;
     readonly required?: readonly string[];
   };
-  return objectOf({ ...envelope, ...properties }, ["result", "msg", ...required]);
+  const fields = describedFields(endpoint.operationId, properties);
+  return objectOf({ ...envelope, ...fields }, ["result", "msg", ...required]);
 }
 
-function successResponses(book: SchemaBook, endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
-  const content = { "application/json": { schema: successSchema(book, endpoint) } };
+function successResponses(
+  book: SchemaBook,
+  endpoint: Endpoint,
+  { answer }: Partial<Example>,
+): Readonly<Record<string, JsonSchema>> {
+  const shown = answer === undefined ? {} : { example: answer };
+  const content = { "application/json": { schema: successSchema(book, endpoint), ...shown } };
   if (endpoint.redirects === true) {
-    return { "302": { description: "A redirect.", ...headersOf([...limitHeaders, "Location"]), content } };
+    return {
+      "302": { description: "A redirect to the picture.", ...headersOf([...limitHeaders, "Location"]), content },
+    };
   }
   const cookies: readonly HeaderName[] = endpoint.setsCookies === true ? ["Set-Cookie"] : [];
-  const success = { description: "Success.", ...headersOf([...limitHeaders, ...cookies]), content };
+  const success = { description: successText(endpoint), ...headersOf([...limitHeaders, ...cookies]), content };
   if (endpoint.tagged !== true) return { "200": success };
   return {
     "200": { ...success, ...headersOf([...limitHeaders, "ETag"]) },
@@ -156,6 +188,11 @@ function rulesOf({ role, authentication, allowsIncomingWebhooks, effectiveness }
 class OpenApiWriter {
   readonly #book = new SchemaBook();
   readonly #errors = new ErrorResponses(this.#book);
+  readonly #examples: Examples;
+
+  constructor(examples: Examples) {
+    this.#examples = examples;
+  }
 
   document() {
     nameEvents(this.#book);
@@ -208,8 +245,15 @@ class OpenApiWriter {
   #operation(path: DocumentedPath, operation: DocumentedOperation): JsonSchema {
     const { area, endpoints } = operation;
     const [endpoint, ...others] = endpoints;
-    const { parameters, ...body } = inputOf(this.#book, endpoint);
-    const variables = path.variables.map((name, index) => pathParameter(this.#book, endpoints, index, name));
+    const { parameters: plain, requestBody } = inputOf(this.#book, endpoint);
+    const example = this.#examples[endpoint.operationId] ?? { params: {} };
+    const parameters = plain.map((one) => parameterExample(example, String(one["name"]), one));
+    const body = requestBody === undefined ? {} : { requestBody: bodyExample(example, endpoint, requestBody) };
+    const own = pathVariables(endpoint.path).map(({ name }) => name);
+    const variables = path.variables.map((name, index) => {
+      const parameter = pathParameter(this.#book, endpoints, index, name);
+      return parameterExample({ params: { [name]: example.params[own[index] ?? ""] } }, name, parameter);
+    });
     const isRepeatable = endpoint.effectiveness === "durable" && endpoint.authentication !== "none";
     const headerNames = [
       ...(isRepeatable ? ["IdempotencyKey"] : []),
@@ -228,7 +272,7 @@ class OpenApiWriter {
       ...(all.length === 0 ? {} : { parameters: all }),
       ...body,
       responses: {
-        ...successResponses(this.#book, endpoint),
+        ...successResponses(this.#book, endpoint, example),
         ...this.#errors.of(codesOf(operation)),
         ...(parameters.length === 0 ? {} : { "431": { $ref: "#/components/responses/HeadTooLarge" } }),
       },
@@ -238,6 +282,7 @@ class OpenApiWriter {
 
 export type OpenApiDocument = ReturnType<OpenApiWriter["document"]>;
 
-export function openApiDocument(): OpenApiDocument {
-  return new OpenApiWriter().document();
+/** @param examples none where only the schemas are needed */
+export function openApiDocument(examples: Examples = {}): OpenApiDocument {
+  return new OpenApiWriter(examples).document();
 }

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { AsyncApiDocument } from "./asyncapi.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { OpenApiDocument } from "./openapi.ts";
+import { exampleOf } from "./page-example.ts";
 import { anchorOf, boundsOf, propertiesOf, typeOf } from "./page-schema.ts";
 import { block, escaped, inline } from "./page-text.ts";
 
@@ -34,6 +35,7 @@ summary:focus-visible, a:focus-visible { outline: 3px solid var(--deed); outline
 .soft, i { color: var(--soft); font-style: normal; }
 code { font: 0.9em ui-monospace, monospace; }
 ul { margin: 0.25rem 0; padding-left: 1.25rem; }
+pre { margin: 0.25rem 0; padding: 0.5rem; white-space: pre-wrap; background: var(--ground); border-radius: 0.25rem; font-size: 0.85rem; }
 table { border-collapse: collapse; }
 th, td { padding: 0.15rem 0.75rem 0.15rem 0; text-align: left; vertical-align: top; }
 `;
@@ -138,6 +140,7 @@ ${parts.join("\n")}
       this.#parameters(operation),
       this.#answer(operation),
       this.#errors(operation),
+      exampleOf(method, path, operation, (reference) => this.#parameter(reference)),
     ];
     return fold(operation.operationId, summary, body.join(""));
   }
@@ -169,7 +172,7 @@ ${parts.join("\n")}
     const success = Object.entries(responses).find(([status]) => /^[23]/.test(status));
     const content = success?.[1]["content"] as { readonly "application/json": { readonly schema: JsonSchema } };
     const fields = propertiesOf(content["application/json"].schema, envelope);
-    return fields === "" ? "" : `<h3>Answer</h3>${fields}`;
+    return `<h3>Answer</h3><p>${inline(String(success?.[1]["description"]))}</p>${fields}`;
   }
 
   /** Codes with a meaning of their own for this operation: those of all operations are described once. */

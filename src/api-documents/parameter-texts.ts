@@ -203,7 +203,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /** `can_*_group` and the like: permissions that groups hold. */
-const permission = /^can_\w+|_group$/;
+export const permission = /^can_\w+|_group$/;
 
 /** @returns "" if nothing is known of the parameter */
 export function parameterText(operationId: string, name: string): string {

@@ -104,6 +104,17 @@ t.test(
           `${endpoint.operationId} ${name}`,
         );
       }
+      for (const [status, response] of Object.entries<Document>(responses)) {
+        const known = response.$ref === undefined ? response : (targetOf(document, response.$ref) as Document);
+        if (!/\w{4}/.test(known.description)) t.fail(`${endpoint.operationId} ${status} has no description`);
+      }
+      const { properties } = (responses[200] ?? responses[302]).content["application/json"].schema;
+      const mute = Object.entries<Document>(properties).filter(([, field]) => !/\w{3}/.test(field.description ?? ""));
+      t.strictSame(
+        mute.map(([name]) => name),
+        ["result", "msg"],
+        `${endpoint.operationId} explains its answer`,
+      );
       const texts = Object.entries<Document>(responses).map(([status, response]) => {
         const known = response.$ref === undefined ? response : targetOf(document, response.$ref);
         return [status, JSON.stringify(known)] as const;

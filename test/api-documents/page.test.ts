@@ -38,7 +38,10 @@ t.test("[D255] the page works offline: one request, no script, every operation a
   t.equal(await page.evaluate(folded), false);
   await page.evaluate("document.querySelector('#send-message > summary').click()");
   t.equal(await page.evaluate(folded), true, "a click unfolds an operation");
-  t.match(await page.evaluate("document.querySelector('#send-message').innerText"), /Parameters.*content.*Answer.*id/s);
+  t.match(
+    await page.evaluate("document.querySelector('#send-message').innerText"),
+    /Parameters.*content.*Answer.*id.*Example.*curl.*content=Soup is/s,
+  );
 });
 
 t.test("[D255] the page's policy allows neither scripts nor requests", { skip }, async (t) => {

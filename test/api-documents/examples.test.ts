@@ -1,0 +1,81 @@
+/**
+ * The examples of the API documents (D255): each operation has one, which is what a server accepted and answered.
+ * `UPDATE_DOCS=1` records them anew.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { endpoints } from "../../schemas/index.ts";
+import { type Example, type Examples, loadExamples } from "../../src/api-documents/examples.ts";
+import { openApiDocument } from "../../src/api-documents/openapi.ts";
+import { DocumentCheck, type JsonSchema } from "../support/document-check.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { checkout } from "../support/process.ts";
+import { startTestServer } from "../support/server.ts";
+import { playAll } from "./plays.ts";
+import { Recorder } from "./recorder.ts";
+
+const file = join(checkout, "src/api-documents/examples.json");
+const site = "https://chat.example.com";
+
+/** One operation a line. */
+function textOf(examples: ReadonlyMap<string, Example>): string {
+  const lines = [...examples].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{\n${lines.map(([id, example]) => `${JSON.stringify(id)}: ${JSON.stringify(example)}`).join(",\n")}\n}\n`;
+}
+
+t.test("[D255] each operation has an example: a request that a server accepts, and its answer", async (t) => {
+  const clock = new ManualClock(Date.UTC(2026, 5, 1, 12));
+  const server = await startTestServer(t, { clock, environment: { SITE_URL: site, REALM_NAME: "Kitchen" } });
+  t.teardown(() => clock.release());
+  const recorder = new Recorder(server.owner, site);
+  await playAll(server, recorder);
+  const ids = endpoints.map(({ operationId }) => operationId).toSorted();
+  t.strictSame([...recorder.examples.keys()].toSorted(), ids);
+  if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, textOf(recorder.examples));
+  const kept = JSON.parse(readFileSync(file, "utf8")) as Examples;
+  const shape = (examples: Examples) =>
+    Object.fromEntries(
+      Object.entries(examples).map(([id, { params, answer }]) => [id, [shapeOf(params), shapeOf(answer)]]),
+    );
+  t.strictSame(shape(kept), shape(Object.fromEntries(recorder.examples)), "UPDATE_DOCS=1 records them anew");
+  t.notMatch(readFileSync(file, "utf8"), server.owner.account?.key ?? "", "no key of a server");
+});
+
+/** Names and types, at any depth; of lists, the first item's. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+  if (typeof value !== "object" || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+type Document = any;
+
+/** Every example in the document with its schema and its place. */
+function examplesIn(part: Document, place = ""): { place: string; value: unknown; schema: JsonSchema }[] {
+  if (typeof part !== "object" || part === null) return [];
+  const own =
+    Object.hasOwn(part, "example") && part.schema !== undefined
+      ? [{ place, value: part.example, schema: part.schema }]
+      : [];
+  return [...own, ...Object.entries(part).flatMap(([name, inner]) => examplesIn(inner, `${place}/${name}`))];
+}
+
+t.test("[D255] the examples are valid by the schemas beside them", async (t) => {
+  const document = openApiDocument(await loadExamples());
+  const check = new DocumentCheck("examples", document.components);
+  const found = examplesIn(document.paths);
+  t.ok(found.length > endpoints.length, `${found.length} examples`);
+  for (const { place, value, schema } of found) t.equal(check.compile(schema)(value), null, place);
+  const broken = { ...(await loadExamples()) };
+  broken["send-message"] = { params: { type: 1 }, answer: { result: "success", msg: "", id: "one" } };
+  const faults = examplesIn(openApiDocument(broken).paths).filter(
+    ({ value, schema }) => check.compile(schema)(value) !== null,
+  );
+  t.strictSame(
+    faults.map(({ place }) => place.slice(0, 30)),
+    ["//messages/post/requestBody/co", "//messages/post/responses/200/"],
+    "a fault would be found",
+  );
+});
