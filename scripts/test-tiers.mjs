@@ -10,6 +10,8 @@ export const tiers = [
   { file: "test/crash/power.test.ts", quick: { CUTS: 6, SEED }, deep: { CUTS: 100 } },
   { file: "test/crash/kill.test.ts", quick: { KILLS: 3, SEED }, deep: { KILLS: 30 } },
   { file: "test/crash/client.test.ts", quick: { KILLS: 2, SEED }, deep: { KILLS: 30 } },
+  // After a kill, clients wait longer each time until the server is back.
+  { file: "test/clients/example-bots.test.ts", quick: { KILLS: 0 }, deep: { KILLS: 1 } },
   { file: "test/crash/damage.test.ts", quick: { COPIES: 3, SEED }, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },
