@@ -142,6 +142,17 @@ const server = {
   zulip_version: "The version of the server, as clients of the API expect it.",
 };
 
+const statistics = {
+  active_people: "How many people were active in the last day, week and month.",
+  channels: "How many channels there are.",
+  dead_letters: "How many deliveries and commands have failed for good.",
+  event_queues: "How many event queues there are.",
+  "get-realm-statistics.messages": "How many messages there are, and how many were sent on each day.",
+  people: "How many accounts there are, by role.",
+  upload_bytes: "The size of all uploaded files, in bytes.",
+  waiting_deliveries: "How many emails and webhooks wait to be sent.",
+};
+
 const state = {
   cross_realm_bots: "Bots of the server itself.",
   event_queue_longpoll_timeout_seconds: "How long `GET /events` waits at most.",
@@ -256,6 +267,7 @@ const texts: Readonly<Record<string, string>> = {
   ...results,
   ...things,
   ...server,
+  ...statistics,
   ...state,
   ...further,
 };

@@ -229,6 +229,7 @@ async function playOrganization({ recorder: { call } }: Stage): Promise<void> {
   await call("update-realm", { description: "A chat for a kitchen" });
   await call("update-realm-user-settings-defaults", { twenty_four_hour_time: true });
   await call("get-usage");
+  await call("get-realm-statistics");
   await call("test-welcome-bot-custom-message", { welcome_message_custom_text: "Welcome! Lunch is at noon." });
   await call("create-realm-domain", { domain: "example.org", allow_subdomains: false });
   await call("get-realm-domains");
