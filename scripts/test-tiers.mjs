@@ -32,6 +32,10 @@ export const tiers = [
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
+  // Start several nodes, one after the other.
+  { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/files.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
   // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.

@@ -10,11 +10,11 @@ import { connectNats, type Nats } from "../../src/cluster/connection.ts";
 import { checkout, freePort, Program } from "../support/process.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
-const path = [process.env["PATH"] ?? "", join(checkout, ".nats")].join(delimiter);
+export const natsPath = [process.env["PATH"] ?? "", join(checkout, ".nats")].join(delimiter);
 
 /** Why there can be no NATS servers here; null: there can be. */
 export function natsObstacle(): string | null {
-  const tried = spawnSync("nats-server", ["--version"], { encoding: "utf8", env: { PATH: path } });
+  const tried = spawnSync("nats-server", ["--version"], { encoding: "utf8", env: { PATH: natsPath } });
   const version = /v(\d+\.\d+)/.exec(tried.stdout ?? "")?.[1];
   if (version === undefined) return "nats-server is not installed (.ci/run builds it where Go is)";
   return Number(version.split(".")[1]) >= 15 ? null : `nats-server ${version} is too old: 2.15 is needed`;
@@ -85,7 +85,7 @@ export class NatsCluster {
           : [`cluster { name: test, listen: 127.0.0.1:${portOf(index, 1)}, routes: [${routes.join(", ")}] }`]),
       ];
       writeFileSync(config, `${lines.join("\n")}\n`);
-      const run = () => new Program(t, "nats-server", ["-c", config], { PATH: path });
+      const run = () => new Program(t, "nats-server", ["-c", config], { PATH: natsPath });
       const node: NatsNode = {
         name,
         port: portOf(index, 0),
