@@ -31,6 +31,8 @@ export interface NatsNode {
 export interface NatsClusterOptions {
   readonly nodes?: number;
   readonly syncInterval?: string;
+  /** Whether the servers tell clients where the others are; by default they do. */
+  readonly advertise?: boolean;
 }
 
 export class NatsCluster {
@@ -64,7 +66,7 @@ export class NatsCluster {
   /** Resolves when JetStream works on all of them. */
   static async start(
     t: Teardown,
-    { nodes = 3, syncInterval = "always" }: NatsClusterOptions = {},
+    { nodes = 3, syncInterval = "always", advertise = true }: NatsClusterOptions = {},
   ): Promise<NatsCluster> {
     const folder = temporaryFolder(t);
     const ports = await distinctPorts(3 * nodes);
@@ -82,7 +84,9 @@ export class NatsCluster {
         `jetstream { store_dir: ${JSON.stringify(home)}, sync_interval: ${syncInterval}, max_mem: 64MB, max_file: 4GB }`,
         ...(nodes === 1
           ? []
-          : [`cluster { name: test, listen: 127.0.0.1:${portOf(index, 1)}, routes: [${routes.join(", ")}] }`]),
+          : [
+              `cluster { name: test, listen: 127.0.0.1:${portOf(index, 1)}, routes: [${routes.join(", ")}], no_advertise: ${!advertise} }`,
+            ]),
       ];
       writeFileSync(config, `${lines.join("\n")}\n`);
       const run = () => new Program(t, "nats-server", ["-c", config], { PATH: natsPath });

@@ -10,9 +10,15 @@ interface NodeOptions {
   readonly name: string;
   readonly dataDir: string;
   readonly environment?: Environment;
+  /** The folder of the program, if it is another one than this checkout. */
+  readonly program?: string;
 }
 
-export function startNode(t: Test, cluster: NatsCluster, { name, dataDir, environment = {} }: NodeOptions): Program {
+export function startNode(
+  t: Test,
+  cluster: NatsCluster,
+  { name, dataDir, environment = {}, program = checkout }: NodeOptions,
+): Program {
   return new Program(
     t,
     process.execPath,
@@ -27,7 +33,7 @@ export function startNode(t: Test, cluster: NatsCluster, { name, dataDir, enviro
       CLUSTER_STREAMS: "2",
       ...environment,
     },
-    checkout,
+    program,
   );
 }
 
