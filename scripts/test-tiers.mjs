@@ -32,6 +32,9 @@ export const tiers = [
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED }, deep: { ROUNDS: 20 } },
+  // Three clusters of broken programs.
+  { file: "test/cluster/nemesis-controls.test.ts", quick: null, deep: {} },
   // Start several nodes, one after the other.
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
   { file: "test/cluster/files.test.ts", quick: null, deep: {} },

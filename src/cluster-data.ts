@@ -1,6 +1,7 @@
 /** Wires what a node keeps in the cluster besides turns (src/cluster/data-keeping.ts). */
 import { runCommand } from "./backup-schedule.ts";
 import type { DataKeeping } from "./cluster/data-keeping.ts";
+import type { Member } from "./cluster/member.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
@@ -38,6 +39,12 @@ export async function clusterData(config: Config, tools: ClusterDataTools): Prom
       runCommand(["cluster", "snapshot", String(id)], `a snapshot of organization ${id}`, { environment, log }),
     warn: (line) => log.warn(line),
   });
+}
+
+/** @returns null: the server is no node of a cluster */
+export function clusterFigures(member: Member | null, data: DataKeeping | null) {
+  if (member === null || data === null) return null;
+  return () => ({ ...member.figures, snapshotAgeS: data.snapshotAgeS });
 }
 
 /** For a process that works on the data of this node: the settings may come from a file. */

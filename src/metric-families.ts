@@ -9,6 +9,7 @@ import { limits } from "../schemas/limits.ts";
 import { serverVersion } from "../schemas/server.ts";
 import type { Family } from "./admin/exposition.ts";
 import type { ProcessWatch } from "./admin/process-watch.ts";
+import type { ClusterFigures } from "./cluster/member.ts";
 import type { Lag } from "./journal/durability.ts";
 import { lastBackupName } from "./last-backup.ts";
 import type { RequestCounter, Sample } from "./metrics/instruments.ts";
@@ -34,6 +35,8 @@ export interface MetricSources {
   readonly unsent: UnsentBytes;
   readonly durability: { readonly lag: Lag };
   readonly acceptsWrites: () => boolean;
+  /** Null: the server is no node of a cluster. */
+  readonly cluster: (() => ClusterFigures & { readonly snapshotAgeS: number }) | null;
   readonly watch: ProcessWatch;
 }
 
@@ -47,7 +50,51 @@ function by(label: string, values: Readonly<Record<string, number>>): Sample[] {
 }
 
 export function metricFamilies(sources: MetricSources): Family[] {
-  return [...serving(sources), ...writing(sources), ...running(sources), ...organizations(sources)];
+  return [
+    ...serving(sources),
+    ...writing(sources),
+    ...running(sources),
+    ...organizations(sources),
+    ...clustered(sources),
+  ];
+}
+
+/** All are 0 where there is no cluster. */
+function clustered({ cluster }: MetricSources): Family[] {
+  const none = { served: 0, followed: 0, nodes: 0, epoch: 0, followAgeS: 0, snapshotAgeS: 0 };
+  const figures = () => cluster?.() ?? none;
+  return [
+    {
+      name: "colloquy_cluster_organizations",
+      type: "gauge",
+      help: "Organizations that this node serves, and that it follows.",
+      read: () => by("state", { served: figures().served, followed: figures().followed }),
+    },
+    {
+      name: "colloquy_cluster_nodes",
+      type: "gauge",
+      help: "Nodes of the cluster that are there.",
+      read: () => one(figures().nodes),
+    },
+    {
+      name: "colloquy_cluster_epoch",
+      type: "gauge",
+      help: "The highest epoch of an organization that this node serves; it grows with each change of its owner.",
+      read: () => one(figures().epoch),
+    },
+    {
+      name: "colloquy_cluster_follow_age_seconds",
+      type: "gauge",
+      help: "Time since the stores of this node had everything that the streams had.",
+      read: () => one(figures().followAgeS),
+    },
+    {
+      name: "colloquy_cluster_snapshot_age_seconds",
+      type: "gauge",
+      help: "Age of the oldest of the organizations' newest snapshots.",
+      read: () => one(figures().snapshotAgeS),
+    },
+  ];
 }
 
 function serving({ meters, requests, requestsPending, sockets, hubs, unsent }: MetricSources): Family[] {

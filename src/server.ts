@@ -11,7 +11,7 @@ import { Administration } from "./administration.ts";
 import { BackupSchedule, runBackupProcess } from "./backup-schedule.ts";
 import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
-import { clusterData } from "./cluster-data.ts";
+import { clusterData, clusterFigures } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { creationInCluster, forwardingApp, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
@@ -278,7 +278,8 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const { kind: transport } = context;
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
-  const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites };
+  const cluster = clusterFigures(member, context.data);
+  const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites, cluster };
   const about = { dataDir, transport, startedAt };
   const ports = servedPorts({ ...parts, ...about, ...creationInCluster(member), root, alarm, clock, config, url });
   const endBackups = startBackups(config, { clock, dataDir, log });

@@ -60,6 +60,13 @@ export class DataKeeping {
     return this.#nats;
   }
 
+  /** Seconds since the newest snapshot of the organization whose newest one is the oldest; 0 if there is none at all. */
+  get snapshotAgeS(): number {
+    const { clock } = this.#options;
+    const made = [...(this.#schedule?.newest.values() ?? [])].flatMap(({ newest }) => newest?.madeAt ?? []);
+    return made.length === 0 ? 0 : (clock.now() - made.reduce((oldest, at) => Math.min(oldest, at))) / 1000;
+  }
+
   filesOf(realmId: number): ClusterFiles {
     return new ClusterFiles(realmId, () => this.#openFiles());
   }

@@ -25,6 +25,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #realms = new Map<number, FollowedRealm>();
   readonly #snapshots: Snapshots;
+  #followed = 0;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -56,9 +57,18 @@ export class Follower {
    * @param isFollowed false of those that this node owns
    */
   async catchUp(isFollowed: (realmId: number) => boolean): Promise<void> {
+    let followed = 0;
     for (const [id, realm] of this.#realms) {
-      if (isFollowed(id) && (await realm.catchUp())) await this.list(id);
+      if (!isFollowed(id) || !(await realm.catchUp())) continue;
+      await this.list(id);
+      followed++;
     }
+    this.#followed = followed;
+  }
+
+  /** How many organizations were followed the last time. */
+  get followed(): number {
+    return this.#followed;
   }
 
   /** Enters an organization whose store was built here into the root. */

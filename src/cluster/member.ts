@@ -48,6 +48,19 @@ interface Parts {
   readonly watch: NodeWatch;
 }
 
+/** What a node knows of its cluster. */
+export interface ClusterFigures {
+  /** Organizations that this node serves, and that it follows. */
+  readonly served: number;
+  readonly followed: number;
+  /** Nodes that are there, this one included. */
+  readonly nodes: number;
+  /** The highest epoch of an organization that it serves. */
+  readonly epoch: number;
+  /** Since its stores had everything that the streams had. */
+  readonly followAgeS: number;
+}
+
 export class Member {
   readonly #options: MemberOptions;
   readonly #parts: Parts;
@@ -61,11 +74,14 @@ export class Member {
   #loops: Promise<unknown> = Promise.resolve();
   #isWhole = false;
   #endReports: () => void = () => undefined;
+  /** When the stores had everything that the streams had. */
+  #followedAt: number;
 
   private constructor(options: MemberOptions, parts: Parts, news: News) {
     this.#options = options;
     this.#parts = parts;
     this.#news = news;
+    this.#followedAt = options.clock.monotonic();
     const { directory, watch } = parts;
     const owns = (id: number) => this.#placement?.owns(id) ?? false;
     this.#destinations = new Destinations({ instance: this.#instance, directory, watch, owns });
@@ -108,6 +124,21 @@ export class Member {
   /** Whether this node may answer: its lease is valid. */
   get mayAnswer(): boolean {
     return this.#lease?.isValid ?? false;
+  }
+
+  /** For metrics. */
+  get figures(): ClusterFigures {
+    const { follower, directory, watch } = this.#parts;
+    const { clock } = this.#options;
+    const served = [...(this.#placement?.owned ?? [])];
+    const epochs = served.map((id) => directory.owner(id)?.value.epoch ?? 0);
+    return {
+      served: served.length,
+      followed: follower.followed,
+      nodes: watch.live.length,
+      epoch: epochs.reduce((highest, epoch) => Math.max(highest, epoch), 0),
+      followAgeS: (clock.monotonic() - this.#followedAt) / 1000,
+    };
   }
 
   /** Whether this node serves an organization now. */
@@ -223,6 +254,7 @@ export class Member {
     await this.#patiently(async () => {
       await follower.find();
       await follower.catchUp((id) => this.#placement?.isFollowed(id) ?? true);
+      this.#followedAt = this.#options.clock.monotonic();
     });
   }
 

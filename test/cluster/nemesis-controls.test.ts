@@ -21,8 +21,8 @@ const controls: readonly Control[] = [
         to: "",
       },
     ],
-    faults: ["cuts a node off"],
-    found: /./,
+    faults: ["stops a node for a while", "cuts what a node sends", "cuts a node off"],
+    found: /is damaged: it does not follow/,
   },
   {
     what: "answers before the acknowledgement",

@@ -5,6 +5,8 @@ import type { Client } from "../support/client.ts";
 const lanes = 6;
 const requestMsMax = 20_000;
 const pauseMs = 20;
+/** How long a cluster may take until it is well again after a fault. */
+export const settleMsMax = 60_000;
 
 /** Calls nodes at random, and the next one when one does not answer. */
 export class NemesisLoad {
@@ -16,6 +18,7 @@ export class NemesisLoad {
   #isRunning = false;
   #working: Promise<unknown> = Promise.resolve();
   #posts = 0;
+  #giveUpAt = Number.POSITIVE_INFINITY;
 
   constructor(clients: readonly Client[], random: () => number) {
     this.#clients = clients;
@@ -24,12 +27,14 @@ export class NemesisLoad {
 
   start(): void {
     this.#isRunning = true;
+    this.#giveUpAt = Number.POSITIVE_INFINITY;
     this.#working = Promise.all(Array.from({ length: lanes }, (_, lane) => this.#post(lane)));
   }
 
   /** Resolves when every post is acknowledged. */
   async stop(): Promise<void> {
     this.#isRunning = false;
+    this.#giveUpAt = performance.now() + settleMsMax;
     await this.#working;
   }
 
@@ -41,6 +46,7 @@ export class NemesisLoad {
     while (this.#isRunning) {
       const content = `post ${++this.#posts}`;
       const id = await this.#send(content, lane);
+      if (id === null) return;
       const before = this.acknowledged.get(id);
       if (before !== undefined) this.violations.push(`${before} and ${content} were acknowledged as message ${id}`);
       this.acknowledged.set(id, content);
@@ -49,13 +55,17 @@ export class NemesisLoad {
   }
 
   /** Repeats it under the same key until it is acknowledged (D25). */
-  async #send(content: string, lane: number): Promise<number> {
+  async #send(content: string, lane: number): Promise<number | null> {
     const params = { type: "channel", to: "kitchen", topic: `lane ${lane}`, content };
     for (;;) {
       const answer = await bounded(this.#client().post("/messages", params, { "Idempotency-Key": content }));
       if (answer?.status === 200) return answer.body.id as number;
       if (answer !== null && answer.status < 500 && answer.status !== 429) {
         this.violations.push(`${content} got ${answer.status} ${JSON.stringify(answer.body)}`);
+      }
+      if (performance.now() > this.#giveUpAt) {
+        this.violations.push(`${content} is not acknowledged, although everything is well again`);
+        return null;
       }
       await wait(pauseMs);
     }

@@ -26,11 +26,13 @@ export class TcpProxy {
   }
 
   static async start(t: Teardown, targetPort: number): Promise<TcpProxy> {
-    const listener = createServer();
+    const listener = createServer({ allowHalfOpen: true });
     listener.listen(0, "127.0.0.1");
     await once(listener, "listening");
     const proxy = new TcpProxy((listener.address() as AddressInfo).port);
-    listener.on("connection", (client) => proxy.#join(client, connect(targetPort, "127.0.0.1")));
+    listener.on("connection", (client) =>
+      proxy.#join(client, connect({ port: targetPort, host: "127.0.0.1", allowHalfOpen: true })),
+    );
     t.teardown(() => {
       listener.close();
       for (const { client, server } of proxy.#pairs) for (const socket of [client, server]) socket.destroy();
@@ -46,6 +48,7 @@ export class TcpProxy {
   #join(client: Socket, server: Socket): void {
     const pair = { client, server };
     this.#pairs.add(pair);
+    client.on("close", () => this.#pairs.delete(pair));
     this.#pass(client, server);
     this.#pass(server, client);
     this.#apply(pair);
@@ -53,12 +56,13 @@ export class TcpProxy {
 
   #pass(from: Socket, to: Socket): void {
     from.setNoDelay(true);
-    from.on("error", () => undefined);
+    from.on("error", () => to.destroy());
     from.on("data", (bytes: Buffer) => {
       if (this.#weather === "slow") setTimeout(() => to.write(bytes), slowMs);
       else to.write(bytes);
     });
-    from.on("close", () => to.destroy());
+    // What a program has sent before it ended still arrives, after the cut.
+    from.on("end", () => to.end());
   }
 
   #apply({ client, server }: Pair): void {
