@@ -130,8 +130,8 @@ export class Member {
   get figures(): ClusterFigures {
     const { follower, directory, watch } = this.#parts;
     const { clock } = this.#options;
-    const served = [...(this.#placement?.owned ?? [])];
-    const epochs = served.map((id) => directory.owner(id)?.value.epoch ?? 0);
+    const served = directory.owners().filter(([id]) => this.owns(id));
+    const epochs = served.map(([, { value }]) => value.epoch);
     return {
       served: served.length,
       followed: follower.followed,
