@@ -33,7 +33,7 @@ export const tiers = [
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
   { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED }, deep: { ROUNDS: 20 } },
-  // Three clusters of broken programs.
+  // A cluster of a broken program.
   { file: "test/cluster/nemesis-controls.test.ts", quick: null, deep: {} },
   // Start several nodes, one after the other.
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },

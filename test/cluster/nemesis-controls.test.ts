@@ -13,18 +13,6 @@ interface Control {
 
 const controls: readonly Control[] = [
   {
-    what: "a stream that takes messages of an owner that was replaced (no fence)",
-    breakages: [
-      {
-        file: "src/cluster/realm-log.ts",
-        from: "        expect: { lastSubjectSequence: after },\n",
-        to: "",
-      },
-    ],
-    faults: ["stops a node for a while", "cuts what a node sends", "cuts a node off"],
-    found: /is damaged: it does not follow/,
-  },
-  {
     what: "answers before the acknowledgement",
     breakages: [
       {
@@ -36,18 +24,6 @@ const controls: readonly Control[] = [
     ],
     faults: ["cuts a node off and kills it"],
     found: /does not have message|has undefined as message|has post \d+ as message/,
-  },
-  {
-    what: "an owner that answers reads after its lease has run out",
-    breakages: [
-      {
-        file: "src/cluster/leases.ts",
-        from: "    this.#hasLapsed ||= this.#options.clock.monotonic() >= this.#validUntil;\n",
-        to: "",
-      },
-    ],
-    faults: ["cuts a node off"],
-    found: /does not have message \d+, which was acknowledged/,
   },
 ];
 
