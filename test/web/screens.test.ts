@@ -31,6 +31,10 @@ const screens: Readonly<Record<string, string>> = {
   "#organization/invitations": ".panel-body form",
   "#organization/permissions": ".panel-body .setting",
   "#organization/statistics": ".bars",
+  "#organization/emoji": ".panel-body form",
+  "#organization/bots": ".panel-body form",
+  "#organization/linkifiers": ".panel-body form",
+  "#organization/profile-fields": ".panel-body form",
 };
 
 const looks = [

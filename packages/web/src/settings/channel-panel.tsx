@@ -4,14 +4,15 @@ import { client, explain } from "../api.ts";
 import { setOwn, subscribe, unsubscribe } from "../channel-actions.ts";
 import { best } from "../compose/completion.ts";
 import { go, hrefOf } from "../navigation.ts";
-import { attempt, tell } from "../notices.ts";
+import { attempt } from "../notices.ts";
 import { canAdminister, isHolder } from "../permissions.ts";
 import { channelNarrow } from "../state/narrow.ts";
 import { activeUsers, channels, chat, folders, myId, nameOf, subscribedIds, subscriptions } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
-import { Avatar, Dialog, Problem } from "../views/parts.tsx";
+import { Problem } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
-import { groupChoices, Setting, type SettingRow, wordsOf } from "./fields.tsx";
+import { Setting, type SettingRow } from "./fields.tsx";
+import { ConfirmDialog, MemberList, PermissionRows } from "./forms.tsx";
 import { NewChannel } from "./new-channel.tsx";
 
 type Change = Omit<Parameters<typeof client.call<"PATCH /streams/{stream_id}">>[1], "stream_id">;
@@ -88,20 +89,11 @@ function People({ channelId, name }: { readonly channelId: number; readonly name
         </button>
       </div>
       <Problem text={problem} />
-      <ul>
-        {ids?.slice(0, 300).map((userId) => (
-          <li class="setting" key={userId}>
-            <span>
-              <Avatar userId={userId} size="small" /> {nameOf(userId)}
-            </span>
-            {canAdminister(channelId) && userId !== myId.value ? (
-              <button type="button" onClick={() => remove(userId)}>
-                Remove
-              </button>
-            ) : null}
-          </li>
-        ))}
-      </ul>
+      <MemberList
+        ids={ids ?? []}
+        mayRemove={(userId) => canAdminister(channelId) && userId !== myId.value}
+        remove={remove}
+      />
     </>
   );
 }
@@ -139,7 +131,6 @@ function Administration({ channelId }: { readonly channelId: number }) {
   const channel = channels.value.get(channelId);
   if (channel === undefined) return null;
   const save = (change: Change) => client.call("PATCH /streams/{stream_id}", { stream_id: channelId, ...change });
-  const permissions = Object.entries(chat.value?.server_supported_permission_settings?.stream ?? {});
   const values = channel as unknown as Readonly<Record<string, unknown>>;
   const folderChoices = folders.value.map(({ id, name }) => [id, name] as const);
   return (
@@ -166,41 +157,12 @@ function Administration({ channelId }: { readonly channelId: number }) {
         save={(value) => save({ folder_id: value === 0 ? null : Number(value) })}
       />
       <h3>Permissions</h3>
-      {permissions.map(([name, { allowed_system_groups: allowed }]) => {
-        const value = values[name];
-        return (
-          <Setting
-            key={name}
-            row={{ name, label: wordsOf(name), choices: groupChoices(allowed) }}
-            value={typeof value === "number" ? value : null}
-            save={(next) => save({ [name]: { new: next } })}
-          />
-        );
-      })}
+      <PermissionRows
+        offered={chat.value?.server_supported_permission_settings?.stream}
+        current={(name) => values[name]}
+        save={save}
+      />
     </>
-  );
-}
-
-function Archive({ channelId, onClose }: { readonly channelId: number; readonly onClose: () => void }) {
-  const run = async () => {
-    onClose();
-    const isDone = await attempt("The channel was not archived", () =>
-      client.call("DELETE /streams/{stream_id}", { stream_id: channelId }),
-    );
-    if (isDone) tell("The channel is archived.");
-  };
-  return (
-    <Dialog title="Archive this channel?" onClose={onClose}>
-      <p>It stays readable, but nobody can write to it.</p>
-      <div class="buttons">
-        <button type="button" class="danger" onClick={run}>
-          Archive
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </Dialog>
   );
 }
 
@@ -233,7 +195,17 @@ function Details({ channelId }: { readonly channelId: number }) {
       <OwnSettings channelId={channelId} />
       {canAdminister(channelId) ? <Administration channelId={channelId} /> : null}
       <People channelId={channelId} name={channel.name} />
-      {isArchiving ? <Archive channelId={channelId} onClose={() => setArchiving(false)} /> : null}
+      {isArchiving ? (
+        <ConfirmDialog
+          title="Archive this channel?"
+          text="It stays readable, but nobody can write to it."
+          action="Archive"
+          failure="The channel was not archived"
+          done="The channel is archived."
+          run={() => client.call("DELETE /streams/{stream_id}", { stream_id: channelId })}
+          onClose={() => setArchiving(false)}
+        />
+      ) : null}
     </>
   );
 }

@@ -12,7 +12,7 @@ export interface SettingRow {
   readonly note?: string;
   /** Choices with their labels; without: a check box for booleans, a field for the rest. */
   readonly choices?: readonly (readonly [Value, string])[];
-  readonly type?: "number" | "text" | "color";
+  readonly type?: "number" | "text" | "color" | "date" | "url";
 }
 
 interface Props {

@@ -1,36 +1,27 @@
 /** User groups: their members, and who may manage them. */
 import { useState } from "preact/hooks";
-import { client, explain } from "../api.ts";
+import { client } from "../api.ts";
 import { go, hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
 import { isHolder } from "../permissions.ts";
-import { activeUsers, chat, groups, nameOf } from "../store.ts";
+import { activeUsers, chat, groups } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
-import { Avatar, Problem } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
-import { groupChoices, groupLabel, Setting, wordsOf } from "./fields.tsx";
+import { groupLabel, Setting } from "./fields.tsx";
+import { EntryForm, MemberList, PermissionRows } from "./forms.tsx";
 
 function NewGroup() {
-  const [problem, setProblem] = useState<string | null>(null);
   const [members, setMembers] = useState<readonly number[]>([]);
-  const create = async (event: Event) => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
-    setProblem(null);
-    try {
-      const { group_id: id } = await client.call("POST /user_groups/create", {
-        name: String(data.get("name")),
-        description: String(data.get("description")),
-        members,
-      });
-      go({ kind: "groups", section: String(id) });
-    } catch (error) {
-      setProblem(`The group was not created: ${explain(error)}`);
-    }
+  const create = async (data: FormData) => {
+    const { group_id: id } = await client.call("POST /user_groups/create", {
+      name: String(data.get("name")),
+      description: String(data.get("description")),
+      members,
+    });
+    go({ kind: "groups", section: String(id) });
   };
   return (
-    <form class="fields" onSubmit={create}>
-      <h2>New group</h2>
+    <EntryForm title="New group" action="Create" failure="The group was not created" submit={create}>
       <label>
         Name
         <input name="name" required maxLength={100} />
@@ -43,13 +34,7 @@ function NewGroup() {
         <p class="label">Members</p>
         <PersonPicker label="Members" users={activeUsers.value} chosen={members} onChange={setMembers} />
       </div>
-      <Problem text={problem} />
-      <div class="buttons">
-        <button type="submit" class="primary">
-          Create
-        </button>
-      </div>
-    </form>
+    </EntryForm>
   );
 }
 
@@ -65,7 +50,6 @@ function Details({ id }: { readonly id: number }) {
     );
   const save = (what: Record<string, unknown>) =>
     client.call("PATCH /user_groups/{user_group_id}", { user_group_id: id, ...what });
-  const permissions = Object.entries(chat.value?.server_supported_permission_settings?.group ?? {});
   const values = group as unknown as Readonly<Record<string, unknown>>;
   return (
     <>
@@ -83,17 +67,11 @@ function Details({ id }: { readonly id: number }) {
             value={group.description}
             save={(value) => save({ description: String(value) })}
           />
-          {permissions.map(([name, { allowed_system_groups: allowed }]) => {
-            const value = values[name];
-            return (
-              <Setting
-                key={name}
-                row={{ name, label: wordsOf(name), choices: groupChoices(allowed) }}
-                value={typeof value === "number" ? value : null}
-                save={(next) => save({ [name]: { new: next } })}
-              />
-            );
-          })}
+          <PermissionRows
+            offered={chat.value?.server_supported_permission_settings?.group}
+            current={(name) => values[name]}
+            save={save}
+          />
         </>
       ) : null}
       <h3>Members</h3>
@@ -117,20 +95,7 @@ function Details({ id }: { readonly id: number }) {
           </button>
         </div>
       ) : null}
-      <ul>
-        {group.members.slice(0, 300).map((userId) => (
-          <li class="setting" key={userId}>
-            <span>
-              <Avatar userId={userId} size="small" /> {nameOf(userId)}
-            </span>
-            {mayManage ? (
-              <button type="button" onClick={() => change({ delete: [userId] })}>
-                Remove
-              </button>
-            ) : null}
-          </li>
-        ))}
-      </ul>
+      <MemberList ids={group.members} mayRemove={() => mayManage} remove={(userId) => change({ delete: [userId] })} />
       {group.direct_subgroup_ids.length === 0 ? null : (
         <p>
           Also everybody in{" "}

@@ -1,7 +1,8 @@
 /** Settings and permissions of the organization, for its administrators. */
 import { client } from "../api.ts";
 import { chat } from "../store.ts";
-import { groupChoices, Setting, type SettingRow, type Value, wordsOf } from "./fields.tsx";
+import { Setting, type SettingRow, type Value } from "./fields.tsx";
+import { PermissionRows } from "./forms.tsx";
 
 type Change = Parameters<typeof client.call<"PATCH /realm">>[1];
 
@@ -69,22 +70,15 @@ export function OrganizationPanel() {
 }
 
 export function PermissionPanel() {
-  const permissions = Object.entries(chat.value?.server_supported_permission_settings?.realm ?? {});
   return (
     <>
       <h2>Permissions</h2>
       <p class="quiet">Who may do what in the whole organization. Channels and groups have their own permissions.</p>
-      {permissions.map(([name, { allowed_system_groups: allowed }]) => {
-        const value = settingOf(name);
-        return (
-          <Setting
-            key={name}
-            row={{ name, label: wordsOf(name), choices: groupChoices(allowed) }}
-            value={typeof value === "number" ? value : null}
-            save={(next) => client.call("PATCH /realm", { [name]: { new: next } } as NonNullable<Change>)}
-          />
-        );
-      })}
+      <PermissionRows
+        offered={chat.value?.server_supported_permission_settings?.realm}
+        current={settingOf}
+        save={(change) => client.call("PATCH /realm", change as NonNullable<Change>)}
+      />
     </>
   );
 }

@@ -2,12 +2,16 @@
 import type { ComponentType } from "preact";
 import { hrefOf } from "../navigation.ts";
 import { isAdministrator } from "../store.ts";
+import { BotPanel } from "./bot-panel.tsx";
 import { ChannelPanel } from "./channel-panel.tsx";
+import { EmojiPanel } from "./emoji-panel.tsx";
 import { GroupPanel } from "./group-panel.tsx";
 import { InvitationPanel } from "./invitation-panel.tsx";
+import { LinkifierPanel } from "./linkifier-panel.tsx";
 import { OrganizationPanel, PermissionPanel } from "./organization-panel.tsx";
 import { PeoplePanel } from "./people-panel.tsx";
 import { NotificationPanel, PreferencePanel } from "./preference-panel.tsx";
+import { ProfileFieldPanel } from "./profile-field-panel.tsx";
 import { ProfilePanel } from "./profile-panel.tsx";
 import { SessionPanel } from "./session-panel.tsx";
 import { StatisticsPanel } from "./statistics-panel.tsx";
@@ -29,8 +33,12 @@ const sections: Readonly<Record<"settings" | "organization", readonly Section[]>
   organization: [
     { name: "people", label: "People", Body: PeoplePanel },
     { name: "invitations", label: "Invitations", Body: InvitationPanel },
+    { name: "emoji", label: "Emoji", Body: EmojiPanel },
+    { name: "bots", label: "Bots", Body: BotPanel },
     { name: "general", label: "Organization", Body: OrganizationPanel, isForAdministrators: true },
     { name: "permissions", label: "Permissions", Body: PermissionPanel, isForAdministrators: true },
+    { name: "profile-fields", label: "Profile fields", Body: ProfileFieldPanel, isForAdministrators: true },
+    { name: "linkifiers", label: "Linkifiers", Body: LinkifierPanel, isForAdministrators: true },
     { name: "statistics", label: "Statistics", Body: StatisticsPanel, isForAdministrators: true },
   ],
 };

@@ -2,35 +2,13 @@
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
 import { best } from "../compose/completion.ts";
-import { attempt, tell } from "../notices.ts";
+import { attempt } from "../notices.ts";
 import { activeUsers, chat, isAdministrator, myId, type Person } from "../store.ts";
-import { Avatar, Dialog } from "../views/parts.tsx";
+import { Avatar } from "../views/parts.tsx";
 import { openPerson, roleNames } from "../views/person-card.tsx";
+import { ConfirmDialog } from "./forms.tsx";
 
 const shownMax = 200;
-
-function Deactivate({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
-  const run = async () => {
-    onClose();
-    const isDone = await attempt(`${person.full_name} was not deactivated`, () =>
-      client.call("DELETE /users/{user_id}", { user_id: person.user_id }),
-    );
-    if (isDone) tell(`${person.full_name} is deactivated.`);
-  };
-  return (
-    <Dialog title={`Deactivate ${person.full_name}?`} onClose={onClose}>
-      <p>They are logged out everywhere at once. Their messages stay, and the account can be reactivated.</p>
-      <div class="buttons">
-        <button type="button" class="danger" onClick={run}>
-          Deactivate
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </Dialog>
-  );
-}
 
 function PersonLine({ person, onDeactivate }: { readonly person: Person; readonly onDeactivate: () => void }) {
   const { user_id: userId, role, full_name: name } = person;
@@ -133,7 +111,17 @@ export function PeoplePanel() {
           </li>
         ))}
       </ul>
-      {leaving === null ? null : <Deactivate person={leaving} onClose={() => setLeaving(null)} />}
+      {leaving === null ? null : (
+        <ConfirmDialog
+          title={`Deactivate ${leaving.full_name}?`}
+          text="They are logged out everywhere at once. Their messages stay, and the account can be reactivated."
+          action="Deactivate"
+          failure={`${leaving.full_name} was not deactivated`}
+          done={`${leaving.full_name} is deactivated.`}
+          run={() => client.call("DELETE /users/{user_id}", { user_id: leaving.user_id })}
+          onClose={() => setLeaving(null)}
+        />
+      )}
     </>
   );
 }

@@ -1,9 +1,11 @@
 /** Name, status, picture and profile fields of the person. */
 import { useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
-import { chat, me, myId, settings, statuses } from "../store.ts";
+import { activeUsers, chat, me, myId, settings, statuses } from "../store.ts";
 import { Avatar, Problem } from "../views/parts.tsx";
-import { Setting, type Value } from "./fields.tsx";
+import { PersonPicker } from "../views/person-picker.tsx";
+import { Setting, type SettingRow } from "./fields.tsx";
+import { choicesOf, fieldTypes, idsOf } from "./profile-field-kinds.ts";
 
 function Picture() {
   const [problem, setProblem] = useState<string | null>(null);
@@ -54,15 +56,53 @@ function Picture() {
   );
 }
 
+type Field = NonNullable<NonNullable<typeof chat.value>["custom_profile_fields"]>[number];
+
+function saveField(id: number, value: string | readonly number[]): Promise<unknown> {
+  return value.length === 0
+    ? client.call("DELETE /users/me/profile_data", { data: [id] })
+    : client.call("PATCH /users/me/profile_data", { data: [{ id, value }] });
+}
+
+function PeopleField({ field: { id, name, hint }, value }: { readonly field: Field; readonly value: string }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const save = (ids: readonly number[]) => {
+    setProblem(null);
+    saveField(id, ids).catch((error) => setProblem(`It was not saved: ${explain(error)}`));
+  };
+  return (
+    <div>
+      <div class="setting">
+        <span>
+          {name}
+          <span class="quiet">{hint}</span>
+        </span>
+        <PersonPicker label={name} users={activeUsers.value} chosen={idsOf(value)} onChange={save} />
+      </div>
+      <Problem text={problem} />
+    </div>
+  );
+}
+
+/** Each type is entered in its own way. */
+function ProfileField({ field }: { readonly field: Field }) {
+  const { id, type, name, hint, field_data: data } = field;
+  const value = me.value?.profile_data?.[String(id)]?.value ?? "";
+  if (type === fieldTypes.people) return <PeopleField field={field} value={value} />;
+  const row: SettingRow = {
+    name: `field-${id}`,
+    label: name,
+    note: hint,
+    ...(type === fieldTypes.list ? { choices: [["", "None"] as const, ...choicesOf(data)] } : {}),
+    ...(type === fieldTypes.date ? { type: "date" as const } : {}),
+    ...(type === fieldTypes.link ? { type: "url" as const } : {}),
+  };
+  return <Setting row={row} value={value} save={(next) => saveField(id, String(next))} />;
+}
+
 export function ProfilePanel() {
   const status = statuses.value[String(myId.value)]?.status_text ?? "";
-  const fields = chat.value?.custom_profile_fields ?? [];
-  const saveField = (id: number) => (value: Value) => {
-    const text = String(value);
-    return text === ""
-      ? client.call("PATCH /users/{user_id}", { user_id: myId.value, profile_data: [{ id, value: null }] })
-      : client.call("PATCH /users/{user_id}", { user_id: myId.value, profile_data: [{ id, value: text }] });
-  };
+  const fields = (chat.value?.custom_profile_fields ?? []).filter(({ editable_by_user: isEditable }) => isEditable);
   return (
     <>
       <h2>Profile</h2>
@@ -91,16 +131,9 @@ export function ProfilePanel() {
         value={me.value?.delivery_email ?? ""}
         save={(value) => client.call("PATCH /settings", { email: String(value) })}
       />
-      {fields
-        .filter(({ type, editable_by_user: isEditable }) => isEditable && [1, 2, 4, 5].includes(type))
-        .map(({ id, name, hint }) => (
-          <Setting
-            key={id}
-            row={{ name: `field-${id}`, label: name, note: hint }}
-            value={me.value?.profile_data?.[String(id)]?.value ?? ""}
-            save={saveField(id)}
-          />
-        ))}
+      {fields.map((field) => (
+        <ProfileField key={field.id} field={field} />
+      ))}
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** Shows a picture or a video of a message over the page. */
 import { signal } from "@preact/signals";
-import { Dialog } from "./parts.tsx";
+import { Dialog, lazy } from "./parts.tsx";
 
 interface Shown {
   readonly href: string;
@@ -22,6 +22,9 @@ function nameIn(href: string): string {
   }
 }
 
+/** Most people who read never open a video, so its controls are not part of the first view. */
+const VideoPlayer = lazy(() => import("./video-player.tsx").then((views) => views.VideoPlayer));
+
 export function ImageViewer() {
   const { value } = shown;
   if (value === null) return null;
@@ -31,12 +34,7 @@ export function ImageViewer() {
   };
   return (
     <Dialog title={name} onClose={close} class="viewer">
-      {value.isVideo ? (
-        // biome-ignore lint/a11y/useMediaCaption: uploaded videos have no captions
-        <video controls src={value.href} aria-label={name} />
-      ) : (
-        <img src={value.href} alt={name} />
-      )}
+      {value.isVideo ? <VideoPlayer href={value.href} name={name} /> : <img src={value.href} alt={name} />}
       <p>
         <a href={value.href} target="_blank" rel="noopener noreferrer">
           Open in a new tab

@@ -1,0 +1,134 @@
+/** What administration screens share: a form that keeps what was typed until it was done, a question before a loss, members. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { explain } from "../api.ts";
+import { attempt, tell } from "../notices.ts";
+import { nameOf } from "../store.ts";
+import { Avatar, Dialog, Problem } from "../views/parts.tsx";
+import { groupChoices, Setting, wordsOf } from "./fields.tsx";
+
+interface EntryFormProps {
+  readonly title: string;
+  readonly action: string;
+  /** What to say before the reason when it was refused. */
+  readonly failure: string;
+  readonly submit: (data: FormData) => Promise<unknown>;
+  readonly children: ComponentChildren;
+}
+
+/** Empties itself after it was done; a refusal stands below the fields. */
+export function EntryForm({ title, action, failure, submit, children }: EntryFormProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const run = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    setProblem(null);
+    setBusy(true);
+    try {
+      await submit(new FormData(form));
+      form.reset();
+    } catch (error) {
+      setProblem(`${failure}: ${explain(error)}`);
+    }
+    setBusy(false);
+  };
+  return (
+    <form class="fields" aria-label={title} onSubmit={run}>
+      <h3>{title}</h3>
+      {children}
+      <Problem text={problem} />
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={isBusy}>
+          {action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  /** What to say before the reason when it was refused. */
+  readonly failure: string;
+  readonly done: string;
+  readonly run: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something ends. */
+export function ConfirmDialog({ title, text, action, failure, done, run, onClose }: ConfirmDialogProps) {
+  const confirm = async () => {
+    onClose();
+    if (await attempt(failure, run)) tell(done);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <div class="buttons">
+        <button type="button" class="danger" onClick={confirm}>
+          {action}
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface PermissionRowsProps {
+  /** The permissions that exist, with the system groups that may hold each. */
+  readonly offered: Readonly<Record<string, { readonly allowed_system_groups: readonly string[] }>> | undefined;
+  readonly current: (name: string) => unknown;
+  readonly save: (change: Record<string, { readonly new: number }>) => Promise<unknown>;
+}
+
+/** Who holds each permission of the organization, a channel or a group. */
+export function PermissionRows({ offered, current, save }: PermissionRowsProps) {
+  return (
+    <>
+      {Object.entries(offered ?? {}).map(([name, { allowed_system_groups: allowed }]) => {
+        const value = current(name);
+        return (
+          <Setting
+            key={name}
+            row={{ name, label: wordsOf(name), choices: groupChoices(allowed) }}
+            value={typeof value === "number" ? value : null}
+            save={(next) => save({ [name]: { new: Number(next) } })}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+const membersShownMax = 300;
+
+interface MemberListProps {
+  readonly ids: readonly number[];
+  readonly mayRemove: (userId: number) => boolean;
+  readonly remove: (userId: number) => unknown;
+}
+
+export function MemberList({ ids, mayRemove, remove }: MemberListProps) {
+  return (
+    <ul>
+      {ids.slice(0, membersShownMax).map((userId) => (
+        <li class="setting" key={userId}>
+          <span>
+            <Avatar userId={userId} size="small" /> {nameOf(userId)}
+          </span>
+          {mayRemove(userId) ? (
+            <button type="button" onClick={() => remove(userId)}>
+              Remove
+            </button>
+          ) : null}
+        </li>
+      ))}
+      {ids.length > membersShownMax ? <li class="quiet">And {ids.length - membersShownMax} more</li> : null}
+    </ul>
+  );
+}

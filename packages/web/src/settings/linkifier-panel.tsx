@@ -1,0 +1,154 @@
+/** Linkifiers: patterns that become links in messages. What is saved can be tried as the server will render it. */
+import { useState } from "preact/hooks";
+import { client, explain } from "../api.ts";
+import { attempt } from "../notices.ts";
+import { chat } from "../store.ts";
+import { Html, Problem } from "../views/parts.tsx";
+import { ConfirmDialog, EntryForm } from "./forms.tsx";
+
+type Linkifier = NonNullable<NonNullable<typeof chat.value>["realm_linkifiers"]>[number];
+
+function valuesOf(data: FormData) {
+  return { pattern: String(data.get("pattern")), url_template: String(data.get("url_template")) };
+}
+
+function Fields({ linkifier }: { readonly linkifier?: Linkifier }) {
+  return (
+    <>
+      <label>
+        Pattern
+        <input
+          name="pattern"
+          required
+          defaultValue={linkifier?.pattern ?? ""}
+          placeholder="#(?P<id>[0-9]+)"
+          spellcheck={false}
+        />
+        <span class="quiet">A regular expression in the syntax of RE2, with groups that have names</span>
+      </label>
+      <label>
+        Address
+        <input
+          name="url_template"
+          required
+          defaultValue={linkifier?.url_template ?? ""}
+          placeholder="https://example.com/issues/{id}"
+          spellcheck={false}
+        />
+        <span class="quiet">Names of groups in braces</span>
+      </label>
+    </>
+  );
+}
+
+/** The server renders: nothing else knows all of its rules. */
+function Trial() {
+  const [html, setHtml] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const run = async (event: Event) => {
+    event.preventDefault();
+    const content = String(new FormData(event.currentTarget as HTMLFormElement).get("text"));
+    setProblem(null);
+    try {
+      setHtml((await client.call("POST /messages/render", { content })).rendered);
+    } catch (error) {
+      setProblem(`It was not rendered: ${explain(error)}`);
+    }
+  };
+  return (
+    <form class="fields" aria-label="Try the linkifiers" onSubmit={run}>
+      <h3>Try them</h3>
+      <div class="line-form">
+        <label>
+          Text
+          <input name="text" required maxLength={500} />
+        </label>
+        <button type="submit">Try</button>
+      </div>
+      <Problem text={problem} />
+      {html === null ? null : (
+        <div class="trial" role="status">
+          <Html html={html} />
+        </div>
+      )}
+    </form>
+  );
+}
+
+export function LinkifierPanel() {
+  const [removed, setRemoved] = useState<Linkifier | null>(null);
+  const [edited, setEdited] = useState<number | null>(null);
+  const linkifiers = chat.value?.realm_linkifiers ?? [];
+  const moveUp = (at: number) => {
+    const ids = linkifiers.map(({ id }) => id);
+    ids.splice(at - 1, 2, ids[at] as number, ids[at - 1] as number);
+    return attempt("The order was not changed", () =>
+      client.call("PATCH /realm/linkifiers", { ordered_linkifier_ids: ids }),
+    );
+  };
+  return (
+    <>
+      <h2>Linkifiers</h2>
+      <p class="quiet">Text that fits a pattern becomes a link, in new messages. The first pattern that fits counts.</p>
+      <ul>
+        {linkifiers.map((one, at) => (
+          <li key={one.id}>
+            {edited === one.id ? (
+              <EntryForm
+                title={`Change ${one.pattern}`}
+                action="Save"
+                failure="The linkifier was not changed"
+                submit={async (data) => {
+                  await client.call("PATCH /realm/filters/{filter_id}", { filter_id: one.id, ...valuesOf(data) });
+                  setEdited(null);
+                }}
+              >
+                <Fields linkifier={one} />
+              </EntryForm>
+            ) : (
+              <div class="setting">
+                <span>
+                  <code>{one.pattern}</code>
+                  <span class="quiet">{one.url_template}</span>
+                </span>
+                <span class="setting-field">
+                  {at === 0 ? null : (
+                    <button type="button" aria-label={`Try ${one.pattern} earlier`} onClick={() => void moveUp(at)}>
+                      Earlier
+                    </button>
+                  )}
+                  <button type="button" aria-label={`Change ${one.pattern}`} onClick={() => setEdited(one.id)}>
+                    Change
+                  </button>
+                  <button type="button" aria-label={`Remove ${one.pattern}`} onClick={() => setRemoved(one)}>
+                    Remove
+                  </button>
+                </span>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+      {linkifiers.length === 0 ? <p class="quiet">There are none yet.</p> : <Trial />}
+      <EntryForm
+        title="Add a linkifier"
+        action="Add"
+        failure="The linkifier was not added"
+        submit={(data) => client.call("POST /realm/filters", valuesOf(data))}
+      >
+        <Fields />
+      </EntryForm>
+      {removed === null ? null : (
+        <ConfirmDialog
+          title="Remove this linkifier?"
+          text={`Text that fits ${removed.pattern} will not become a link any more. Existing messages keep their links.`}
+          action="Remove"
+          failure="The linkifier was not removed"
+          done="The linkifier is removed."
+          run={() => client.call("DELETE /realm/filters/{filter_id}", { filter_id: removed.id })}
+          onClose={() => setRemoved(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,194 @@
+/** Custom profile fields of the organization: add, change, order, remove. */
+import { useState } from "preact/hooks";
+import { client } from "../api.ts";
+import { attempt } from "../notices.ts";
+import { chat } from "../store.ts";
+import { ConfirmDialog, EntryForm } from "./forms.tsx";
+import { choiceData, choicesOf, fieldTypeNames, fieldTypes } from "./profile-field-kinds.ts";
+
+type Field = NonNullable<NonNullable<typeof chat.value>["custom_profile_fields"]>[number];
+type Data = Readonly<Record<never, never>>;
+
+/** What the type needs besides the name; undefined: nothing. */
+function dataOf(type: number, form: FormData, before?: Field): Data | undefined {
+  if (type === fieldTypes.list) return choiceData(String(form.get("choices")), choicesOf(before?.field_data ?? ""));
+  if (type !== fieldTypes.account) return undefined;
+  const subtype = String(form.get("subtype"));
+  return subtype === "custom" ? { subtype, url_pattern: String(form.get("url_pattern")) } : { subtype };
+}
+
+function ListFields({ field }: { readonly field?: Field }) {
+  return (
+    <label>
+      Choices
+      <textarea
+        name="choices"
+        rows={4}
+        required
+        defaultValue={choicesOf(field?.field_data ?? "")
+          .map(([, text]) => text)
+          .join("\n")}
+      />
+      <span class="quiet">One on each line. Who had chosen one that is gone has no value any more.</span>
+    </label>
+  );
+}
+
+function AccountFields() {
+  const [subtype, setSubtype] = useState("github");
+  const known = Object.entries(chat.value?.realm_default_external_accounts ?? {});
+  return (
+    <>
+      <label>
+        Where
+        <select name="subtype" value={subtype} onChange={(event) => setSubtype(event.currentTarget.value)}>
+          {known.map(([name, { text }]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+          <option value="custom">Somewhere else</option>
+        </select>
+      </label>
+      {subtype === "custom" ? (
+        <label>
+          Address
+          <input name="url_pattern" required placeholder="https://example.com/people/%(username)s" />
+          <span class="quiet">%(username)s stands for the name there</span>
+        </label>
+      ) : null}
+    </>
+  );
+}
+
+function NewField() {
+  const [type, setType] = useState<number>(fieldTypes.short);
+  const create = async (form: FormData) => {
+    const data = dataOf(type, form);
+    await client.call("POST /realm/profile_fields", {
+      field_type: type,
+      name: String(form.get("name")),
+      hint: String(form.get("hint")),
+      ...(data === undefined ? {} : { field_data: data }),
+    });
+    setType(fieldTypes.short);
+  };
+  return (
+    <EntryForm title="Add a field" action="Add" failure="The field was not added" submit={create}>
+      <label>
+        Type
+        <select name="type" value={type} onChange={(event) => setType(Number(event.currentTarget.value))}>
+          {fieldTypeNames.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Name
+        <input name="name" required={type !== fieldTypes.account} maxLength={40} />
+      </label>
+      <label>
+        Hint
+        <input name="hint" maxLength={80} />
+      </label>
+      {type === fieldTypes.list ? <ListFields /> : null}
+      {type === fieldTypes.account ? <AccountFields /> : null}
+    </EntryForm>
+  );
+}
+
+function ChangedField({ field, onDone }: { readonly field: Field; readonly onDone: () => void }) {
+  const save = async (form: FormData) => {
+    const data = field.type === fieldTypes.list ? dataOf(field.type, form, field) : undefined;
+    await client.call("PATCH /realm/profile_fields/{field_id}", {
+      field_id: field.id,
+      name: String(form.get("name")),
+      hint: String(form.get("hint")),
+      required: form.get("required") !== null,
+      editable_by_user: form.get("editable") !== null,
+      ...(data === undefined ? {} : { field_data: data }),
+    });
+    onDone();
+  };
+  return (
+    <EntryForm title={`Change ${field.name}`} action="Save" failure="The field was not changed" submit={save}>
+      <label>
+        Name
+        <input name="name" required maxLength={40} defaultValue={field.name} />
+      </label>
+      <label>
+        Hint
+        <input name="hint" maxLength={80} defaultValue={field.hint} />
+      </label>
+      {field.type === fieldTypes.list ? <ListFields field={field} /> : null}
+      <label class="check">
+        <input name="required" type="checkbox" defaultChecked={field.required} /> Everybody is asked for it
+      </label>
+      <label class="check">
+        <input name="editable" type="checkbox" defaultChecked={field.editable_by_user} /> People change their own
+      </label>
+    </EntryForm>
+  );
+}
+
+export function ProfileFieldPanel() {
+  const [edited, setEdited] = useState<number | null>(null);
+  const [removed, setRemoved] = useState<Field | null>(null);
+  const fields = chat.value?.custom_profile_fields ?? [];
+  const typeNames = new Map(fieldTypeNames);
+  const moveUp = (at: number) => {
+    const order = fields.map(({ id }) => id);
+    order.splice(at - 1, 2, order[at] as number, order[at - 1] as number);
+    return attempt("The order was not changed", () => client.call("PATCH /realm/profile_fields", { order }));
+  };
+  return (
+    <>
+      <h2>Profile fields</h2>
+      <p class="quiet">What people can say about themselves, besides their names.</p>
+      <ul>
+        {fields.map((field, at) => (
+          <li key={field.id}>
+            {edited === field.id ? (
+              <ChangedField field={field} onDone={() => setEdited(null)} />
+            ) : (
+              <div class="setting">
+                <span>
+                  {field.name}
+                  <span class="quiet">{typeNames.get(field.type)}</span>
+                </span>
+                <span class="setting-field">
+                  {at === 0 ? null : (
+                    <button type="button" aria-label={`Move ${field.name} up`} onClick={() => void moveUp(at)}>
+                      Up
+                    </button>
+                  )}
+                  <button type="button" aria-label={`Change ${field.name}`} onClick={() => setEdited(field.id)}>
+                    Change
+                  </button>
+                  <button type="button" aria-label={`Remove ${field.name}`} onClick={() => setRemoved(field)}>
+                    Remove
+                  </button>
+                </span>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+      {fields.length === 0 ? <p class="quiet">There are none yet.</p> : null}
+      <NewField />
+      {removed === null ? null : (
+        <ConfirmDialog
+          title={`Remove ${removed.name}?`}
+          text="What people wrote in it is removed, too."
+          action="Remove"
+          failure="The field was not removed"
+          done="The field is removed."
+          run={() => client.call("DELETE /realm/profile_fields/{field_id}", { field_id: removed.id })}
+          onClose={() => setRemoved(null)}
+        />
+      )}
+    </>
+  );
+}
