@@ -171,6 +171,7 @@ t.test("[bench, --html] the page is self-contained, fits a phone, and escapes fo
   const page = formatHtml(report);
   t.match(page, /<meta name="viewport"/);
   t.notMatch(page, /https?:\/\/|src=|url\(|@import|<script/i, "no external asset and no script");
+  t.match(page, /--accent: #.*prefers-color-scheme: dark.*--accent: #/s, "the colors of the server's pages");
   t.match(page, /&lt;script&gt;alert\(1\)/);
   t.match(page, /--json &lt;b&gt;\.json/);
   t.equal(page.match(/<polyline/g)?.length, 2);
