@@ -180,7 +180,7 @@ t.test("[web.md] each type of profile field is added, and people fill it in", { 
   };
   await add("List of choices", "Team", () => form.getByRole("textbox", { name: /^Choices/ }).fill("Red\nBlue"));
   await add("People", "Mentor");
-  await add("Account elsewhere", "Code", () => form.getByLabel("Where").selectOption("github"));
+  await add("Account elsewhere", "Code", () => form.locator("select[name=subtype]").selectOption("github"));
   await add("Pronouns", "Pronouns");
   await add("Date", "Birthday");
   await form.getByLabel("Name", { exact: true }).fill("Team");

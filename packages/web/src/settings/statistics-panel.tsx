@@ -118,11 +118,11 @@ export function StatisticsPanel() {
         Figures of this organization. Days are those of UTC; people who hide their presence do not count as active.
       </p>
       <Problem text={problem} />
-      {problem === null ? null : (
+      <p>
         <button type="button" onClick={load}>
-          Try again
+          Refresh
         </button>
-      )}
+      </p>
       {statistics === null ? null : (
         <>
           <h3>Messages a day</h3>
