@@ -70,6 +70,10 @@ relate(
   limits.path_bytes_max + limits.url_query_bytes_max + 12 * 1024 <= limits.http_head_bytes_max,
   "an oversized request line is rejected with a JSON error, whatever headers a browser sends",
 );
+relate(
+  limits.live_sample_ms % limits.data_folder_check_ms === 0,
+  "figures are sampled with the checks of the data folder, which have the timer",
+);
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "the longest message fits into a body");
 relate(

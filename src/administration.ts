@@ -118,6 +118,11 @@ export class Administration {
     this.#phase = { kind: "serving", shown: { exposition, live }, ports };
   }
 
+  /** Called about each second. */
+  eachSecond(): void {
+    if ("shown" in this.#phase) this.#phase.shown.live.sampleIfDue();
+  }
+
   #live(): LiveFigures {
     const phase = this.#phase;
     if ("shown" in phase) return phase.shown.live;

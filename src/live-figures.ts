@@ -66,7 +66,6 @@ export class LiveFigures implements LiveSource {
   /** One of its own: a reading of /metrics must not take what the page measures. */
   readonly #watch: ProcessWatch;
   #sampledAt: number;
-  #cancel: () => void = () => undefined;
 
   constructor(options: LiveFiguresOptions) {
     const { sources, clock } = options;
@@ -78,17 +77,15 @@ export class LiveFigures implements LiveSource {
     this.#families = new Map(metricFamilies(sources).map((family) => [family.name, family]));
     this.#history = new History(figuresOf(sources, this.#watch));
     this.#sampledAt = clock.monotonic();
-    this.#sampleLater();
   }
 
-  #sampleLater(): void {
+  /** Has no timer of its own, so that an idle server does not wake for it. */
+  sampleIfDue(): void {
     const { clock } = this.#options;
-    this.#cancel = clock.after(limits.live_sample_ms, () => {
-      this.#sampleLater();
-      const now = clock.monotonic();
-      this.#history.take(clock.now(), Math.max(0.001, (now - this.#sampledAt) / 1000));
-      this.#sampledAt = now;
-    });
+    const elapsedMs = clock.monotonic() - this.#sampledAt;
+    if (elapsedMs < limits.live_sample_ms) return;
+    this.#history.take(clock.now(), elapsedMs / 1000);
+    this.#sampledAt += elapsedMs;
   }
 
   answer(after: number): object {
@@ -126,7 +123,6 @@ export class LiveFigures implements LiveSource {
   }
 
   end(): void {
-    this.#cancel();
     this.#watch.end();
   }
 }

@@ -249,7 +249,12 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const url = () => siteUrl(config, port);
   const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
   const { host, hubOf, siteOf, durability } = realms;
-  const endWatch = watchData(clock, () => [root, durability, ...host.openRealms], tools.die);
+  const endWatch = watchData(
+    clock,
+    () => [root, durability, ...host.openRealms],
+    tools.die,
+    () => administration.eachSecond(),
+  );
   const { http, sockets, requests, unsent } = createTransports(config, {
     app: member === null ? context.app : forwardingApp(config, { ...context, member, url }),
     nodeKey: member === null ? null : () => member.key,

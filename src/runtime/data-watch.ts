@@ -13,9 +13,15 @@ export interface Owned {
 
 /**
  * @param lost must not return
+ * @param others what else is due with each check: an idle server wakes once for all of it
  * @returns a function that stops the checks
  */
-export function watchData(clock: Clock, owned: () => readonly Owned[], lost: (error: unknown) => never): () => void {
+export function watchData(
+  clock: Clock,
+  owned: () => readonly Owned[],
+  lost: (error: unknown) => never,
+  others: () => void = () => undefined,
+): () => void {
   let isOver = false;
   let cancel: () => void = () => undefined;
 
@@ -31,7 +37,10 @@ export function watchData(clock: Clock, owned: () => readonly Owned[], lost: (er
     else wait();
   };
   const wait = (): void => {
-    cancel = clock.after(limits.data_folder_check_ms, () => look(owned(), 0));
+    cancel = clock.after(limits.data_folder_check_ms, () => {
+      look(owned(), 0);
+      others();
+    });
   };
 
   wait();

@@ -12,7 +12,8 @@ function session(world: World): { readonly userId: number; readonly id: number; 
 export const sessionsCases = defineCases({
   audiences: {
     everybody: ["log-in"],
-    accounts: ["get-session", "log-out", "get-sessions", "end-session"],
+    spectators: ["get-session"],
+    accounts: ["log-out", "get-sessions", "end-session"],
   },
   draws: {
     "user.session.start": (world) => {

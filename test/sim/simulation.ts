@@ -254,9 +254,8 @@ export class Simulation {
   }
 
   async #readNow(): Promise<void> {
-    // A realm that is closing answers no more.
-    if (this.#hasProblem || this.#machine.realm.isClosed || !this.#random.chance(readsPerPass)) return;
-    await this.#reads.one(this.#machine);
+    const mayRead = !this.#hasProblem && !this.#machine.realm.isClosed;
+    if (mayRead && this.#random.chance(readsPerPass)) await this.#reads.one(this.#machine);
   }
 
   #batch(): void {
