@@ -30,7 +30,7 @@ export const getSavedSnippets = defineEndpoint({
   effectiveness: "read",
   summary: "Returns the caller's saved snippets, oldest first.",
   params: {},
-  ok: { saved_snippets: Type.Array(SavedSnippet) },
+  ok: { saved_snippets: Type.Array(SavedSnippet, { description: "The saved snippets." }) },
   errors: [],
 });
 
@@ -103,7 +103,7 @@ export interface SavedSnippetsReplies {
 export const savedSnippetsArea = defineArea({
   endpoints: [getSavedSnippets, createSavedSnippet, editSavedSnippet, deleteSavedSnippet],
   commands: defineCommands<SavedSnippetsCommands, SavedSnippetsReplies>(),
-  state: { saved_snippets: { saved_snippets: Type.Array(SavedSnippet) } },
+  state: { saved_snippets: { saved_snippets: Type.Array(SavedSnippet, { description: "The saved snippets." }) } },
   tables: {
     savedSnippets: defineTable<readonly [userId: number, id: number], SavedSnippetRecord>({
       fields: ["id", "userId", "title", "content", "createdAt"],

@@ -28,7 +28,6 @@ const lists = {
   navigation_views: "The views of the caller's navigation.",
   presences: "When each user was active, by the user.",
   reminders: "The reminders, next first.",
-  saved_snippets: "The saved snippets.",
   scheduled_messages: "The scheduled messages, next first.",
   sessions: "The sessions of the user's browsers.",
   streams: "The channels.",

@@ -2,6 +2,7 @@
  * One successful request of every operation, in an order in which each finds what it needs. What is recorded becomes the
  * examples of the API documents, so names and texts are ones that a reader understands.
  */
+import { areaCases } from "../areas/index.ts";
 import { Page } from "../support/page.ts";
 import { picture as pictureOf } from "../support/pictures.ts";
 import type { TestServer } from "../support/server.ts";
@@ -114,10 +115,7 @@ async function playPersonal({ recorder: { call }, annId, channelId }: Stage): Pr
   await call("get-drafts");
   await call("edit-draft", { draft_id: ids[0], draft: { ...draft, content: "Who is in for soup?" } });
   await call("delete-draft", { draft_id: ids[0] });
-  const { saved_snippet_id } = await call("create-saved-snippet", { title: "Thanks", content: "Thank you, **all**!" });
-  await call("get-saved-snippets");
-  await call("edit-saved-snippet", { saved_snippet_id, title: "Thank you" });
-  await call("delete-saved-snippet", { saved_snippet_id });
+  for (const { examples } of areaCases) await examples?.(call);
   await call("add-navigation-view", { fragment: "narrow/channel/1-kitchen", is_pinned: true, name: "Kitchen" });
   await call("get-navigation-views");
   await call("edit-navigation-view", { fragment: "narrow/channel/1-kitchen", is_pinned: false });

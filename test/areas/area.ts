@@ -82,7 +82,13 @@ export interface ListCases {
   readonly play: (owner: Client, other: Client) => Promise<void>;
 }
 
+/** Sends a successful request of an operation. @returns the answer's body */
+// biome-ignore lint/suspicious/noExplicitAny: the body of an answer, which the client compared with its declaration
+export type Call = (operationId: string, params?: Readonly<Record<string, unknown>>) => Promise<any>;
+
 export interface Cases {
+  /** One request of every operation, for the examples of the API documents (or in test/api-documents/plays.ts). */
+  readonly examples?: (call: Call) => Promise<void>;
   /** Operations by the kind of callers that they admit. */
   readonly audiences?: Readonly<Partial<Record<Audience, readonly string[]>>>;
   /** Requests that the turn restricts to these callers; only the role of the caller can reject them. */

@@ -10,6 +10,15 @@ function content(userId: number | null, id: number, value: string | undefined): 
 }
 
 export const savedSnippetsCases = defineCases({
+  examples: async (call) => {
+    const { saved_snippet_id } = await call("create-saved-snippet", {
+      title: "Thanks",
+      content: "Thank you, **all**!",
+    });
+    await call("get-saved-snippets");
+    await call("edit-saved-snippet", { saved_snippet_id, title: "Thank you" });
+    await call("delete-saved-snippet", { saved_snippet_id });
+  },
   audiences: {
     accounts: ["get-saved-snippets", "create-saved-snippet", "edit-saved-snippet", "delete-saved-snippet"],
   },

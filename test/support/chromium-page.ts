@@ -71,8 +71,10 @@ export async function until(page: Page, expression: string): Promise<void> {
 }
 
 /** What the messages of the list say, in order. */
-export function textsOf(page: Page): Promise<string[]> {
-  return page.locator(".feed .message[data-id] .rendered").allInnerTexts();
+export async function textsOf(page: Page): Promise<string[]> {
+  // The inner text of what is not in view may be empty (content-visibility).
+  const texts = await page.locator(".feed .message[data-id] .rendered").allTextContents();
+  return texts.map((text) => text.trim());
 }
 
 export async function write(page: Page, text: string): Promise<void> {
