@@ -355,7 +355,7 @@ export class Simulation {
   async #check(): Promise<void> {
     if (this.#isDiskFull || this.#hasProblem) return;
     await this.#machine.settle();
-    if (this.#machine.isDown) await this.#recover();
+    if (this.#machine.isDown) return this.#recover().then(() => this.#check());
     if (this.#machine.turns.isSettled && !this.#hasProblem) this.#compareAll();
   }
 
