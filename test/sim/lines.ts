@@ -138,7 +138,8 @@ export class PollLine implements Line {
         return;
       }
       this.#handler.answered(body.events);
-      if (!this.#isStalled && !this.#isOver) this.ask();
+      // A server that stops takes no request.
+      if (!this.#isStalled && !this.#isOver && !realm.isClosed) this.ask();
     };
     void poll(hub, user, asked, call).then((result) => request.answer(() => leave(result)));
   }
