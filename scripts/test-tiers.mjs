@@ -21,7 +21,7 @@ export const tiers = [
   { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
   { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
   { file: "test/web/budgets.test.ts", quick: { TOPICS: 300 }, deep: { TOPICS: 10_000 } },
-  { file: "test/web/scrolling.test.ts", quick: { MESSAGES: 600 }, deep: { MESSAGES: 100_000 } },
+  { file: "test/web/scrolling.test.ts", quick: { MESSAGES: 600 }, deep: { MESSAGES: 10_000 } },
   { file: "test/sim/known-events.test.ts", quick: null, deep: { EVENTS: 100_000 } },
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
   // Starts six servers, five of them after a trace.

@@ -8,7 +8,7 @@ import { browserObstacle, logIn, openPage, startChromium } from "../support/chro
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const skip = browserObstacle() ?? false;
-/** 100,000 at length (scripts/test-tiers.mjs). */
+/** 10,000 at length (scripts/test-tiers.mjs); the promise is about 100,000, which take many minutes. */
 const messages = Number(process.env["MESSAGES"] ?? 2_000);
 /** Blocks of this many messages: in turn of one topic, and of 20 topics, where each message has a head of its own. */
 const blockMessages = 200;
