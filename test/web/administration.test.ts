@@ -108,8 +108,8 @@ t.test(
     await trial.getByRole("button", { name: "Try" }).click();
     t.equal(await trial.getByRole("link", { name: "#17" }).getAttribute("href"), "https://example.com/17");
     await fill("T(?P<id>[0-9]+)", "https://example.org/{id}");
-    await page.getByRole("button", { name: "Try T(?P<id>[0-9]+) earlier" }).click();
-    await page.getByRole("button", { name: "Try #(?P<id>[0-9]+) earlier" }).waitFor();
+    await page.getByRole("button", { name: "Move T(?P<id>[0-9]+) up" }).click();
+    await page.getByRole("button", { name: "Move #(?P<id>[0-9]+) up" }).waitFor();
     t.match(await stored(), [{ pattern: "T(?P<id>[0-9]+)" }, { pattern: "#(?P<id>[0-9]+)" }]);
     await page.getByRole("button", { name: "Change T(?P<id>[0-9]+)" }).click();
     const change = formOf(page, "Change T(?P<id>[0-9]+)");
@@ -208,6 +208,58 @@ t.test("[web.md] profile fields of each kind are added, changed and removed", { 
   const [blue] = chosen.find(([, { text }]) => text === "Blue") ?? [];
   t.equal(blue, "1", "a choice that stays keeps its key, so those who chose it keep it");
 });
+
+t.test(
+  "[web.md] people fill in profile fields of each kind, and what they type stays until it is saved",
+  { skip },
+  async (t) => {
+    const { server, admin, page } = await openAt(t, "#inbox");
+    const fields: Record<string, unknown>[] = [
+      {
+        name: "Team",
+        field_type: 3,
+        field_data: { "0": { text: "Red", order: "1" }, "1": { text: "Blue", order: "2" } },
+      },
+      { name: "Mentor", field_type: 6 },
+      { field_type: 7, field_data: { subtype: "github" } },
+      { name: "Called", field_type: 8 },
+      { name: "Home page", field_type: 5 },
+    ];
+    const ids: number[] = [];
+    for (const field of fields) ids.push((await admin.post("/realm/profile_fields", field)).body.id);
+    const ben = await server.person("Ben Bright");
+    await page.evaluate(`location.hash = "#settings/profile"`);
+    await page.getByLabel("Home page").fill("no address");
+    // Everything that is saved comes back as an event, while the text above is still being typed.
+    await admin.patch("/settings", { full_name: "Ann Anders" });
+    await page.waitForFunction(`document.querySelector("#setting-full_name").value === "Ann Anders"`);
+    t.equal(await page.getByLabel("Home page").inputValue(), "no address");
+    await page.getByLabel("Home page").blur();
+    await page.getByRole("alert").filter({ hasText: "It was not saved: " }).waitFor();
+    t.equal(await page.getByLabel("Home page").inputValue(), "no address", "a refused text stays");
+    await page.getByLabel("Home page").fill("https://example.com/ann");
+    await page.getByLabel("Team").selectOption({ label: "Blue" });
+    await page.getByRole("combobox", { name: "Mentor" }).fill("Ben");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("GitHub username").fill("ann");
+    await page.getByLabel("Called").fill("she/her");
+    await page.getByLabel("Called").blur();
+    const wanted = ["1", [ben.userId], "ann", "she/her", "https://example.com/ann"];
+    const valuesOf = async () => {
+      const { body } = await admin.get("/users/me");
+      return ids.map((id) => {
+        const value = body.profile_data?.[String(id)]?.value;
+        return value?.startsWith("[") === true ? JSON.parse(value) : value;
+      });
+    };
+    let values = await valuesOf();
+    for (let tries = 0; tries < 100 && JSON.stringify(values) !== JSON.stringify(wanted); tries++) {
+      await page.waitForTimeout(50);
+      values = await valuesOf();
+    }
+    t.strictSame(values, wanted);
+  },
+);
 
 t.test("[web.md] a video opens with controls, speed, and captions from a file", { skip }, async (t) => {
   const { admin, page } = await openAt(t, "#inbox");

@@ -5,7 +5,7 @@ import { isHolder } from "../permissions.ts";
 import { chat, isAdministrator, myId, nameOf, people } from "../store.ts";
 import { Avatar, Problem } from "../views/parts.tsx";
 import { Setting } from "./fields.tsx";
-import { ConfirmDialog, EntryForm } from "./forms.tsx";
+import { ConfirmDialog, EntryForm, KindSelect } from "./forms.tsx";
 
 const outgoing = 3;
 const kinds: readonly (readonly [number, string])[] = [
@@ -54,16 +54,7 @@ function NewBot({ onCreated }: { readonly onCreated: (made: NewKey) => void }) {
   };
   return (
     <EntryForm title="Add a bot" action="Add" failure="The bot was not added" submit={create}>
-      <label>
-        Kind
-        <select name="bot_type" value={kind} onChange={(event) => setKind(Number(event.currentTarget.value))}>
-          {kinds.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <KindSelect label="Kind" name="bot_type" kinds={kinds} value={kind} onChange={setKind} />
       <label>
         Name
         <input name="full_name" required maxLength={100} />

@@ -21,15 +21,33 @@ interface Props {
   readonly save: (value: Value) => Promise<unknown>;
 }
 
-function fieldOf({
-  row,
-  value,
-  change,
-}: {
-  row: SettingRow;
-  value: Value | null | undefined;
-  change: (next: Value) => void;
-}) {
+interface FieldProps {
+  readonly row: SettingRow;
+  readonly value: Value | null | undefined;
+  /** Resolves to whether it was saved. */
+  readonly change: (next: Value) => Promise<boolean>;
+}
+
+/** Keeps what is typed until it is saved, whatever else changes on the screen meanwhile. */
+function TextField({ row, value, change }: FieldProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const save = async (text: string) => {
+    const isSaved = await change(row.type === "number" ? Number(text) : text);
+    // What was typed since then is not saved yet.
+    if (isSaved) setTyped((now) => (now === text ? null : now));
+  };
+  return (
+    <input
+      id={`setting-${row.name}`}
+      type={(row.type ?? (typeof value === "number" ? "number" : "text")) as "text"}
+      value={typed ?? String(value ?? "")}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+      onChange={(event) => void save(event.currentTarget.value)}
+    />
+  );
+}
+
+function fieldOf({ row, value, change }: FieldProps) {
   const id = `setting-${row.name}`;
   if (row.choices !== undefined) {
     const { choices } = row;
@@ -39,7 +57,7 @@ function fieldOf({
         value={String(value)}
         onChange={(event) => {
           const chosen = choices.find(([one]) => String(one) === event.currentTarget.value);
-          if (chosen !== undefined) change(chosen[0]);
+          if (chosen !== undefined) void change(chosen[0]);
         }}
       >
         {choices.some(([one]) => one === value) ? null : <option value={String(value)}>Custom</option>}
@@ -52,30 +70,25 @@ function fieldOf({
     );
   }
   if (typeof value === "boolean") {
-    return <input id={id} type="checkbox" checked={value} onChange={() => change(!value)} />;
+    return <input id={id} type="checkbox" checked={value} onChange={() => void change(!value)} />;
   }
-  return (
-    <input
-      id={id}
-      type={(row.type ?? (typeof value === "number" ? "number" : "text")) as "text"}
-      value={value ?? ""}
-      onChange={(event) =>
-        change(row.type === "number" ? Number(event.currentTarget.value) : event.currentTarget.value)
-      }
-    />
-  );
+  return <TextField row={row} value={value} change={change} />;
 }
 
 export function Setting({ row, value, save }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isSaved, setSaved] = useState(false);
-  const change = (next: Value) => {
+  const change = async (next: Value) => {
     setProblem(null);
     setSaved(false);
-    save(next).then(
-      () => setSaved(true),
-      (error) => setProblem(`It was not saved: ${explain(error)}`),
-    );
+    try {
+      await save(next);
+      setSaved(true);
+      return true;
+    } catch (error) {
+      setProblem(`It was not saved: ${explain(error)}`);
+      return false;
+    }
   };
   return (
     <div>

@@ -47,14 +47,42 @@ export function EntryForm({ title, action, failure, submit, children }: EntryFor
   );
 }
 
-interface ConfirmDialogProps {
+interface KindSelectProps {
+  readonly label: string;
+  readonly name: string;
+  readonly kinds: Iterable<readonly [number, string]>;
+  readonly value: number;
+  readonly onChange: (kind: number) => void;
+}
+
+/** The kind of what is added: the fields after it depend on it. */
+export function KindSelect({ label, name, kinds, value, onChange }: KindSelectProps) {
+  return (
+    <label>
+      {label}
+      <select name={name} value={value} onChange={(event) => onChange(Number(event.currentTarget.value))}>
+        {[...kinds].map(([kind, text]) => (
+          <option key={kind} value={kind}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What is asked before something is removed, and said afterwards. */
+export interface Removal {
   readonly title: string;
   readonly text: string;
-  readonly action: string;
   /** What to say before the reason when it was refused. */
   readonly failure: string;
   readonly done: string;
   readonly run: () => Promise<unknown>;
+}
+
+interface ConfirmDialogProps extends Removal {
+  readonly action: string;
   readonly onClose: () => void;
 }
 

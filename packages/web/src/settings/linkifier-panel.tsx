@@ -1,10 +1,10 @@
 /** Linkifiers: patterns that become links in messages. What is saved can be tried as the server will render it. */
 import { useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
-import { attempt } from "../notices.ts";
 import { chat } from "../store.ts";
 import { Html, Problem } from "../views/parts.tsx";
-import { ConfirmDialog, EntryForm } from "./forms.tsx";
+import { EntryForm } from "./forms.tsx";
+import { OrderedList } from "./ordered-list.tsx";
 
 type Linkifier = NonNullable<NonNullable<typeof chat.value>["realm_linkifiers"]>[number];
 
@@ -76,60 +76,43 @@ function Trial() {
 }
 
 export function LinkifierPanel() {
-  const [removed, setRemoved] = useState<Linkifier | null>(null);
-  const [edited, setEdited] = useState<number | null>(null);
   const linkifiers = chat.value?.realm_linkifiers ?? [];
-  const moveUp = (at: number) => {
-    const ids = linkifiers.map(({ id }) => id);
-    ids.splice(at - 1, 2, ids[at] as number, ids[at - 1] as number);
-    return attempt("The order was not changed", () =>
-      client.call("PATCH /realm/linkifiers", { ordered_linkifier_ids: ids }),
-    );
-  };
   return (
     <>
       <h2>Linkifiers</h2>
       <p class="quiet">Text that fits a pattern becomes a link, in new messages. The first pattern that fits counts.</p>
-      <ul>
-        {linkifiers.map((one, at) => (
-          <li key={one.id}>
-            {edited === one.id ? (
-              <EntryForm
-                title={`Change ${one.pattern}`}
-                action="Save"
-                failure="The linkifier was not changed"
-                submit={async (data) => {
-                  await client.call("PATCH /realm/filters/{filter_id}", { filter_id: one.id, ...valuesOf(data) });
-                  setEdited(null);
-                }}
-              >
-                <Fields linkifier={one} />
-              </EntryForm>
-            ) : (
-              <div class="setting">
-                <span>
-                  <code>{one.pattern}</code>
-                  <span class="quiet">{one.url_template}</span>
-                </span>
-                <span class="setting-field">
-                  {at === 0 ? null : (
-                    <button type="button" aria-label={`Try ${one.pattern} earlier`} onClick={() => void moveUp(at)}>
-                      Earlier
-                    </button>
-                  )}
-                  <button type="button" aria-label={`Change ${one.pattern}`} onClick={() => setEdited(one.id)}>
-                    Change
-                  </button>
-                  <button type="button" aria-label={`Remove ${one.pattern}`} onClick={() => setRemoved(one)}>
-                    Remove
-                  </button>
-                </span>
-              </div>
-            )}
-          </li>
-        ))}
-      </ul>
-      {linkifiers.length === 0 ? <p class="quiet">There are none yet.</p> : <Trial />}
+      <OrderedList
+        entries={linkifiers}
+        nameOf={({ pattern }) => pattern}
+        show={({ pattern, url_template: template }) => (
+          <>
+            <code>{pattern}</code>
+            <span class="quiet">{template}</span>
+          </>
+        )}
+        form={(one, onDone) => (
+          <EntryForm
+            title={`Change ${one.pattern}`}
+            action="Save"
+            failure="The linkifier was not changed"
+            submit={async (data) => {
+              await client.call("PATCH /realm/filters/{filter_id}", { filter_id: one.id, ...valuesOf(data) });
+              onDone();
+            }}
+          >
+            <Fields linkifier={one} />
+          </EntryForm>
+        )}
+        reorder={(ids) => client.call("PATCH /realm/linkifiers", { ordered_linkifier_ids: ids })}
+        removal={({ id, pattern }) => ({
+          title: "Remove this linkifier?",
+          text: `Text that fits ${pattern} will not become a link any more. Existing messages keep their links.`,
+          failure: "The linkifier was not removed",
+          done: "The linkifier is removed.",
+          run: () => client.call("DELETE /realm/filters/{filter_id}", { filter_id: id }),
+        })}
+      />
+      {linkifiers.length === 0 ? null : <Trial />}
       <EntryForm
         title="Add a linkifier"
         action="Add"
@@ -138,17 +121,6 @@ export function LinkifierPanel() {
       >
         <Fields />
       </EntryForm>
-      {removed === null ? null : (
-        <ConfirmDialog
-          title="Remove this linkifier?"
-          text={`Text that fits ${removed.pattern} will not become a link any more. Existing messages keep their links.`}
-          action="Remove"
-          failure="The linkifier was not removed"
-          done="The linkifier is removed."
-          run={() => client.call("DELETE /realm/filters/{filter_id}", { filter_id: removed.id })}
-          onClose={() => setRemoved(null)}
-        />
-      )}
     </>
   );
 }

@@ -1,9 +1,9 @@
 /** Custom profile fields of the organization: add, change, order, remove. */
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
-import { attempt } from "../notices.ts";
 import { chat } from "../store.ts";
-import { ConfirmDialog, EntryForm } from "./forms.tsx";
+import { EntryForm, KindSelect } from "./forms.tsx";
+import { OrderedList } from "./ordered-list.tsx";
 import { choiceData, choicesOf, fieldTypeNames, fieldTypes } from "./profile-field-kinds.ts";
 
 type Field = NonNullable<NonNullable<typeof chat.value>["custom_profile_fields"]>[number];
@@ -75,16 +75,7 @@ function NewField() {
   };
   return (
     <EntryForm title="Add a field" action="Add" failure="The field was not added" submit={create}>
-      <label>
-        Type
-        <select name="type" value={type} onChange={(event) => setType(Number(event.currentTarget.value))}>
-          {fieldTypeNames.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <KindSelect label="Type" name="type" kinds={fieldTypeNames} value={type} onChange={setType} />
       <label>
         Name
         <input name="name" required={type !== fieldTypes.account} maxLength={40} />
@@ -134,61 +125,32 @@ function ChangedField({ field, onDone }: { readonly field: Field; readonly onDon
 }
 
 export function ProfileFieldPanel() {
-  const [edited, setEdited] = useState<number | null>(null);
-  const [removed, setRemoved] = useState<Field | null>(null);
   const fields = chat.value?.custom_profile_fields ?? [];
   const typeNames = new Map(fieldTypeNames);
-  const moveUp = (at: number) => {
-    const order = fields.map(({ id }) => id);
-    order.splice(at - 1, 2, order[at] as number, order[at - 1] as number);
-    return attempt("The order was not changed", () => client.call("PATCH /realm/profile_fields", { order }));
-  };
   return (
     <>
       <h2>Profile fields</h2>
       <p class="quiet">What people can say about themselves, besides their names.</p>
-      <ul>
-        {fields.map((field, at) => (
-          <li key={field.id}>
-            {edited === field.id ? (
-              <ChangedField field={field} onDone={() => setEdited(null)} />
-            ) : (
-              <div class="setting">
-                <span>
-                  {field.name}
-                  <span class="quiet">{typeNames.get(field.type)}</span>
-                </span>
-                <span class="setting-field">
-                  {at === 0 ? null : (
-                    <button type="button" aria-label={`Move ${field.name} up`} onClick={() => void moveUp(at)}>
-                      Up
-                    </button>
-                  )}
-                  <button type="button" aria-label={`Change ${field.name}`} onClick={() => setEdited(field.id)}>
-                    Change
-                  </button>
-                  <button type="button" aria-label={`Remove ${field.name}`} onClick={() => setRemoved(field)}>
-                    Remove
-                  </button>
-                </span>
-              </div>
-            )}
-          </li>
-        ))}
-      </ul>
-      {fields.length === 0 ? <p class="quiet">There are none yet.</p> : null}
+      <OrderedList
+        entries={fields}
+        nameOf={({ name }) => name}
+        show={({ name, type }) => (
+          <>
+            {name}
+            <span class="quiet">{typeNames.get(type)}</span>
+          </>
+        )}
+        form={(field, onDone) => <ChangedField field={field} onDone={onDone} />}
+        reorder={(order) => client.call("PATCH /realm/profile_fields", { order })}
+        removal={({ id, name }) => ({
+          title: `Remove ${name}?`,
+          text: "What people wrote in it is removed, too.",
+          failure: "The field was not removed",
+          done: "The field is removed.",
+          run: () => client.call("DELETE /realm/profile_fields/{field_id}", { field_id: id }),
+        })}
+      />
       <NewField />
-      {removed === null ? null : (
-        <ConfirmDialog
-          title={`Remove ${removed.name}?`}
-          text="What people wrote in it is removed, too."
-          action="Remove"
-          failure="The field was not removed"
-          done="The field is removed."
-          run={() => client.call("DELETE /realm/profile_fields/{field_id}", { field_id: removed.id })}
-          onClose={() => setRemoved(null)}
-        />
-      )}
     </>
   );
 }
