@@ -1,25 +1,18 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Gates, openGate } from "../../src/journal/gate.ts";
+import { openGate } from "../../src/journal/gate.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
-import { ManualJournal } from "../support/manual-journal.ts";
+import { openGates } from "../support/manual-gate.ts";
 
 function opened(clock: Pick<Clock, "monotonic" | "soon"> = systemClock) {
-  const journal = new ManualJournal();
   const bugs: unknown[] = [];
-  const memory = { bytes: 0 };
   const left: string[] = [];
-  const gates = new Gates({
-    journal,
-    hasRoom: () => true,
-    onceRoom: (goOn) => goOn(),
-    memory,
-    onLeft: () => left.push("everything"),
+  const { journal, gates, memory } = openGates({
     clock,
+    onLeft: () => left.push("everything"),
     reportBug: (error) => bugs.push(error),
   });
-  journal.onDurable(() => gates.advanced());
   const realm = () => {
     const gate = gates.open();
     return { gate, write: (...tables: "users"[]) => gate.appended(journal.append(1, Buffer.from("turn")), tables) };

@@ -1,24 +1,11 @@
 /** A socket's messages behind the gate of its realm (M1): their order, and the memory of those that wait. */
 import t from "tap";
-import { Gates } from "../../src/journal/gate.ts";
 import { GatedConnection } from "../../src/realtime/gated-connection.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
 import { type SocketConnection, sendStatus } from "../../src/transport/transport.ts";
-import { ManualJournal } from "../support/manual-journal.ts";
+import { openManualGate } from "../support/manual-gate.ts";
 
 function opened() {
-  const journal = new ManualJournal();
-  const gates = new Gates({
-    journal,
-    hasRoom: () => true,
-    onceRoom: (goOn) => goOn(),
-    memory: { bytes: 0 },
-    onLeft: () => undefined,
-    clock: systemClock,
-    reportBug: (error) => Promise.reject(error),
-  });
-  journal.onDurable(() => gates.advanced());
-  const gate = gates.open();
+  const { journal, gate, write } = openManualGate();
   const sent: string[] = [];
   const drops = new Set<string>();
   const send = (data: string | Buffer) => {
@@ -36,7 +23,6 @@ function opened() {
   };
   const connection = new GatedConnection(inner, gate);
   connection.onLeft(() => void sent.push("nothing waits"));
-  const write = () => gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
   return { journal, gate, connection, sent, drops, write };
 }
 

@@ -4,13 +4,11 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Gates } from "../../src/journal/gate.ts";
 import { GatedConnection } from "../../src/realtime/gated-connection.ts";
 import { Outbox, type OutboxConnection } from "../../src/realtime/outbox.ts";
 import { unpackJson } from "../../src/realtime/packed-json.ts";
 import { encodeAnswer } from "../../src/realtime/socket-frames.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
-import { ManualJournal } from "../support/manual-journal.ts";
+import { openManualGate } from "../support/manual-gate.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 const buffered = 0;
@@ -130,24 +128,12 @@ t.test(
 
 /** An outbox whose connection waits at a gate, as that of a session does. */
 function openedAtGate() {
-  const journal = new ManualJournal();
-  const gates = new Gates({
-    journal,
-    hasRoom: () => true,
-    onceRoom: (goOn) => goOn(),
-    memory: { bytes: 0 },
-    onLeft: () => undefined,
-    clock: systemClock,
-    reportBug: (error) => Promise.reject(error),
-  });
-  journal.onDurable(() => gates.advanced());
-  const gate = gates.open();
+  const { journal, gate, write } = openManualGate();
   const gated: GatedConnection[] = [];
   const { wire, outbox } = opened((inner) => {
     gated.push(new GatedConnection(inner, gate));
     return gated[0] as GatedConnection;
   });
-  const write = () => gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
   /** Sends an event of the last turn when that is durable, as a publication does. */
   const publish = (event: string) =>
     gate.pass(() => gated[0]?.passed(() => void outbox.send(Buffer.from(event), false)));

@@ -6,11 +6,10 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { HttpResponder } from "../../src/http/http-responder.ts";
 import type { RequestHead } from "../../src/http/request-head.ts";
-import { Gates } from "../../src/journal/gate.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../../src/transport/transport.ts";
-import { ManualJournal } from "../support/manual-journal.ts";
+import { openManualGate } from "../support/manual-gate.ts";
 
 /** Like every transport: closing calls the abort handler before it returns. */
 function responseOf(): TransportResponse {
@@ -37,19 +36,8 @@ t.test("[S3] a request whose large response has no room is ended exactly once", 
 
 /** A responder behind a gate that a test opens, and what reached the transport. */
 function heldResponder({ bytesMax = 2 ** 30 } = {}) {
-  const journal = new ManualJournal();
-  const gates = new Gates({
-    journal,
-    hasRoom: () => true,
-    onceRoom: (goOn) => goOn(),
-    memory: { bytes: 0 },
-    onLeft: () => undefined,
-    clock: systemClock,
-    reportBug: (error) => Promise.reject(error),
-  });
-  journal.onDurable(() => gates.advanced());
-  const gate = gates.open();
-  gate.appended(journal.append(1, Buffer.from("turn")), ["messages"]);
+  const { journal, gate, write } = openManualGate();
+  write();
   const unsent = new UnsentBytes({ bytesMax, shareBytesMax: bytesMax, keptMsMin: 1000, monotonic: () => 0 });
   const sent: string[] = [];
   const response = {
