@@ -289,6 +289,29 @@ t.test(
   },
 );
 
+t.test("[S3] gate_piece_sockets: that many sockets leave in one piece, one more in a second piece", async (t) => {
+  const pieces = (sockets: number) => {
+    const batch = new PublishBatch();
+    const { encoding } = counted(1);
+    const sent: number[] = [];
+    for (let socket = 0; socket < sockets; socket++) {
+      const events: { batch: FrameBatch | null } = { batch: null };
+      const reader = { take: () => events.batch, sendPassed: () => void sent.push(socket) };
+      events.batch = batch.begin(reader, "json").and(encoding);
+    }
+    const passed: { readonly leave: () => void; readonly bytes: number }[] = [];
+    batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) =>
+      t.fail(String(error)),
+    );
+    for (const { leave } of passed) leave();
+    t.strictSame(sent, [...sent.keys()], "in order");
+    t.equal(sent.length, sockets);
+    return passed.map(({ bytes }) => bytes > 0);
+  };
+  t.strictSame(pieces(limits.gate_piece_sockets), [true]);
+  t.strictSame(pieces(limits.gate_piece_sockets + 1), [false, true], "their bytes count until the last has left");
+});
+
 t.test("[S3] socket_events_frame_bytes_max: one frame at the bound, two frames one byte above it", async (t) => {
   const half = limits.socket_events_frame_bytes_max / 2;
   /** Events of exactly those sizes, in one record. */
