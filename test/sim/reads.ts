@@ -83,7 +83,8 @@ export class Reads {
       activeUsers: this.#tools.world().activeUsers(3),
     };
     const caller = activeUsers[0] === undefined ? undefined : machine.realm.view.users.get(activeUsers[0]);
-    if (caller === undefined) return;
+    // Active on the disk, but perhaps deactivated since in memory: the server would not let them in.
+    if (caller?.isActive !== true) return;
     this.count++;
     if (random.chance(0.15)) await this.#single(machine, caller);
     else await this.#range(machine, caller);
