@@ -20,8 +20,21 @@ export const tiers = [
   { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
   { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
   { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
-  { file: "test/web/budgets.test.ts", quick: { TOPICS: 300 }, deep: { TOPICS: 10_000 } },
-  { file: "test/web/scrolling.test.ts", quick: { MESSAGES: 600 }, deep: { MESSAGES: 10_000 } },
+  { file: "test/web/talk.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 5 } },
+  { file: "test/web/budgets.test.ts", quick: null, deep: { TOPICS: 10_000 } },
+  { file: "test/web/scrolling.test.ts", quick: null, deep: { MESSAGES: 10_000 } },
+  // In a browser each action takes a tenth of a second or more.
+  ...[
+    "account-pages",
+    "administration",
+    "calls",
+    "join",
+    "live",
+    "messages",
+    "notifications",
+    "problems",
+    "screens",
+  ].map((name) => ({ file: `test/web/${name}.test.ts`, quick: null, deep: {} })),
   { file: "test/sim/known-events.test.ts", quick: null, deep: { EVENTS: 100_000 } },
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
   // Starts six servers, five of them after a trace.

@@ -1,10 +1,9 @@
 /** The page in the system's Chromium: contexts that are logged in, and what the browser complains about. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { browserObstacle } from "./browser.ts";
 import type { Client } from "./client.ts";
 import type { Teardown } from "./server.ts";
 import { ensureWebBuilt } from "./web-build.ts";
-
-export { browserObstacle } from "./browser.ts";
 
 /** Servers read the page at their start, so it is built before a test starts one. */
 await ensureWebBuilt();
@@ -15,8 +14,8 @@ const password = "correct horse battery";
 /** How long a test waits for the page. */
 const patienceMs = 20_000;
 
-export async function startChromium(t: Teardown): Promise<Browser> {
-  const browser = await chromium.launch({
+function launchChromium(): Promise<Browser> {
+  return chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: [
       "--no-sandbox",
@@ -25,8 +24,6 @@ export async function startChromium(t: Teardown): Promise<Browser> {
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
-  t.teardown(() => browser.close());
-  return browser;
 }
 
 export interface OpenPage {
@@ -37,10 +34,33 @@ export interface OpenPage {
   readonly requests: string[];
 }
 
-/** A context of its own, as another browser would be. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  const page = await context.newPage();
+export interface Chromium {
+  /** Why a test that needs a browser is skipped; false: it is not. */
+  readonly skip: string | false;
+  /** A context of its own, as another browser would be. It ends with the test. */
+  openPage(t: Teardown, options?: BrowserContextOptions): Promise<OpenPage>;
+}
+
+/**
+ * One browser for all tests of a file, because its start takes as long as most tests.
+ * @param t the test of the file
+ */
+export function chromiumFor(t: Teardown): Chromium {
+  let starting: Promise<Browser> | null = null;
+  t.teardown(async () => (await starting)?.close());
+  return {
+    skip: browserObstacle() ?? false,
+    async openPage(t, options = {}) {
+      starting ??= launchChromium();
+      const browser = await starting;
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      t.teardown(() => context.close());
+      return watched(await context.newPage());
+    },
+  };
+}
+
+function watched(page: Page): OpenPage {
   page.setDefaultTimeout(patienceMs);
   const complaints: string[] = [];
   const requests: string[] = [];

@@ -2,19 +2,17 @@
  * The pages behind links in emails in the system's Chromium: a new password (D257), and no more emails (D258). They work
  * without scripts, load nothing, and have no serious barrier in light and dark, on desktops and phones.
  */
-import type { Browser } from "playwright-core";
 import t from "tap";
 import { isTooWide, loadAxe, seriousFindings } from "../support/barriers.ts";
-import { browserObstacle, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { logIn as logInByPassword } from "../support/join.ts";
 import { logIn, outboxMails } from "../support/mail.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const resetPath = "/accounts/password/reset/";
 const next = "a battery of horses";
-let browser: Browser;
 
 const emailOf = (client: Client): string => client.account?.email ?? "";
 
@@ -25,18 +23,16 @@ async function linkIn(server: TestServer, count: number): Promise<string> {
 }
 
 /** A browser whose scripts are off, and what it loads. */
-async function withoutScripts() {
-  const opened = await openPage(browser, { javaScriptEnabled: false });
+async function withoutScripts(t: Teardown) {
+  const opened = await openPage(t, { javaScriptEnabled: false });
   const others = () => opened.requests.filter((path) => !path.startsWith("/accounts/") && path !== "/favicon.ico");
   return { ...opened, others };
 }
 
-if (skip === false) browser = await startChromium(t);
-
 t.test("[D257] a password is reset in a browser without scripts, by keyboard", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann");
-  const { page, complaints, others } = await withoutScripts();
+  const { page, complaints, others } = await withoutScripts(t);
   await page.goto(`${server.url}${resetPath}`);
   await page.getByLabel("E-mail address").fill("nobody");
   await page.keyboard.press("Enter");
@@ -62,7 +58,7 @@ t.test("[D258] a button ends emails in a browser without scripts", { skip }, asy
   const ann = await server.person("Ann");
   await logIn(server, ann.userId, "there");
   const link = await linkIn(server, 1);
-  const { page, complaints, others } = await withoutScripts();
+  const { page, complaints, others } = await withoutScripts(t);
   const isOn = async () => {
     const { body } = await ann.post("/register", { event_types: ["user_settings"] });
     return body.user_settings.enable_login_emails;
@@ -91,7 +87,7 @@ t.test("[D257, D258] no such page has a serious barrier, or is wider than its wi
   await server.owner.patch("/realm", { name: "An organization with a longer name than most of them have" });
   await logIn(server, ann.userId, "there");
   const unsubscribe = await linkIn(server, 1);
-  const asking = await openPage(browser);
+  const asking = await openPage(t);
   await asking.page.goto(`${server.url}${resetPath}`);
   await asking.page.getByLabel("E-mail address").fill(emailOf(ann));
   await asking.page.keyboard.press("Enter");
@@ -99,7 +95,7 @@ t.test("[D257, D258] no such page has a serious barrier, or is wider than its wi
   const set = await linkIn(server, 2);
   const grounds = new Set<unknown>();
   for (const { colorScheme, width } of looks) {
-    const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    const { page } = await openPage(t, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     for (const address of [`${server.url}${resetPath}`, set, `${set}x`, unsubscribe, `${unsubscribe}x`]) {
       await page.goto(address);
       await loadAxe(page);
@@ -123,7 +119,7 @@ t.test("[D257, D258] no such page has a serious barrier, or is wider than its wi
 
 t.test("[S2] the browser refuses what the pages' policy forbids", { skip }, async (t) => {
   const server = await startTestServer(t);
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(t);
   await page.goto(`${server.url}${resetPath}`);
   await page.evaluate(`{
     const script = document.createElement("script");

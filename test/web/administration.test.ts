@@ -2,12 +2,12 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { uploaded } from "../support/attachments.ts";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { picture } from "../support/pictures.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 t.test("[D259] administrators see the figures of their organization, and members do not", { skip }, async (t) => {
   const server = await startTestServer(t);
@@ -15,8 +15,7 @@ t.test("[D259] administrators see the figures of their organization, and members
   const ben = await server.person("Ben Bright");
   await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
   for (let count = 0; count < 3; count++) await ben.say("general", "lunch", "Soup");
-  const browser = await startChromium(t);
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(t);
   await logIn(page, server.url, ann, "#organization/statistics");
   // Asking for a session that does not exist yet is one.
   complaints.length = 0;
@@ -40,7 +39,7 @@ async function openAt(t: Test, fragment: string): Promise<Opened> {
   const server = await startTestServer(t);
   const admin = await server.person("Ann Ames");
   await server.owner.patch(`/users/${admin.userId}`, { role: 200 });
-  const { page } = await openPage(await startChromium(t));
+  const { page } = await openPage(t);
   await logIn(page, server.url, admin, fragment);
   return { server, admin, page };
 }

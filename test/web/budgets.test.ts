@@ -1,43 +1,19 @@
-/** What the first view costs, and how soon a reader with very much to read sees the first unread message. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+/** What the first view costs in a browser, and how soon a reader with very much to read sees the first unread message. */
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
-import { ensureWebBuilt } from "../support/web-build.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const budgets = {
-  script_gzip_bytes_max: 60 * 1024,
   requests_max: 12,
   first_message_bytes_max: 160 * 1024,
   first_message_slow_ms_max: 8_000,
 } as const;
 
-t.test("[web.md, Budgets] the script of the first view is small, and every asset is there compressed", async (t) => {
-  const folder = await ensureWebBuilt();
-  const html = readFileSync(join(folder, "index.html"), "utf8");
-  const names = [...html.matchAll(/\/assets\/([\w.-]+\.js)/g)].map((match) => match[1] ?? "");
-  t.ok(names.length > 0);
-  const bytes = names.reduce(
-    (sum, name) => sum + gzipSync(readFileSync(join(folder, "assets", name)), { level: 9 }).length,
-    0,
-  );
-  t.ok(bytes <= budgets.script_gzip_bytes_max, `${bytes} bytes`);
-  t.notMatch(html, /<script(?![^>]* src=)|<style| style=| on\w+=/i, "no inline script or style");
-  const assets = readdirSync(join(folder, "assets"));
-  for (const name of assets.filter((one) => /\.(?:js|css|svg)$/.test(one))) {
-    t.match(name, /-[A-Z0-9]{8}\.\w+$/, "the name follows the content");
-    t.ok(assets.includes(`${name}.br`) && assets.includes(`${name}.gz`), name);
-  }
-});
-
 t.test("[web.md, Budgets] the first view needs few requests", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const browser = await startChromium(t);
-  const { page, requests } = await openPage(browser);
+  const { page, requests } = await openPage(t);
   await logIn(page, server.url, ann);
   requests.length = 0;
   await page.reload();
@@ -62,8 +38,7 @@ t.test(
     for (let at = 0; at < topics; at += 100) {
       await Promise.all(numbers.slice(at, at + 100).map((one) => ben.say("general", `topic ${one}`, `message ${one}`)));
     }
-    const browser = await startChromium(t);
-    const { page } = await openPage(browser);
+    const { page } = await openPage(t);
     await logIn(page, server.url, ann);
     await page.getByRole("heading", { name: "Inbox" }).waitFor();
     const start = performance.now();
@@ -88,8 +63,7 @@ t.test(
     const ann = await server.person("Ann Ames");
     const ben = await server.person("Ben Bright");
     for (let index = 0; index < 100; index++) await ben.say("general", `topic ${index % 7}`, `Message **${index}**`);
-    const browser = await startChromium(t);
-    const { page, requests } = await openPage(browser);
+    const { page, requests } = await openPage(t);
     await logIn(page, server.url, ann);
     const cdp = await page.context().newCDPSession(page);
     await cdp.send("Network.enable");

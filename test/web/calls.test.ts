@@ -1,17 +1,16 @@
 /** The page's operations use its WebSocket while it is open, and HTTP when it is not. */
 import t, { type Test } from "tap";
-import { browserObstacle, logIn, openPage, startChromium, textsOf, write } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, textsOf, write } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 async function open(t: Test) {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");
   await ben.say("general", "lunch", "Who is in for soup?");
-  const browser = await startChromium(t);
-  const opened = await openPage(browser);
+  const opened = await openPage(t);
   const calls: string[] = [];
   opened.page.on("websocket", (socket) => {
     socket.on("framesent", ({ payload }) => {

@@ -7,13 +7,13 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { browserObstacle, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { installClient } from "../support/client-build.ts";
 import { freePort } from "../support/process.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const bundle = skip === false ? readFileSync(await installClient(temporaryFolder(t))) : Buffer.alloc(0);
 const html = "<!doctype html><title>A page with the client</title>";
 
@@ -70,8 +70,7 @@ t.test("[E2] a page of another origin calls and follows, through a restart of th
   const environment = { PORT: String(await freePort()) };
   const server = await startTestServer(t, { dataDir, environment });
   const elsewhere = await startElsewhere(t);
-  const browser = await startChromium(t);
-  const [bySocket, byPoll] = [await openPage(browser), await openPage(browser)];
+  const [bySocket, byPoll] = [await openPage(t), await openPage(t)];
   for (const { page } of [bySocket, byPoll]) await page.goto(`${elsewhere}/`);
   await follow(bySocket.page, withKey(server.url, server.owner));
   await follow(byPoll.page, withKey(server.url, server.owner, "{ webSocket: null }"));
@@ -95,7 +94,7 @@ t.test("[E2] a page of another origin calls and follows, through a restart of th
 t.test("[D256] a page of the server's own origin uses its session, and has no key", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann");
-  const { page } = await openPage(await startChromium(t));
+  const { page } = await openPage(t);
   // The server has no such page: these two files are put beside its own, as if it served them.
   await page.route(`${server.url}/client.html`, (route) => route.fulfill({ contentType: "text/html", body: html }));
   await page.route(`${server.url}/client.js`, (route) =>
@@ -123,7 +122,7 @@ t.test("[D256] a page of the server's own origin uses its session, and has no ke
 t.test("[D256] a page of another origin cannot use the session of a user", { skip }, async (t) => {
   const server = await startTestServer(t);
   const elsewhere = await startElsewhere(t);
-  const { page } = await openPage(await startChromium(t));
+  const { page } = await openPage(t);
   await page.goto(`${elsewhere}/`);
   const code = await page.evaluate(`import("/client.js").then(({ connectSession }) =>
     connectSession(${JSON.stringify(server.url)}, { retryMs: 0 }).call("GET /users/me").then(() => "in", ({ code }) => code ?? "no answer"))`);

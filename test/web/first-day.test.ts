@@ -1,12 +1,12 @@
 /** A first day at the page by keyboard alone, and messages that try to do what messages must not. */
 import fc from "fast-check";
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import { hostileText } from "../support/hostile-content.ts";
 import { seedOf } from "../support/seed.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 async function readAll(server: TestServer) {
   const ann = await server.person("Ann Ames");
@@ -20,8 +20,7 @@ async function readAll(server: TestServer) {
 t.test("[web.md, Keys] the first day works by keyboard alone", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { ann, ben } = await readAll(server);
-  const browser = await startChromium(t);
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(t);
   await page.goto(server.url);
   // The address has the focus when the page opens.
   await page.getByLabel("Email address").waitFor();
@@ -93,8 +92,7 @@ t.test("[web.md] hostile messages run no script, load nothing, and cause no erro
     // Some are no messages: empty ones, halves of characters.
     await ben.post("/messages", { type: "channel", to: "general", topic: "hostile", content: `x ${content}` });
   }
-  const browser = await startChromium(t);
-  const { page, complaints, requests } = await openPage(browser);
+  const { page, complaints, requests } = await openPage(t);
   await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/hostile");
   await page
     .locator(".feed .message[data-id]")

@@ -1,10 +1,10 @@
 /** An invitation in a browser: from the link into the page, and what a link that does not work says. */
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import { outboxMails } from "../support/mail.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 t.test(
   "[D197, D256] an invitation leads into the page, past a name and an address that cannot be",
@@ -15,8 +15,7 @@ t.test(
     await server.owner.patch("/realm", { require_unique_names: true, emails_restricted_to_domains: true });
     await server.owner.post("/realm/domains", { domain: "example.com", allow_subdomains: false });
     const { body } = await server.owner.post("/invites/multiuse", {});
-    const browser = await startChromium(t);
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage(t);
     await page.goto(new URL(new URL(body.invite_link).pathname, server.url).href);
     await page.getByRole("heading", { name: /^Join / }).waitFor();
     const submit = async (fields: Readonly<Record<string, string>>) => {
@@ -49,8 +48,7 @@ t.test("[D197] an invitation by email is sent from the page, and its link works 
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#organization/invitations");
   await page.getByLabel("Email addresses").fill("dora@example.com");
   await page.getByRole("button", { name: "Send invitations" }).click();
@@ -60,13 +58,13 @@ t.test("[D197] an invitation by email is sent from the page, and its link works 
   const texts = (await outboxMails(server.dataDir, 2)).map(({ email }) => email.text ?? "");
   const link = /^http\S+\/join\/\S+$/m.exec(texts.join("\n"))?.[0] ?? "";
   const path = new URL(link).pathname;
-  const other = await openPage(browser);
+  const other = await openPage(t);
   await other.page.goto(`${server.url}${path}`);
   await other.page.getByLabel("Your name").fill("Dora Diaz");
   await other.page.getByLabel("Password").fill("correct horse battery");
   await other.page.getByRole("button", { name: "Join" }).click();
   await other.page.getByRole("heading", { name: "Inbox" }).waitFor();
-  const late = await openPage(browser);
+  const late = await openPage(t);
   await late.page.goto(`${server.url}${path}`);
   await late.page.getByText("This invitation has been used already.").waitFor();
   t.strictSame(other.complaints, []);
@@ -78,8 +76,7 @@ t.test("[D197] a link that is not valid says why, and offers the login", { skip 
   const { pathname } = new URL(body.invite_link);
   const { body: list } = await server.owner.get("/invites");
   await server.owner.delete(`/invites/multiuse/${list.invites[0].id}`);
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await page.goto(`${server.url}${pathname}`);
   await page.getByText("This invitation has been revoked.").waitFor();
   await page.getByRole("link", { name: "Log in" }).click();
@@ -89,8 +86,7 @@ t.test("[D197] a link that is not valid says why, and offers the login", { skip 
 
 t.test("[web.md] a first visit shows the login without an error in the console", { skip }, async (t) => {
   const server = await startTestServer(t);
-  const browser = await startChromium(t);
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(t);
   await page.goto(server.url);
   await page.getByLabel("Email address").waitFor();
   await page.waitForLoadState("networkidle");

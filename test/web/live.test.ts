@@ -10,14 +10,14 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { adminSocket } from "../../src/admin/listener.ts";
-import { browserObstacle, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor } from "../support/chromium-page.ts";
 import { realmOf } from "../support/conversation.ts";
 import { freePort } from "../support/process.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer, type Teardown } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const screenshots = process.env["SCREENSHOTS"];
 
 /** What `ssh -L port:/path/admin.sock host` is. */
@@ -69,12 +69,11 @@ t.test(
       clock.advance(limits.live_sample_ms);
     }
     const port = await tunnelTo(t, dataDir);
-    const browser = await startChromium(t);
     if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
     for (const { colorScheme, width } of looks) {
       // The policy of the page would refuse the script that looks for barriers.
       const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true };
-      const { page, complaints } = await openPage(browser, options);
+      const { page, complaints } = await openPage(t, options);
       await page.goto(`http://127.0.0.1:${port}/admin`);
       await page.locator(".letter").waitFor();
       t.strictSame(await seriousFindings(page), [], `${colorScheme}, ${width}`);
@@ -98,7 +97,7 @@ t.test(
     const realm = realmOf(server);
     realm.dispatcher.send(commands.throwing());
     const port = await tunnelTo(t, server.dataDir);
-    const { page, complaints } = await openPage(await startChromium(t));
+    const { page, complaints } = await openPage(t);
     await page.goto(`http://localhost:${port}/admin`.replace("localhost", "127.0.0.1"));
     const letter = page.locator(".letter-what", { hasText: "realm.create for realm" });
     await letter.waitFor();
@@ -123,7 +122,7 @@ t.test(
     const port = await freePort();
     const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
     const key = readFileSync(join(server.dataDir, "admin.key"), "utf8").trim();
-    const { page } = await openPage(await startChromium(t), { bypassCSP: true });
+    const { page } = await openPage(t, { bypassCSP: true });
     await page.goto(`http://127.0.0.1:${port}/admin`);
     await page.getByLabel("Key").waitFor();
     t.strictSame(await seriousFindings(page), []);
@@ -152,7 +151,7 @@ t.test(
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const port = await tunnelTo(t, server.dataDir);
-    const { page, requests } = await openPage(await startChromium(t));
+    const { page, requests } = await openPage(t);
     const asked = () => requests.filter((path) => path === "/admin/live").length;
     await page.goto(`http://127.0.0.1:${port}/admin`);
     await page.locator(".tile").first().waitFor();

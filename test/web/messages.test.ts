@@ -2,12 +2,12 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { uploaded } from "../support/attachments.ts";
-import { browserObstacle, logIn, openPage, startChromium, textsOf, until, write } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, textsOf, until, write } from "../support/chromium-page.ts";
 import { createChannel } from "../support/conversation.ts";
 import { multipart, multipartType, picture } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const lunch = "#narrow/channel/1-general/topic/lunch";
 
 async function open(t: Test, { isAdministrator = false } = {}) {
@@ -15,8 +15,7 @@ async function open(t: Test, { isAdministrator = false } = {}) {
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");
   if (isAdministrator) await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
-  const browser = await startChromium(t);
-  const opened = await openPage(browser);
+  const opened = await openPage(t);
   return { ...opened, server, ann, ben };
 }
 

@@ -1,9 +1,9 @@
 /** What a person learns of messages while they look elsewhere: desktop notifications, the title, the live region. */
 import t, { type Test } from "tap";
-import { browserObstacle, logIn, openPage, startChromium, until } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 /** A window that is in the background, and a system that keeps the notifications that it was given. */
 const elsewhere = `
@@ -23,8 +23,7 @@ async function open(t: Test) {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");
-  const browser = await startChromium(t);
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(t);
   await page.context().grantPermissions(["notifications"]);
   await page.addInitScript(elsewhere);
   await logIn(page, server.url, ann);

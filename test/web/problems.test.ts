@@ -2,18 +2,17 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { browserObstacle, logIn, openPage, startChromium, textsOf, until, write } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, textsOf, until, write } from "../support/chromium-page.ts";
 import { freePort } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { ensureWebBuilt } from "../support/web-build.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 t.test("[web.md] a session that ends keeps what was typed, and logging in again continues", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
   await page.locator("#compose-text").fill("half a sentence");
   const { body } = await ann.get("/sessions");
@@ -29,8 +28,7 @@ t.test("[web.md] a session that ends keeps what was typed, and logging in again 
 t.test("[web.md] a text that is too long is not sent, and says by how much", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
   await page.locator("#compose-text").fill("x".repeat(10_007));
   await page.keyboard.press("Control+Enter");
@@ -41,8 +39,7 @@ t.test("[web.md] a text that is too long is not sent, and says by how much", { s
 t.test("[web.md] a deactivated account is told so", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann);
   await server.owner.delete(`/users/${ann.userId}`);
   await page.getByText("has been deactivated").waitFor();
@@ -55,8 +52,7 @@ t.test(
   async (t) => {
     const server = await startTestServer(t);
     const ann = await server.person("Ann Ames");
-    const browser = await startChromium(t);
-    const { page } = await openPage(browser);
+    const { page } = await openPage(t);
     await logIn(page, server.url, ann);
     await server.owner.post("/realm/deactivate");
     await page.getByText("This organization has been deactivated.").waitFor();
@@ -82,8 +78,7 @@ t.test(
     const ben = await server.person("Ben Bright");
     await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
     await ben.say("general", "lunch", "Who is in for soup?");
-    const browser = await startChromium(t);
-    const { page } = await openPage(browser);
+    const { page } = await openPage(t);
     const context = page.context();
     await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
     await page.locator("#compose-text").waitFor();
@@ -130,8 +125,7 @@ t.test(
   async (t) => {
     const server = await startTestServer(t, { environment: { MAX_FILE_UPLOAD_SIZE_MIB: "1" } });
     const ann = await server.person("Ann Ames");
-    const browser = await startChromium(t);
-    const { page } = await openPage(browser);
+    const { page } = await openPage(t);
     await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
     await page.locator("#compose-text").fill("See ");
     const choose = (name: string, size: number) =>
@@ -162,8 +156,7 @@ t.test(
 t.test("[web.md] a name that is taken is refused next to the form, and what was typed stays", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#channels/new");
   await page.getByLabel("Name", { exact: true }).fill("General");
   await page.getByRole("button", { name: "Create", exact: true }).click();
@@ -179,8 +172,7 @@ t.test(
     const PORT = String(await freePort());
     const first = await startTestServer(t, { dataDir, environment: { PORT } });
     const ann = await first.person("Ann Ames");
-    const browser = await startChromium(t);
-    const { page } = await openPage(browser);
+    const { page } = await openPage(t);
     await logIn(page, first.url, ann, "#narrow/channel/1-general/topic/lunch");
     await page.locator("#compose-text").fill("half a sentence");
     await first.stop();

@@ -6,10 +6,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { isTooWide, loadAxe, seriousFindings } from "../support/barriers.ts";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 const screenshots = process.env["SCREENSHOTS"];
 
 /** Screens, with what says that they are there. */
@@ -61,11 +61,10 @@ t.test("[web.md] no screen has a serious barrier, or is wider than its window", 
     "See https://example.com/".padEnd(300, "x"),
   );
   await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Do you have ten minutes?" });
-  const browser = await startChromium(t);
   if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
   for (const { colorScheme, width } of looks) {
     // The policy of the page would refuse the script that looks for barriers.
-    const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    const { page } = await openPage(t, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     await page.goto(server.url);
     await page.getByLabel("Email address").waitFor();
     await loadAxe(page);

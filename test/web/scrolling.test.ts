@@ -4,10 +4,10 @@ import t from "tap";
 import { addMessages } from "../../bench/lib/fill.ts";
 import { createOrganization } from "../../bench/lib/organization.ts";
 import { messageLimits } from "../../packages/web/src/state/message-lists.ts";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 /** 10,000 at length (scripts/test-tiers.mjs); the promise is about 100,000, which take many minutes. */
 const messages = Number(process.env["MESSAGES"] ?? 2_000);
 /** Blocks of this many messages: in turn of one topic, and of 20 topics, where each message has a head of its own. */
@@ -77,8 +77,7 @@ t.test(
     const server = await startTestServer(t, { dataDir });
     const ann = await server.person("Ann Ames");
     const { body } = await ann.get("/messages", { anchor: "oldest", num_before: 0, num_after: 1, narrow: narrowOf(1) });
-    const browser = await startChromium(t);
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage(t);
     await logIn(page, server.url, ann, "#narrow/channel/1-general");
     await page.locator(".feed .message[data-id]").first().waitFor();
     complaints.length = 0;

@@ -1,19 +1,14 @@
 /** Two people talk in two browsers, while the server is killed and started again. */
 import t from "tap";
-import {
-  browserObstacle,
-  logIn,
-  type OpenPage,
-  openPage,
-  startChromium,
-  textsOf,
-  write,
-} from "../support/chromium-page.ts";
+import { chromiumFor, logIn, type OpenPage, textsOf, write } from "../support/chromium-page.ts";
 import { Client } from "../support/client.ts";
 import { freePort, startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
+
+/** More at length (scripts/test-tiers.mjs). */
+const kills = Number(process.env["KILLS"] ?? 2);
 
 /** The client waits up to 30 seconds between two attempts (packages/client/README.md). */
 const reconnectMsMax = 45_000;
@@ -30,11 +25,10 @@ t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lo
   const PORT = String(await freePort());
   let server = await startProgram(t, dataDir, { PORT });
   const people = [await personAt(server.owner, server.url, "Ann"), await personAt(server.owner, server.url, "Ben")];
-  const browser = await startChromium(t);
   const place = "#narrow/channel/1-general/topic/kills";
   const pages: OpenPage[] = [];
   for (const person of people) {
-    const opened = await openPage(browser);
+    const opened = await openPage(t);
     await logIn(opened.page, server.url, person, place);
     await opened.page.locator("#compose-text").waitFor();
     pages.push(opened);
@@ -49,7 +43,7 @@ t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lo
     await write(opened.page, text);
     said.push(text);
   };
-  for (let round = 1; round <= 2; round++) {
+  for (let round = 1; round <= kills; round++) {
     await say(0, `question ${round}`);
     await isThere(`question ${round}`);
     await say(1, `answer ${round}`);
@@ -86,8 +80,7 @@ t.test("[E2, web.md, Events] after a gap the page has everything, and stays wher
   const ids: number[] = [];
   for (let index = 1; index <= 80; index++) ids.push(await ben.say("general", "gap", `message ${index}`));
   await ann.post("/mark_all_as_read");
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   const queues: string[] = [];
   page.on("response", async (response) => {
     if (response.url().endsWith("/api/v1/register")) queues.push((await response.json()).queue_id);

@@ -5,12 +5,12 @@
 import type { BrowserContext } from "playwright-core";
 import t from "tap";
 import { uploaded } from "../support/attachments.ts";
-import { browserObstacle, logIn, openPage, startChromium } from "../support/chromium-page.ts";
+import { chromiumFor, logIn } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { multipart, multipartType } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
-const skip = browserObstacle() ?? false;
+const { skip, openPage } = chromiumFor(t);
 
 /** Says that it ran, and what it learns of the session of whoever opened it. */
 const script = (name: string) =>
@@ -126,7 +126,7 @@ t.test("[D181, D256] a sound that is opened by itself plays", { skip }, async (t
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const { url: path } = await uploaded(ann, silence(), '"tone.wav"');
-  const { page } = await openPage(await startChromium(t));
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann);
   await page.goto(`${server.url}${path}`);
   const length = `new Promise((resolve, reject) => {
@@ -145,8 +145,7 @@ t.test("[D181, D256] no uploaded file runs a script where the page has its sessi
   const addresses: string[] = [];
   for (const name of Object.keys(files)) addresses.push(`${server.url}${encodeURI(await upload(ann, name))}`);
   const downloads = addresses.map((address) => address.replace("/user_uploads/", "/user_uploads/download/"));
-  const browser = await startChromium(t);
-  const { page } = await openPage(browser);
+  const { page } = await openPage(t);
   await logIn(page, server.url, ann);
   const context = page.context();
   await addBarePages(context);
