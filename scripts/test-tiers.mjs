@@ -14,6 +14,8 @@ export const tiers = [
   { file: "test/clients/example-bots.test.ts", quick: { KILLS: 0 }, deep: { KILLS: 1 } },
   // Waits for clients to come back after a restart, in a browser.
   { file: "test/web/client-bundle.test.ts", quick: null, deep: {} },
+  // Two servers, under load.
+  { file: "test/startup/upgrade.test.ts", quick: null, deep: {} },
   { file: "test/crash/damage.test.ts", quick: { COPIES: 3, SEED }, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },

@@ -5,6 +5,7 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   host: "the address or name to listen on",
   port: "the TCP port of HTTP and WebSocket; 0 takes a free one and prints it",
   dataDir: "the data folder; one server at a time",
+  waitForLockSeconds: "how long a start waits, prepared, until another server on the data folder has stopped",
   ownerEmail: "the owner's address; used only when the data folder is empty",
   ownerPassword: "the owner's password; used only when the data folder is empty",
   realmName: "the organization's name; used only when the data folder is empty",

@@ -23,6 +23,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** How long a start waits for another process to release the data folder. */
+  readonly waitForLockSeconds: number;
   readonly ownerEmail: string;
   /** null: the first start generates a random one, because the key in zuliprc is enough to authenticate. */
   readonly ownerPassword: string | null;
@@ -241,6 +243,7 @@ export const variables = {
   host: text("HOST", "127.0.0.1", "an address or host name"),
   port: integer("PORT", 9991, 0, 65_535),
   dataDir: text("DATA_DIR", "./data", "a path"),
+  waitForLockSeconds: integer("WAIT_FOR_LOCK_SECONDS", 0, 0, limits.data_folder_wait_seconds_max),
   ownerEmail: email,
   ownerPassword: optional(password),
   realmName,

@@ -8,6 +8,7 @@ import { ClusterSilent, ClusterUnusable } from "./cluster/cluster-unusable.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
+import { StoppedWaiting } from "./folder-wait.ts";
 import { BadWebPage } from "./http/web-pages.ts";
 import { JournalDamaged, JournalLost } from "./journal/journal.ts";
 import { LineWriter } from "./line-writer.ts";
@@ -46,6 +47,7 @@ function say(line: string): void {
 }
 
 function complain(error: unknown): never {
+  if (error instanceof StoppedWaiting) process.exit(0);
   if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
@@ -112,6 +114,7 @@ async function main(): Promise<void> {
   const server = await startServer(config, {
     log,
     hasStopped: () => hasStopped,
+    onWaiting: (why) => say(`Prepared: ${why}, and this one serves when that one has stopped.`),
     die(error) {
       if (error instanceof OwnershipLost) {
         log.fatal(error.message);
@@ -140,8 +143,7 @@ async function main(): Promise<void> {
   const signal = await asked;
   log.info({ signal }, "stopping");
   setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
-  await server.stop();
-  rmSync(pidFile, { force: true });
+  await server.stop(() => rmSync(pidFile, { force: true }));
   log.info({ signal, version: programVersion }, "stopped");
   process.exit(0);
 }

@@ -16,10 +16,12 @@ import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { creationInCluster, forwardingApp, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
+import { openWhenReleased } from "./folder-wait.ts";
 import type { AccessLine } from "./http/access-log.ts";
 import { verifyKey } from "./http/authentication.ts";
 import { adminFolder, builtPageFolder, loadWebPage, type WebPage } from "./http/web-pages.ts";
 import { JournalLost } from "./journal/journal.ts";
+import { prepareDurability } from "./journal/open-durability.ts";
 import type { Log } from "./log.ts";
 import { Meters } from "./metrics/meters.ts";
 import { OpenHubs } from "./open-hubs.ts";
@@ -36,7 +38,6 @@ import { servedPorts } from "./served-ports.ts";
 import { drain } from "./server-drain.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { openDataFolder } from "./store/open-data-folder.ts";
 import { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "./transport/load.ts";
@@ -75,8 +76,9 @@ export interface RunningServer {
   /**
    * Finishes or rejects pending requests, closes sockets so that their clients reconnect, flushes, and releases the
    * data folder.
+   * @param beforeRelease called when nothing is served any more: a process that waits for the folder begins right after
    */
-  stop(): Promise<void>;
+  stop(beforeRelease?: () => void): Promise<void>;
 }
 
 export interface ServerTools {
@@ -86,13 +88,15 @@ export interface ServerTools {
   readonly webFolder?: string;
   /** Ends the process when a write to the journal or a store failed (M5) or the data folder was lost to another owner. Must not return. */
   readonly die: (error: unknown) => never;
-  /** Whether the operator has asked the process to stop, while it waits in a cluster. */
+  /** Whether the operator has asked the process to stop, while it waits in a cluster or for the data folder. */
   readonly hasStopped?: () => boolean;
+  /** It is prepared and waits for the data folder. */
+  readonly onWaiting?: (why: string) => void;
 }
 
 /**
- * @throws BadConfig, BadWebPage, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with a
- *   message of one line
+ * @throws BadConfig, BadWebPage, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull,
+ *   StoppedWaiting: each with a message of one line
  */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
@@ -102,6 +106,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   const webFolder = tools.webFolder ?? builtPageFolder;
   const pages = { webPage: loadWebPage(webFolder), adminPage: loadWebPage(join(webFolder, adminFolder)) };
   makeDataDir(dataDir);
+  if (config.clusterNats === null) prepareDurability();
   // Created before the first write: on a full disk it frees space for a start.
   const hubs = new OpenHubs();
   const space = spaceOf(config, dataDir, clock, hubs);
@@ -110,7 +115,7 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
-    const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
+    const root = await openWhenReleased(dataDir, { ...tools, clock, seconds: config.waitForLockSeconds });
     return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs, ...pages });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
@@ -306,7 +311,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     host,
     hubOf,
     renewCertificate: () => renewCertificate(config, context.app),
-    async stop() {
+    async stop(beforeRelease) {
       administration.draining();
       endBackups();
       await member?.handOverAll();
@@ -317,6 +322,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
       http.close();
       await leaveCluster(member, dataDir);
       await administration.close();
+      beforeRelease?.();
       root.unlock();
       await root.close();
     },

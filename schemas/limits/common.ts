@@ -119,6 +119,9 @@ export const commonLimits = {
   data_folder_check_ms: 1000,
   /** How long a start waits for the lock of a killed process that has not exited yet. */
   data_folder_lock_wait_ms: 2000,
+  /** How long an operator may let a start wait for the process before it, and how often it looks. */
+  data_folder_wait_seconds_max: 3600,
+  data_folder_wait_look_ms: 10,
   /** File removal waits until a backup in another container has shown no progress for this long. */
   file_hold_ms: 60 * 60 * 1000,
   /** Organizations checked in one pass; the others follow in the next passes. */

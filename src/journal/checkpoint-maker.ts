@@ -1,7 +1,10 @@
 /** Where the checkpointer has its checkpoints made: a thread of its own, except in the simulation. */
 import { once } from "node:events";
-import { startThread } from "../threads/start-thread.ts";
+import { startPrepared } from "../threads/start-thread.ts";
 import type { CheckpointNotice, CheckpointTask } from "./checkpoint-worker.ts";
+
+/** Its thread. */
+export const checkpointProgram = "journal/checkpoint-thread";
 
 export interface CheckpointMaker {
   /** Tasks are done in order, each after this has returned. @param transfer memory that the sender no longer uses */
@@ -19,7 +22,7 @@ export interface MakerEvents {
 export type StartMaker = (events: MakerEvents) => CheckpointMaker;
 
 export const startCheckpointThread: StartMaker = ({ noticed, failed }) => {
-  const thread = startThread("journal/checkpoint-thread", null);
+  const thread = startPrepared(checkpointProgram, null);
   let isEnding = false;
   thread.on("message", noticed);
   thread.on("error", failed);

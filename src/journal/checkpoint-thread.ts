@@ -26,9 +26,11 @@ function post(notice: CheckpointNotice): void {
 
 const worker = new CheckpointWorker({ openWriter, post });
 
-parentPort?.on("message", async (task: CheckpointTask) => {
-  await worker.handle(task);
-  if (task.kind === "end") parentPort?.close();
+// The first message starts it: a thread that was prepared is told so when somebody listens.
+parentPort?.once("message", () => {
+  parentPort?.on("message", async (task: CheckpointTask) => {
+    await worker.handle(task);
+    if (task.kind === "end") parentPort?.close();
+  });
+  post({ kind: "ready" });
 });
-
-post({ kind: "ready" });

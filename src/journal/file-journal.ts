@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { limits } from "../../schemas/limits.ts";
 import { flushFolderSync } from "../store/folders.ts";
-import { startThread } from "../threads/start-thread.ts";
+import { startPrepared } from "../threads/start-thread.ts";
 import { beginFrame, frameBytes, frameMemory } from "./frame.ts";
 import { type Journal, JournalDamaged, JournalLost, type Position, type Recorded } from "./journal.ts";
 import { createRing, RingProducer } from "./journal-ring.ts";
@@ -15,6 +15,9 @@ import type { ThreadNotice, ThreadStart } from "./journal-thread.ts";
 import { type Owner, takeOver } from "./owner.ts";
 import { type Recovery, recoverJournal } from "./recovery.ts";
 import { type PoolSizes, removeSpares, segmentFile } from "./segments.ts";
+
+/** Its thread. */
+export const journalProgram = "journal/journal-thread";
 
 export interface JournalSizes extends PoolSizes {
   readonly ringBytes: number;
@@ -76,7 +79,7 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
   const isForgotten = options.settle !== undefined && !keeps;
   const { segments, released } = isForgotten ? { segments: [], released: end } : recovered;
   const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
-  const worker = startThread("journal/journal-thread", start);
+  const worker = startPrepared(journalProgram, start);
   const producer = new RingProducer(ring);
   const journal = await FileJournal.start({ owner, worker, producer, end, fatal });
   const endedCleanly = recovered.segments.length === 0 || before?.endedAt !== undefined;

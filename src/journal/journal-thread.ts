@@ -1,8 +1,8 @@
 /**
  * The journal thread: writes what has arrived in the ring, flushes it, tells the main thread, and waits for more. It
- * blocks in system calls and in `Atomics.wait`, so its own event loop never runs.
+ * blocks in system calls and in `Atomics.wait`, so its own event loop does not run after the first message, its start.
  */
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { JournalLost } from "./journal.ts";
 import { RingConsumer, type RingMemory } from "./journal-ring.ts";
@@ -66,9 +66,11 @@ function run({ ring, ...start }: ThreadStart): void {
   post({ kind: "closed" });
 }
 
-try {
-  run(workerData as ThreadStart);
-} catch (error) {
-  const reason = error instanceof JournalLost ? error.reason : "failed";
-  post({ kind: "lost", reason, message: error instanceof Error ? error.message : String(error) });
-}
+parentPort?.once("message", (start: ThreadStart) => {
+  try {
+    run(start);
+  } catch (error) {
+    const reason = error instanceof JournalLost ? error.reason : "failed";
+    post({ kind: "lost", reason, message: error instanceof Error ? error.message : String(error) });
+  }
+});

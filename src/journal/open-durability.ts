@@ -1,10 +1,13 @@
 /** Opens what makes turns durable, after everything that the last process left in the journal is in the stores. */
+
 import { areFilesHeld } from "../store/file-hold.ts";
 import { requireData } from "../store/open-data-folder.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { realmFolder } from "../store/realm-folders.ts";
+import { prepareThread } from "../threads/start-thread.ts";
+import { checkpointProgram } from "./checkpoint-maker.ts";
 import type { Durability } from "./durability.ts";
-import { bytesOf, openFileJournal } from "./file-journal.ts";
+import { bytesOf, journalProgram, openFileJournal } from "./file-journal.ts";
 import type { JournalLost, Position } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
@@ -26,6 +29,12 @@ export interface ArchivePorts {
   keepsSettled(bytes: number): boolean;
   /** @param waitingBytes size of what is left in the journal */
   open(durable: Position, waitingBytes: number): JournalArchive;
+}
+
+/** Starts its threads, so that opening it does not wait for them. */
+export function prepareDurability(): void {
+  prepareThread(journalProgram);
+  prepareThread(checkpointProgram);
 }
 
 /** @throws JournalDamaged, DataFolderDamaged */

@@ -21,6 +21,33 @@ export function startThread(program: string, workerData: unknown = null): Worker
   return new Worker(new URL(`./${basename(program)}.mjs`, import.meta.url), options);
 }
 
+/** Threads that run already, each without anything to do, by their program. */
+const prepared = new Map<string, Worker>();
+
+/** Starts a thread now for the next `startPrepared`: a start that waits for something has it running when it goes on. */
+export function prepareThread(program: string): void {
+  if (prepared.has(program)) return;
+  const worker = startThread(program);
+  const forget = () => {
+    if (prepared.get(program) === worker) prepared.delete(program);
+  };
+  // If it fails before it is needed, another one is started then, and its fault is reported.
+  worker.on("error", forget);
+  worker.on("exit", forget);
+  // Nobody may ever need it.
+  worker.unref();
+  prepared.set(program, worker);
+}
+
+/** Gives a thread its start as its first message; the thread begins then, whether it was prepared or not. */
+export function startPrepared(program: string, start: unknown): Worker {
+  const worker = prepared.get(program) ?? startThread(program);
+  prepared.delete(program);
+  worker.ref();
+  worker.postMessage(start);
+  return worker;
+}
+
 /** A thread cannot load TypeScript on every version of Node, so the program is bundled when it is first started. */
 function bundleOf(program: string): string {
   const known = bundles.get(program);
