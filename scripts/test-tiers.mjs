@@ -32,6 +32,7 @@ export const tiers = [
     "calls",
     "join",
     "live",
+    "lost-network",
     "messages",
     "notifications",
     "problems",

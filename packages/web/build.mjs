@@ -88,6 +88,7 @@ async function build({ base, title, script, style, hasFormulas }, draft) {
     jsx: "automatic",
     jsxImportSource: "preact",
     target: "es2022",
+    plugins: [sharedCodeInOneFile(scriptEntry)],
     define: hasFormulas ? { KATEX_STYLES: JSON.stringify(`${base}${nameOf(styles.metafile, katexStyles)}`) } : {},
     metafile: true,
   });
@@ -98,6 +99,26 @@ async function build({ base, title, script, style, hasFormulas }, draft) {
   const preloads = importsOf(scripts.metafile, main);
   const document = documentOf({ base, title, main, preloads, style: nameOf(styles.metafile, styleEntry), iconName });
   writeFileSync(join(draft, "index.html"), document);
+}
+
+/**
+ * The bundler makes a file of what each combination of parts shares. Each part that is loaded later therefore imports
+ * the start, which runs already: then all of it is one file, which needs one request and is smaller.
+ */
+function sharedCodeInOneFile(start) {
+  return {
+    name: "shared-code-in-one-file",
+    setup(builder) {
+      builder.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
+        kind === "dynamic-import" ? { path: join(resolveDir, path), pluginData: { isLater: true } } : undefined,
+      );
+      builder.onLoad({ filter: /\.tsx?$/ }, ({ path, pluginData }) =>
+        pluginData?.isLater === true
+          ? { contents: `${readFileSync(path, "utf8")}\nimport ${JSON.stringify(start)};\n`, loader: "tsx" }
+          : undefined,
+      );
+    },
+  };
 }
 
 /** The name of the file that an entry became. */

@@ -21,7 +21,7 @@ function launchChromium(): Promise<Browser> {
       "--no-sandbox",
       "--disable-gpu",
       "--disable-dev-shm-usage",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--host-resolver-rules=MAP *.localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
 }

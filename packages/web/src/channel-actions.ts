@@ -17,10 +17,8 @@ export async function unsubscribe(name: string): Promise<void> {
 }
 
 /** The person's own settings of a channel: its color, muting, pinning, notifications. */
-export function setOwn(channelId: number, property: string, value: boolean | string): Promise<boolean> {
-  return attempt("The channel was not changed", () =>
-    client.call("POST /users/me/subscriptions/properties", {
-      subscription_data: [{ stream_id: channelId, property, value }],
-    }),
-  );
+export function setOwn(channelId: number, property: string, value: boolean | string): Promise<unknown> {
+  return client.call("POST /users/me/subscriptions/properties", {
+    subscription_data: [{ stream_id: channelId, property, value }],
+  });
 }

@@ -48,7 +48,8 @@ export function disconnect(): void {
 }
 
 function isOffline(): void {
-  if (connection.peek().state !== "offline") connection.value = { state: "offline", since: Date.now() };
+  const { state } = connection.peek();
+  if (state !== "offline" && state !== "refused") connection.value = { state: "offline", since: Date.now() };
 }
 
 function receive(event: Events[keyof Events]): void {
@@ -76,6 +77,7 @@ function followMove(event: Events["update_message"]): void {
 /** Runs until the session ends. */
 export async function connect(): Promise<void> {
   disconnect();
+  connection.value = { state: "connecting" };
   const current = client.events({
     apply_markdown: true,
     fetch_event_types: null,
@@ -105,17 +107,21 @@ export async function connect(): Promise<void> {
     for await (const event of current) receive(event);
   } catch (error) {
     if (stream !== current) return;
-    endSession(reasonOf(error));
+    const reason = reasonOf(error);
+    if (reason === null) connection.value = { state: "refused" };
+    else endSession(reason);
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why the session ended; null: it did not, but this page cannot follow events. */
+function reasonOf(error: unknown): string | null {
   if (isLoggedOut(error)) return "Your session has ended. Log in again; what you typed is still here.";
   if (error instanceof SocketClosedError) {
     if (error.code === 4401) return "Your session has ended. Log in again; what you typed is still here.";
     if (error.code === 4403) return "This account or its organization has been deactivated. Ask an administrator.";
-    if (error.code === 4400) return "The server has another version than this page. Reload the page.";
+    return null;
   }
+  if (error instanceof ApiError && error.status === 400) return null;
   if (error instanceof ApiError) return `The server ended the connection: ${explain(error)}`;
   return `The connection ended: ${explain(error)}`;
 }

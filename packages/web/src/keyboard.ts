@@ -30,9 +30,10 @@ import {
 import { messages, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
-import { isHelpOpen, type Shortcut } from "./views/keyboard-help.tsx";
+import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { quote } from "./views/message-row.tsx";
+import { isHelpOpen } from "./views/opened.ts";
 import { isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
 

@@ -14,10 +14,13 @@ import { noMessages } from "./state/message-lists.ts";
 import { chat, messages, place } from "./store.ts";
 import { watchTheme } from "./theme.ts";
 import { App } from "./views/app.tsx";
+import { loadLater } from "./views/lazy-views.ts";
 import { isLeftOpen, noteTopic } from "./views/left-bar.tsx";
 
 const page = document.getElementById("page");
 const retryMs = 2_000;
+/** The first view has the network to itself for so long. */
+const laterMs = 1_000;
 
 async function start(): Promise<void> {
   try {
@@ -70,5 +73,12 @@ effect(() => {
   if (place.value === null) return;
   forgetKeptUnread();
   isLeftOpen.value = false;
+});
+let isLaterAsked = false;
+effect(() => {
+  if (chat.value === null || isLaterAsked) return;
+  isLaterAsked = true;
+  // What fails is loaded when somebody opens it.
+  setTimeout(() => loadLater().catch(() => undefined), laterMs);
 });
 start().catch(() => undefined);

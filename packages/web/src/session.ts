@@ -1,6 +1,6 @@
 /** Who is logged in. The session is a cookie that scripts cannot read: the page only knows whether it is accepted. */
 import { signal } from "@preact/signals";
-import { ApiError, explain } from "./api.ts";
+import { ApiError, explain, request } from "./api.ts";
 
 export interface SessionUser {
   readonly user_id: number;
@@ -16,19 +16,6 @@ export type Session =
 
 export const session = signal<Session>({ state: "unknown" });
 
-async function call(method: string, form: URLSearchParams | null): Promise<Record<string, unknown>> {
-  const response = await fetch("/api/v1/session", {
-    method,
-    credentials: "same-origin",
-    cache: "no-store",
-    ...(form === null ? {} : { body: form }),
-  });
-  const body = (await response.json()) as Record<string, unknown>;
-  if (!response.ok)
-    throw new ApiError(`${method} /session`, response.status, body, response.headers.get("Retry-After"));
-  return body;
-}
-
 /** Why a session that the browser still has is not accepted. */
 const ends: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "Your session has ended. Log in again.",
@@ -39,7 +26,7 @@ const ends: Readonly<Record<string, string>> = {
 /** @throws Error if the server does not answer */
 export async function readSession(): Promise<void> {
   try {
-    const user = await call("GET", null);
+    const user = await request("GET", "/session");
     const isIn = typeof user["user_id"] === "number";
     session.value = isIn ? { state: "in", user: user as unknown as SessionUser } : { state: "out", notice: null };
   } catch (error) {
@@ -50,12 +37,12 @@ export async function readSession(): Promise<void> {
 
 /** @throws ApiError if the server rejects the password */
 export async function logIn(address: string, password: string): Promise<void> {
-  const user = await call("POST", new URLSearchParams({ username: address, password }));
+  const user = await request("POST", "/session", new URLSearchParams({ username: address, password }));
   session.value = { state: "in", user: user as unknown as SessionUser };
 }
 
 export async function logOut(): Promise<void> {
-  await call("DELETE", null);
+  await request("DELETE", "/session");
   session.value = { state: "out", notice: null };
 }
 

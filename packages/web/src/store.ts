@@ -15,8 +15,8 @@ export const chat = signal<ChatState | null>(null);
 export const messages = signal<MessageStore>(noMessages);
 
 export type Connection =
-  | { readonly state: "connecting" | "live" }
-  | { readonly state: "offline"; readonly since: number };
+  /** `refused`: the server does not understand this page, so another attempt is useless. */
+  { readonly state: "connecting" | "live" | "refused" } | { readonly state: "offline"; readonly since: number };
 export const connection = signal<Connection>({ state: "connecting" });
 
 export const place = signal<Place>(placeOf(location.hash) ?? inbox);

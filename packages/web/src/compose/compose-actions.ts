@@ -1,5 +1,5 @@
 /** Sends what was written, or keeps it as a draft. */
-import { client, explain } from "../api.ts";
+import { client, explain, once } from "../api.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { type Destination, send } from "../pending.ts";
@@ -43,6 +43,8 @@ export function obstacle(): string | null {
   const over = lengthOf(text) - textLimit();
   if (over > 0) return `The message is ${over} characters too long. Shorten it, or send it in parts.`;
   if (uploads.peek().some(({ problem }) => problem === null)) return "A file is still being uploaded.";
+  if (connection.peek().state === "refused")
+    return "The server does not understand this page. Reload it; your text stays here.";
   if (connection.peek().state !== "live")
     return "You are offline. Your text stays here; send it when you are connected.";
   return null;
@@ -84,7 +86,7 @@ export async function closeCompose(): Promise<void> {
       content: text,
     };
     try {
-      if (draftId === null) await client.call("POST /drafts", { drafts: [draft] });
+      if (draftId === null) await once(draft, (options) => client.call("POST /drafts", { drafts: [draft] }, options));
       else await client.call("PATCH /drafts/{draft_id}", { draft_id: draftId, draft });
       tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
     } catch (error) {

@@ -6,6 +6,7 @@ import { narrowKey } from "../state/narrow.ts";
 import { place, settings } from "../store.ts";
 import { lazyEmojiPicker } from "../views/emoji-picker-loader.tsx";
 import { Icon } from "../views/icon.tsx";
+import { ScheduleDialog } from "../views/lazy-views.ts";
 import { Html, IconButton, Problem } from "../views/parts.tsx";
 import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, dropDraft, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
@@ -19,7 +20,6 @@ import {
   textLimit,
 } from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
-import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { addFiles, dropUpload, retryUpload, uploads } from "./uploads.ts";
 
 function Uploads() {

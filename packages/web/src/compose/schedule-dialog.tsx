@@ -1,9 +1,9 @@
 /** Chooses when a message is sent. */
 import { useState } from "preact/hooks";
-import { client, explain } from "../api.ts";
+import { client, once } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
-import { Dialog, Problem } from "../views/parts.tsx";
+import { Dialog, Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
 
 const timeFormat = new Intl.DateTimeFormat(undefined, {
@@ -38,7 +38,8 @@ interface Props {
 }
 
 export function ScheduleDialog({ onClose, onDone }: Props) {
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, isBusy, run } = useAttempt("The message was not scheduled");
+  const [offered] = useState(choices);
   const [own, setOwn] = useState("");
   const schedule = async (date: Date) => {
     const { to, text, draftId } = composing.peek();
@@ -47,26 +48,19 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
       to.kind === "topic"
         ? ({ type: "channel", to: to.channelId, topic: to.topic } as const)
         : ({ type: "direct", to: to.userIds } as const);
-    try {
-      const timestamp = Math.floor(date.getTime() / 1000);
-      await client.call("POST /scheduled_messages", {
-        ...where,
-        content: text,
-        scheduled_delivery_timestamp: timestamp,
-      });
-      clearCompose();
-      onClose();
-      tell(`It will be sent on ${timeFormat.format(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
-      await onDone(draftId);
-    } catch (error) {
-      setProblem(`The message was not scheduled: ${explain(error)}`);
-    }
+    const params = { ...where, content: text, scheduled_delivery_timestamp: Math.floor(date.getTime() / 1000) };
+    const isDone = await run(() => once(params, (options) => client.call("POST /scheduled_messages", params, options)));
+    if (!isDone) return;
+    clearCompose();
+    onClose();
+    tell(`It will be sent on ${timeFormat.format(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
+    await onDone(draftId);
   };
   return (
     <Dialog title="Send later" onClose={onClose}>
       <div class="choices">
-        {choices().map(({ label, date }) => (
-          <button type="button" key={label} onClick={() => schedule(date)}>
+        {offered.map(({ label, date }) => (
+          <button type="button" key={label} disabled={isBusy} onClick={() => schedule(date)}>
             <span>{label}</span>
             <span class="quiet">{timeFormat.format(date)}</span>
           </button>
@@ -83,7 +77,7 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
           Another time
           <input type="datetime-local" required value={own} onInput={(event) => setOwn(event.currentTarget.value)} />
         </label>
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" disabled={isBusy}>
           Schedule
         </button>
       </form>

@@ -10,6 +10,8 @@ export interface Upload {
   readonly progress: number;
   readonly problem: string | null;
   readonly file: File;
+  /** The same until an answer arrives, so that an attempt whose answer was lost is stored once. */
+  readonly key: string;
 }
 
 export const uploads = signal<readonly Upload[]>([]);
@@ -40,11 +42,13 @@ export function addFiles(files: Iterable<File>): void {
   const added = [...files].map((file) => {
     const isTooLarge = file.size > mib * 1024 * 1024;
     const problem = isTooLarge ? `The file is larger than ${mib} MiB, the limit of this organization.` : null;
-    return { id: ++count, name: file.name || "pasted.png", progress: 0, problem, file };
+    return { id: ++count, name: file.name || "pasted.png", progress: 0, problem, file, key: newKey() };
   });
   uploads.value = [...uploads.peek(), ...added];
   startNext();
 }
+
+const newKey = () => `upload-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 
 function startNext(): void {
   for (const upload of uploads.peek()) {
@@ -57,12 +61,12 @@ function linkOf(name: string, url: string): string {
   return `[${name.replace(/[[\]]/g, "")}](${url})`;
 }
 
-function start({ id, file, name }: Upload): void {
+function start({ id, file, name, key }: Upload): void {
   // Only this kind of request reports how much was sent.
   const request = new XMLHttpRequest();
   requests.set(id, request);
   request.open("POST", "/api/v1/user_uploads");
-  request.setRequestHeader("Idempotency-Key", `upload-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`);
+  request.setRequestHeader("Idempotency-Key", key);
   request.upload.addEventListener("progress", (event) => {
     if (event.lengthComputable) change(id, { progress: event.loaded / event.total });
   });
@@ -74,8 +78,9 @@ function start({ id, file, name }: Upload): void {
       dropUpload(id);
       return;
     }
-    const why = request.status === 0 ? "The network failed." : String(answer["msg"] ?? `Status ${request.status}`);
-    change(id, { problem: `The file was not uploaded: ${why}` });
+    const isLost = request.status === 0;
+    const why = isLost ? "The network failed." : String(answer["msg"] ?? `Status ${request.status}`);
+    change(id, { problem: `The file was not uploaded: ${why}`, ...(isLost ? {} : { key: newKey() }) });
     startNext();
   });
   const form = new FormData();

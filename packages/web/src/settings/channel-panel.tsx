@@ -109,9 +109,6 @@ function OwnSettings({ channelId }: { readonly channelId: number }) {
   const own = subscriptions.value.find(({ stream_id: id }) => id === channelId);
   if (own === undefined) return null;
   const values = own as unknown as Readonly<Record<string, boolean | string | null>>;
-  const save = async (name: string, value: boolean | string) => {
-    if (!(await setOwn(channelId, name, value))) throw new Error("see below");
-  };
   return (
     <>
       <h3>For you</h3>
@@ -120,7 +117,7 @@ function OwnSettings({ channelId }: { readonly channelId: number }) {
           key={row.name}
           row={row}
           value={values[row.name] ?? false}
-          save={(value) => save(row.name, typeof value === "number" ? String(value) : value)}
+          save={(value) => setOwn(channelId, row.name, typeof value === "number" ? String(value) : value)}
         />
       ))}
     </>

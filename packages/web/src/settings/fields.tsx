@@ -13,6 +13,8 @@ export interface SettingRow {
   /** Choices with their labels; without: a check box for booleans, a field for the rest. */
   readonly choices?: readonly (readonly [Value, string])[];
   readonly type?: "number" | "text" | "color" | "date" | "url";
+  /** What to say instead of "Saved". */
+  readonly done?: string;
 }
 
 interface Props {
@@ -77,15 +79,18 @@ function fieldOf({ row, value, change }: FieldProps) {
 
 export function Setting({ row, value, save }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
-  const [isSaved, setSaved] = useState(false);
+  const [saving, setSaving] = useState("");
+  const [refused, setRefused] = useState<Value | null>(null);
   const change = async (next: Value) => {
     setProblem(null);
-    setSaved(false);
+    setSaving("Saving");
     try {
       await save(next);
-      setSaved(true);
+      setSaving(row.done ?? "Saved");
       return true;
     } catch (error) {
+      setSaving("");
+      setRefused(next);
       setProblem(`It was not saved: ${explain(error)}`);
       return false;
     }
@@ -98,15 +103,22 @@ export function Setting({ row, value, save }: Props) {
           {row.note === undefined ? null : <span class="quiet">{row.note}</span>}
         </label>
         <span class="setting-field">
-          {isSaved ? (
+          {saving === "" ? null : (
             <span class="saved" role="status">
-              Saved
+              {saving}
             </span>
-          ) : null}
+          )}
           {fieldOf({ row, value, change })}
         </span>
       </div>
-      <Problem text={problem} />
+      {problem === null ? null : (
+        <div class="refused">
+          <Problem text={problem} />
+          <button type="button" onClick={() => void change(refused ?? "")}>
+            Try again
+          </button>
+        </div>
+      )}
     </div>
   );
 }

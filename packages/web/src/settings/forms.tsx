@@ -1,10 +1,8 @@
 /** What administration screens share: a form that keeps what was typed until it was done, a question before a loss, members. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { explain } from "../api.ts";
-import { attempt, tell } from "../notices.ts";
+import { tell } from "../notices.ts";
 import { nameOf } from "../store.ts";
-import { Avatar, Dialog, Problem } from "../views/parts.tsx";
+import { Avatar, Dialog, Problem, useAttempt } from "../views/parts.tsx";
 import { groupChoices, Setting, wordsOf } from "./fields.tsx";
 
 interface EntryFormProps {
@@ -18,23 +16,14 @@ interface EntryFormProps {
 
 /** Empties itself after it was done; a refusal stands below the fields. */
 export function EntryForm({ title, action, failure, submit, children }: EntryFormProps) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const run = async (event: Event) => {
+  const { problem, isBusy, run } = useAttempt(failure);
+  const send = async (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    setProblem(null);
-    setBusy(true);
-    try {
-      await submit(new FormData(form));
-      form.reset();
-    } catch (error) {
-      setProblem(`${failure}: ${explain(error)}`);
-    }
-    setBusy(false);
+    if (await run(() => submit(new FormData(form)))) form.reset();
   };
   return (
-    <form class="fields" aria-label={title} onSubmit={run}>
+    <form class="fields" aria-label={title} onSubmit={send}>
       <h3>{title}</h3>
       {children}
       <Problem text={problem} />
@@ -88,15 +77,18 @@ interface ConfirmDialogProps extends Removal {
 
 /** Asks before something ends. */
 export function ConfirmDialog({ title, text, action, failure, done, run, onClose }: ConfirmDialogProps) {
+  const attempt = useAttempt(failure);
   const confirm = async () => {
+    if (!(await attempt.run(run))) return;
     onClose();
-    if (await attempt(failure, run)) tell(done);
+    tell(done);
   };
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
+      <Problem text={attempt.problem} />
       <div class="buttons">
-        <button type="button" class="danger" onClick={confirm}>
+        <button type="button" class="danger" disabled={attempt.isBusy} onClick={confirm}>
           {action}
         </button>
         <button type="button" onClick={onClose}>

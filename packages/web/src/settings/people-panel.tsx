@@ -4,8 +4,9 @@ import { client } from "../api.ts";
 import { best } from "../compose/completion.ts";
 import { attempt } from "../notices.ts";
 import { activeUsers, chat, isAdministrator, myId, type Person } from "../store.ts";
+import { openPerson } from "../views/opened.ts";
 import { Avatar } from "../views/parts.tsx";
-import { openPerson, roleNames } from "../views/person-card.tsx";
+import { roleNames } from "../views/person-card.tsx";
 import { ConfirmDialog } from "./forms.tsx";
 
 const shownMax = 200;

@@ -127,7 +127,12 @@ export function ProfilePanel() {
         save={(value) => client.call("PATCH /settings", { timezone: String(value) })}
       />
       <Setting
-        row={{ name: "email", label: "Email address", note: "A change is confirmed by a mail to the new address" }}
+        row={{
+          name: "email",
+          label: "Email address",
+          note: "A change is confirmed by a mail to the new address",
+          done: "Open the link in the mail to confirm it",
+        }}
         value={me.value?.delivery_email ?? ""}
         save={(value) => client.call("PATCH /settings", { email: String(value) })}
       />

@@ -1,6 +1,6 @@
 /** The password, and the browsers in which the person is logged in. */
 import { useEffect, useState } from "preact/hooks";
-import { client, explain } from "../api.ts";
+import { client, explain, request } from "../api.ts";
 import { tell } from "../notices.ts";
 import { agoOf, fullTime } from "../time.ts";
 import { Problem } from "../views/parts.tsx";
@@ -12,13 +12,6 @@ interface OpenSession {
   readonly created_at: number;
   readonly last_used_at: number;
   readonly current: boolean;
-}
-
-async function request(method: "GET" | "DELETE", path: string): Promise<Readonly<Record<string, unknown>>> {
-  const response = await fetch(`/api/v1${path}`, { method, credentials: "same-origin", cache: "no-store" });
-  const body = (await response.json()) as Readonly<Record<string, unknown>>;
-  if (!response.ok) throw new Error(String(body["msg"] ?? response.status));
-  return body;
 }
 
 function Sessions() {

@@ -1,6 +1,7 @@
 /** The whole page: log in, or the three columns with what is open over them. */
 import type { ComponentType } from "preact";
 import { channelKey, directKey } from "../../../client/src/state/index.ts";
+import { messageDialog } from "../actions.ts";
 import { isOutdated } from "../build-watch.ts";
 import { ComposeBox } from "../compose/compose-box.tsx";
 import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
@@ -11,18 +12,15 @@ import { session } from "../session.ts";
 import { isConversation, narrowKey, type Place } from "../state/narrow.ts";
 import { chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
 import { FeedHead } from "./conversation-head.tsx";
-import { Drafts, ScheduledMessages } from "./drafts.tsx";
 import { Feed } from "./feed.tsx";
 import { Icon } from "./icon.tsx";
-import { ImageViewer } from "./image-viewer.tsx";
 import { Inbox, RecentConversations } from "./inbox.tsx";
-import { KeyboardHelp } from "./keyboard-help.tsx";
+import { Drafts, ImageViewer, KeyboardHelp, MessageDialogs, PersonCard, ScheduledMessages } from "./lazy-views.ts";
 import { isLeftOpen, LeftBar } from "./left-bar.tsx";
 import { LiveRegion } from "./live-region.tsx";
 import { Login } from "./login.tsx";
-import { MessageDialogs } from "./message-dialogs.tsx";
+import { isHelpOpen, openedImage, openedPerson } from "./opened.ts";
 import { IconButton, lazy } from "./parts.tsx";
-import { PersonCard } from "./person-card.tsx";
 import { RightBar } from "./right-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 
@@ -92,26 +90,34 @@ function Middle({ now }: { readonly now: Place }) {
   );
 }
 
+function Outdated() {
+  return (
+    <>
+      <span>The server has another version of this page. What you are writing stays when you reload it.</span>
+      <button type="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </>
+  );
+}
+
 function ConnectionBar() {
-  const { value } = connection;
-  if (value.state !== "offline") {
-    return isOutdated.value ? (
+  const { state } = connection.value;
+  if (state === "offline") {
+    return (
       <div class="connection" role="status">
-        <span>The server has another version of this page. What you are writing stays when you reload it.</span>
-        <button type="button" onClick={() => location.reload()}>
-          Reload
+        <span>No connection. You can read what is here; nothing is sent until the server is back.</span>
+        <button type="button" onClick={reconnect}>
+          Try now
         </button>
       </div>
-    ) : null;
+    );
   }
-  return (
+  return state === "refused" || isOutdated.value ? (
     <div class="connection" role="status">
-      <span>No connection. You can read what is here; nothing is sent until the server is back.</span>
-      <button type="button" onClick={reconnect}>
-        Try now
-      </button>
+      <Outdated />
     </div>
-  );
+  ) : null;
 }
 
 function Notices() {
@@ -142,7 +148,9 @@ export function App() {
   const { value } = session;
   if (value.state === "unknown") return null;
   if (value.state === "out") return <Login notice={value.notice} />;
-  if (chat.value === null) return <main class="starting">Connecting</main>;
+  if (chat.value === null) {
+    return <main class="starting">{connection.value.state === "refused" ? <Outdated /> : "Connecting"}</main>;
+  }
   return (
     <div class="app">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
@@ -169,10 +177,10 @@ export function App() {
       </div>
       <Notices />
       <LiveRegion />
-      <MessageDialogs />
-      <PersonCard />
-      <ImageViewer />
-      <KeyboardHelp shortcuts={shortcuts} />
+      {messageDialog.value === null ? null : <MessageDialogs />}
+      {openedPerson.value === null ? null : <PersonCard />}
+      {openedImage.value === null ? null : <ImageViewer />}
+      {isHelpOpen.value ? <KeyboardHelp shortcuts={shortcuts} /> : null}
     </div>
   );
 }

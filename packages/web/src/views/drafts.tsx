@@ -4,11 +4,14 @@ import { client } from "../api.ts";
 import { labelOf, placeOfDestination } from "../compose/compose-actions.ts";
 import { openCompose } from "../compose/compose-state.ts";
 import { go } from "../navigation.ts";
-import { attempt, tell } from "../notices.ts";
+import { tell } from "../notices.ts";
 import type { Destination } from "../pending.ts";
 import { drafts, scheduled } from "../store.ts";
 import { agoOf, fullTime } from "../time.ts";
-import { Html } from "./parts.tsx";
+import { Html, Problem, useAttempt } from "./parts.tsx";
+
+type Draft = (typeof drafts.value)[number];
+type Scheduled = (typeof scheduled.value)[number];
 
 interface Stored {
   readonly type: "" | "stream" | "private";
@@ -27,7 +30,16 @@ function shortLabel(to: Destination | null): string {
   return to === null ? "No recipient yet" : labelOf(to).replace(/^Message /, "");
 }
 
-function Card({ to, when, children }: { to: Destination | null; when: string; children: ComponentChildren }) {
+interface CardProps {
+  readonly to: Destination | null;
+  readonly when: string;
+  /** Why its last action failed. */
+  readonly problem: string | null;
+  readonly children: ComponentChildren;
+  readonly buttons: ComponentChildren;
+}
+
+function Card({ to, when, problem, children, buttons }: CardProps) {
   return (
     <li class="card">
       <p class="card-head">
@@ -35,6 +47,8 @@ function Card({ to, when, children }: { to: Destination | null; when: string; ch
         <span class="quiet">{when}</span>
       </p>
       {children}
+      <Problem text={problem} />
+      <div class="buttons">{buttons}</div>
     </li>
   );
 }
@@ -42,6 +56,31 @@ function Card({ to, when, children }: { to: Destination | null; when: string; ch
 function resume(to: Destination | null, text: string, draftId?: number): void {
   if (to !== null) go(placeOfDestination(to));
   openCompose({ ...(to === null ? {} : { to }), insert: text, ...(draftId === undefined ? {} : { draftId }) });
+}
+
+function DraftCard({ draft }: { readonly draft: Draft }) {
+  const { problem, isBusy, run } = useAttempt("The draft was not deleted");
+  const to = destinationOf(draft);
+  const remove = () => run(() => client.call("DELETE /drafts/{draft_id}", { draft_id: draft.id }));
+  return (
+    <Card
+      to={to}
+      when={agoOf(draft.timestamp)}
+      problem={problem}
+      buttons={
+        <>
+          <button type="button" class="primary" onClick={() => resume(to, draft.content, draft.id)}>
+            Continue
+          </button>
+          <button type="button" disabled={isBusy} onClick={remove}>
+            Delete
+          </button>
+        </>
+      }
+    >
+      <p class="plain">{draft.content}</p>
+    </Card>
+  );
 }
 
 export function Drafts() {
@@ -54,41 +93,50 @@ export function Drafts() {
       <div class="page-scroll">
         {list.length === 0 ? <p class="empty">Text that you do not send is kept here. Escape closes the box.</p> : null}
         <ul class="cards">
-          {list.map((draft) => {
-            const to = destinationOf(draft);
-            return (
-              <Card key={draft.id} to={to} when={agoOf(draft.timestamp)}>
-                <p class="plain">{draft.content}</p>
-                <div class="buttons">
-                  <button type="button" class="primary" onClick={() => resume(to, draft.content, draft.id)}>
-                    Continue
-                  </button>
-                  <button
-                    type="button"
-                    onClick={() =>
-                      attempt("The draft was not deleted", () =>
-                        client.call("DELETE /drafts/{draft_id}", { draft_id: draft.id }),
-                      )
-                    }
-                  >
-                    Delete
-                  </button>
-                </div>
-              </Card>
-            );
-          })}
+          {list.map((draft) => (
+            <DraftCard key={draft.id} draft={draft} />
+          ))}
         </ul>
       </div>
     </>
   );
 }
 
+function ScheduledCard({ message }: { readonly message: Scheduled }) {
+  const { problem, isBusy, run } = useAttempt("The message is still scheduled");
+  const { scheduled_message_id: id, content, failed } = message;
+  const to = destinationOf(message);
+  const remove = () =>
+    run(() => client.call("DELETE /scheduled_messages/{scheduled_message_id}", { scheduled_message_id: id }));
+  const edit = async () => {
+    if (!(await remove())) return;
+    resume(to, content);
+    tell("The message is back in the box; it is no longer scheduled.");
+  };
+  return (
+    <Card
+      to={to}
+      when={fullTime(message.scheduled_delivery_timestamp)}
+      problem={problem}
+      buttons={
+        <>
+          <button type="button" class="primary" disabled={isBusy} onClick={edit}>
+            Edit
+          </button>
+          <button type="button" disabled={isBusy} onClick={remove}>
+            Delete
+          </button>
+        </>
+      }
+    >
+      {failed ? <p class="problem">It could not be sent. Edit it, or delete it.</p> : null}
+      <Html html={message.rendered_content} />
+    </Card>
+  );
+}
+
 export function ScheduledMessages() {
   const list = [...scheduled.value].sort((a, b) => a.scheduled_delivery_timestamp - b.scheduled_delivery_timestamp);
-  const remove = (id: number) =>
-    attempt("The message was not removed", () =>
-      client.call("DELETE /scheduled_messages/{scheduled_message_id}", { scheduled_message_id: id }),
-    );
   return (
     <>
       <header class="head">
@@ -97,32 +145,9 @@ export function ScheduledMessages() {
       <div class="page-scroll">
         {list.length === 0 ? <p class="empty">Messages that are sent later wait here.</p> : null}
         <ul class="cards">
-          {list.map((one) => {
-            const to = destinationOf(one);
-            const { scheduled_message_id: id, content, failed } = one;
-            return (
-              <Card key={id} to={to} when={fullTime(one.scheduled_delivery_timestamp)}>
-                {failed ? <p class="problem">It could not be sent. Edit it, or delete it.</p> : null}
-                <Html html={one.rendered_content} />
-                <div class="buttons">
-                  <button
-                    type="button"
-                    class="primary"
-                    onClick={async () => {
-                      if (!(await remove(id))) return;
-                      resume(to, content);
-                      tell("The message is back in the box; it is no longer scheduled.");
-                    }}
-                  >
-                    Edit
-                  </button>
-                  <button type="button" onClick={() => remove(id)}>
-                    Delete
-                  </button>
-                </div>
-              </Card>
-            );
-          })}
+          {list.map((one) => (
+            <ScheduledCard key={one.scheduled_message_id} message={one} />
+          ))}
         </ul>
       </div>
     </>

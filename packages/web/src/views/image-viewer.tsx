@@ -1,17 +1,6 @@
 /** Shows a picture or a video of a message over the page. */
-import { signal } from "@preact/signals";
+import { openedImage } from "./opened.ts";
 import { Dialog, lazy } from "./parts.tsx";
-
-interface Shown {
-  readonly href: string;
-  readonly isVideo: boolean;
-}
-
-const shown = signal<Shown | null>(null);
-
-export function openImage(next: Shown): void {
-  shown.value = next;
-}
 
 function nameIn(href: string): string {
   const last = href.split("/").at(-1) ?? "";
@@ -26,11 +15,11 @@ function nameIn(href: string): string {
 const VideoPlayer = lazy(() => import("./video-player.tsx").then((views) => views.VideoPlayer));
 
 export function ImageViewer() {
-  const { value } = shown;
+  const { value } = openedImage;
   if (value === null) return null;
   const name = nameIn(value.href);
   const close = () => {
-    shown.value = null;
+    openedImage.value = null;
   };
   return (
     <Dialog title={name} onClose={close} class="viewer">

@@ -1,5 +1,5 @@
 /** The list of keys. */
-import { signal } from "@preact/signals";
+import { isHelpOpen } from "./opened.ts";
 import { Dialog } from "./parts.tsx";
 
 export interface Shortcut {
@@ -10,8 +10,6 @@ export interface Shortcut {
   /** @returns false if the key is not for the page now */
   run(): unknown;
 }
-
-export const isHelpOpen = signal(false);
 
 const groups: readonly Shortcut["group"][] = ["Places", "Messages", "Writing", "Page"];
 const names: Readonly<Record<string, string>> = { " ": "Space", ArrowDown: "↓", ArrowUp: "↑" };

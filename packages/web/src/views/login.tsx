@@ -46,7 +46,11 @@ export function Login({ notice }: { readonly notice: string | null }) {
           <Icon name="direct" size={28} />
         </span>
         <h1>{organization.name}</h1>
-        {notice === null ? <p class="quiet">Log in to continue.</p> : <p class="login-notice">{notice}</p>}
+        {notice === null ? (
+          <p class="quiet">Log in at {location.host} to continue.</p>
+        ) : (
+          <p class="login-notice">{notice}</p>
+        )}
         <label>
           Email address
           <input name="username" type="text" inputMode="email" autocomplete="username" required ref={address} />

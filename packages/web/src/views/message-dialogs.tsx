@@ -4,12 +4,12 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { messageDialog, toggleReaction } from "../actions.ts";
 import { client, explain } from "../api.ts";
 import { go } from "../navigation.ts";
-import { attempt, tell } from "../notices.ts";
+import { tell } from "../notices.ts";
 import { topicNarrow } from "../state/narrow.ts";
 import { channelName, channels, chat, nameOf, topicLabel } from "../store.ts";
 import { fullTime } from "../time.ts";
 import { lazyEmojiPicker as EmojiPicker } from "./emoji-picker-loader.tsx";
-import { Avatar, Dialog, Html, Problem } from "./parts.tsx";
+import { Avatar, Dialog, Html, Problem, useAttempt } from "./parts.tsx";
 
 interface Props {
   readonly message: Message;
@@ -17,19 +17,19 @@ interface Props {
 }
 
 function Delete({ message, onClose }: Props) {
+  const { problem, isBusy, run } = useAttempt("The message was not deleted");
   const remove = async () => {
+    if (!(await run(() => client.call("DELETE /messages/{message_id}", { message_id: message.id })))) return;
     onClose();
-    const isDone = await attempt("The message was not deleted", () =>
-      client.call("DELETE /messages/{message_id}", { message_id: message.id }),
-    );
-    if (isDone) tell("The message is deleted.");
+    tell("The message is deleted.");
   };
   return (
     <Dialog title="Delete this message?" onClose={onClose}>
       <Html html={message.content} class="rendered quoted" />
       <p>It is deleted for everybody, and cannot be brought back.</p>
+      <Problem text={problem} />
       <div class="buttons">
-        <button type="button" class="danger" onClick={remove}>
+        <button type="button" class="danger" disabled={isBusy} onClick={remove}>
           Delete
         </button>
         <button type="button" onClick={onClose}>
@@ -53,27 +53,26 @@ function Move({ message, onClose }: Props) {
   const [topic, setTopic] = useState(message.subject);
   const [mode, setMode] = useState<Mode>("change_all");
   const [isNoted, setNoted] = useState(true);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, isBusy, run } = useAttempt("Nothing was moved");
   const targets = [...channels.value.values()]
     .filter(({ stream_id: id, is_archived: isArchived }) => !isArchived || id === channelId)
     .sort((a, b) => a.name.localeCompare(b.name));
   const move = async (event: Event) => {
     event.preventDefault();
-    try {
-      await client.call("PATCH /messages/{message_id}", {
+    const isDone = await run(() =>
+      client.call("PATCH /messages/{message_id}", {
         message_id: message.id,
         propagate_mode: mode,
         send_notification_to_old_thread: isNoted,
         send_notification_to_new_thread: isNoted,
         ...(topic === message.subject ? {} : { topic }),
         ...(channelId === message.stream_id ? {} : { stream_id: channelId }),
-      });
-      onClose();
-      tell(`Moved to #${channelName(channelId) ?? ""} > ${topicLabel(topic)}.`);
-      if (mode !== "change_one") go(topicNarrow(channelId, topic, message.id));
-    } catch (error) {
-      setProblem(`Nothing was moved: ${explain(error)}`);
-    }
+      }),
+    );
+    if (!isDone) return;
+    onClose();
+    tell(`Moved to #${channelName(channelId) ?? ""} > ${topicLabel(topic)}.`);
+    if (mode !== "change_one") go(topicNarrow(channelId, topic, message.id));
   };
   return (
     <Dialog title="Move messages" onClose={onClose}>
@@ -112,7 +111,11 @@ function Move({ message, onClose }: Props) {
         </label>
         <Problem text={problem} />
         <div class="buttons">
-          <button type="submit" class="primary" disabled={topic === message.subject && channelId === message.stream_id}>
+          <button
+            type="submit"
+            class="primary"
+            disabled={isBusy || (topic === message.subject && channelId === message.stream_id)}
+          >
             Move
           </button>
           <button type="button" onClick={onClose}>

@@ -21,11 +21,9 @@ import { markUnreadFrom } from "../reading.ts";
 import type { Term } from "../state/narrow.ts";
 import { chat, myId, nameOf, people } from "../store.ts";
 import { clockOf, fullTime } from "../time.ts";
-import { EditBox } from "./edit-box.tsx";
-import { openImage } from "./image-viewer.tsx";
+import { EditBox, MessageWidget } from "./lazy-views.ts";
+import { openImage, openPerson } from "./opened.ts";
 import { Avatar, Html, IconButton, Menu, type MenuItem, memo } from "./parts.tsx";
-import { openPerson } from "./person-card.tsx";
-import { MessageWidget } from "./poll.tsx";
 import { Reactions } from "./reactions.tsx";
 
 interface Props {

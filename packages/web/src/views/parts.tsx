@@ -1,6 +1,7 @@
 /** Small parts that many views use: avatars, dialogs, menus, buttons with icons, parts that load when needed. */
 import { Component, type ComponentChildren, type ComponentType, type VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { explain } from "../api.ts";
 import { fragmentOf } from "../content.ts";
 import { onLeave } from "../navigation.ts";
 import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
@@ -19,12 +20,19 @@ export function memo<P extends object>(render: (props: P) => VNode | null): Comp
   };
 }
 
-/** A view whose code is loaded when it is first shown. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+/**
+ * A view whose code is loaded when it is first shown.
+ * @param peek the view, if its code is there already
+ */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  peek: () => ComponentType<P> | null = () => null,
+): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
   return function Lazy(props: P) {
     const [, show] = useState(0);
     const [isBroken, setBroken] = useState(false);
+    loaded ??= peek();
     useEffect(() => {
       if (loaded !== null) return;
       load().then(
@@ -237,6 +245,34 @@ function keepInView(box: HTMLElement | null): void {
   if (bottom > innerHeight - 8) box.classList.add("upwards");
   if (left < 8) box.classList.add("to-right");
   if (right > innerWidth - 8) box.classList.add("to-left");
+}
+
+export interface Attempt {
+  /** Why it failed, to be shown where it was started. */
+  readonly problem: string | null;
+  readonly isBusy: boolean;
+  /** @returns whether it was done */
+  run(action: () => Promise<unknown>): Promise<boolean>;
+}
+
+/** @param failure what did not happen, such as "The draft was not deleted" */
+export function useAttempt(failure: string): Attempt {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const run = async (action: () => Promise<unknown>) => {
+    setProblem(null);
+    setBusy(true);
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      setProblem(`${failure}: ${explain(error)}`);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { problem, isBusy, run };
 }
 
 export function Problem({ text }: { readonly text: string | null }) {

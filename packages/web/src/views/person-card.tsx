@@ -1,18 +1,12 @@
 /** What the page knows of a person, and how to reach them. */
-import { signal } from "@preact/signals";
 import { client } from "../api.ts";
 import { openCompose } from "../compose/compose-state.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { directNarrow, narrow } from "../state/narrow.ts";
 import { chat, myId, people, statuses } from "../store.ts";
+import { openedPerson } from "./opened.ts";
 import { Avatar, Dialog, PresenceDot } from "./parts.tsx";
-
-const opened = signal<number | null>(null);
-
-export function openPerson(userId: number): void {
-  opened.value = userId;
-}
 
 export const roleNames: Readonly<Record<number, string>> = {
   100: "Owner",
@@ -32,11 +26,11 @@ function localTime(timezone: string): string | null {
 }
 
 export function PersonCard() {
-  const userId = opened.value;
+  const userId = openedPerson.value;
   const person = userId === null ? undefined : people.value.get(userId);
   if (userId === null || person === undefined) return null;
   const close = () => {
-    opened.value = null;
+    openedPerson.value = null;
   };
   const status = statuses.value[String(userId)];
   const time = localTime(person.timezone);

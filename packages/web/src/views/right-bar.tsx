@@ -6,8 +6,8 @@ import { hrefOf } from "../navigation.ts";
 import { directNarrow } from "../state/narrow.ts";
 import { activeUsers, myId, type Person, statuses, unread } from "../store.ts";
 import { Icon } from "./icon.tsx";
+import { openPerson } from "./opened.ts";
 import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
-import { openPerson } from "./person-card.tsx";
 
 export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
 

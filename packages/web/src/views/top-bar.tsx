@@ -9,10 +9,9 @@ import { logOut } from "../session.ts";
 import { type Suggestion, suggestionsFor, termsOfText, textOfTerms } from "../state/search.ts";
 import { channels, chat, isAdministrator, me, myId, people, place, settings } from "../store.ts";
 import { Icon } from "./icon.tsx";
-import { isHelpOpen } from "./keyboard-help.tsx";
 import { isLeftOpen, knownTopics } from "./left-bar.tsx";
+import { isHelpOpen, openPerson } from "./opened.ts";
 import { Avatar, IconButton, Menu } from "./parts.tsx";
-import { openPerson } from "./person-card.tsx";
 import { isRightOpen } from "./right-bar.tsx";
 
 /** Rises when the search should take the focus. */

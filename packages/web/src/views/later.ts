@@ -1,0 +1,9 @@
+/** Views that the first view does not need, in one file (lazy-views.ts). */
+export { ScheduleDialog } from "../compose/schedule-dialog.tsx";
+export { Drafts, ScheduledMessages } from "./drafts.tsx";
+export { EditBox } from "./edit-box.tsx";
+export { ImageViewer } from "./image-viewer.tsx";
+export { KeyboardHelp } from "./keyboard-help.tsx";
+export { MessageDialogs } from "./message-dialogs.tsx";
+export { PersonCard } from "./person-card.tsx";
+export { MessageWidget } from "./poll.tsx";

@@ -1,0 +1,30 @@
+/**
+ * Views that are loaded once the first view is there, so that they open at once, and without a network. Whoever opens
+ * one earlier waits for it.
+ */
+import type { ComponentType } from "preact";
+import { lazy } from "./parts.tsx";
+
+type Later = typeof import("./later.ts");
+let later: Later | null = null;
+
+export async function loadLater(): Promise<Later> {
+  later ??= await import("./later.ts");
+  return later;
+}
+
+const viewOf = <P extends object>(pick: (views: Later) => ComponentType<P>) =>
+  lazy(
+    async () => pick(await loadLater()),
+    () => (later === null ? null : pick(later)),
+  );
+
+export const Drafts = viewOf((views) => views.Drafts);
+export const EditBox = viewOf((views) => views.EditBox);
+export const ImageViewer = viewOf((views) => views.ImageViewer);
+export const KeyboardHelp = viewOf((views) => views.KeyboardHelp);
+export const MessageDialogs = viewOf((views) => views.MessageDialogs);
+export const MessageWidget = viewOf((views) => views.MessageWidget);
+export const PersonCard = viewOf((views) => views.PersonCard);
+export const ScheduleDialog = viewOf((views) => views.ScheduleDialog);
+export const ScheduledMessages = viewOf((views) => views.ScheduledMessages);
