@@ -24,12 +24,13 @@ export class TimedCalls {
 
   /** Rejects with method, path and message on any status but 200. */
   call(
-    method: "GET" | "POST" | "DELETE",
+    method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     form: Readonly<Record<string, string>> = {},
   ): Promise<TimedAnswer> {
     const encoded = new URLSearchParams(form).toString();
-    const isInQuery = method !== "POST" && encoded !== "";
+    const isInBody = method === "POST" || method === "PATCH";
+    const isInQuery = !isInBody && encoded !== "";
     return new Promise((resolve, reject) => {
       const from = performance.now();
       const sent = request({
@@ -37,7 +38,7 @@ export class TimedCalls {
         agent: this.#agent,
         method,
         path: `/api/v1${path}${isInQuery ? `?${encoded}` : ""}`,
-        headers: { authorization: this.#authorization, ...(method === "POST" ? formHead(encoded) : {}) },
+        headers: { authorization: this.#authorization, ...(isInBody ? formHead(encoded) : {}) },
       });
       sent.once("error", reject);
       sent.once("response", (response) => {
@@ -51,7 +52,7 @@ export class TimedCalls {
           else reject(new Error(`${method} ${path} answered ${response.statusCode}: ${body.subarray(0, 300)}`));
         });
       });
-      sent.end(method === "POST" ? encoded : undefined);
+      sent.end(isInBody ? encoded : undefined);
     });
   }
 

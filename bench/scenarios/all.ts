@@ -11,6 +11,7 @@ import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { markRead } from "./mark-read.ts";
 import { mixed } from "./mixed.ts";
+import { moves } from "./moves.ts";
 import { organizations } from "./organizations.ts";
 import { permissions } from "./permissions.ts";
 import { settings, status } from "./personal-changes.ts";
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
   register,
   markRead,
   deleteTopic,
+  moves,
   backup,
   disk,
   fanout,

@@ -24,6 +24,7 @@ export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   register: ["register_p50_ms"],
   "mark-read": ["mark_ms", "posts_p50_ms"],
   "delete-topic": ["delete_s", "posts_p50_ms"],
+  moves: ["rename_slowest_ms", "departure_slowest_ms"],
   backup: ["posts_p50_ms"],
   disk: ["message_bytes"],
   fanout: ["deliveries_per_s", "deliveries_loop_delay_p99_ms", "paced_each_p50_ms", "paced_last_p50_ms"],
@@ -42,7 +43,7 @@ const median = (result: ScenarioResult, key: string, side: "ours" | "baseline"):
 /** One test file each, which run concurrently. */
 export const groups = {
   posts: ["start", "send", "settings", "status"],
-  changes: ["create-channel", "mark-read", "delete-topic", "backup", "disk", "permissions"],
+  changes: ["create-channel", "mark-read", "delete-topic", "moves", "backup", "disk", "permissions"],
   stored: ["start-filled", "cost", "organizations", "slow-disk"],
   reads: ["read", "history", "users", "register"],
   push: ["fanout", "presence", "typing", "idle"],
