@@ -9,7 +9,7 @@ import { Id } from "./types.ts";
 
 const limits = {
   user_topics_per_user_max: 5000,
-  user_topics_per_command_max: 200,
+  user_topics_per_command_max: 50,
   /** Users with a policy for a topic, cached in memory for the next post. */
   topic_policies_kept_max: 100,
 } as const;
