@@ -116,10 +116,10 @@ interface States {
 }
 
 function statesOf(view: View, userId: number, params: ReadAnnouncement, candidates: readonly Candidate[]): States {
-  const { place, before, at, upTo } = params;
+  const { place, before, at } = params;
   const was = new ReadState(view, userId, {
     watermarks: before,
-    conversationWatermarksUpTo: upTo,
+    conversationWatermarksBefore: at,
     senderWatermarksBefore: at,
     readExceptionsBefore: at,
     // The user was subscribed when marking, but may have unsubscribed since.

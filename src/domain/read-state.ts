@@ -28,8 +28,8 @@ export interface ReadStateOverrides {
   readonly watermarks?: readonly WatermarkOverride[];
   /** Treats a channel as if the user had not left it. */
   readonly remainsIn?: number;
-  /** Ignores conversation watermarks beyond this id, because they were raised later. */
-  readonly conversationWatermarksUpTo?: number;
+  /** Ignores conversation watermarks with this mark or a later one. */
+  readonly conversationWatermarksBefore?: number;
   /** Ignores sender watermarks with this mark or a later one. */
   readonly senderWatermarksBefore?: number;
   /** Ignores read exceptions of single messages with this mark or a later one. */
@@ -82,7 +82,7 @@ export class ReadState {
   readonly #view: View;
   readonly #userId: number;
   readonly #remainsIn: number | null;
-  readonly #conversationWatermarksUpTo: number;
+  readonly #conversationWatermarksBefore: number;
   readonly #senderWatermarksBefore: number;
   readonly #readExceptionsBefore: number;
   /** Created on first use: messages newer than all marks do not need it. */
@@ -96,7 +96,7 @@ export class ReadState {
     this.#view = view;
     this.#userId = userId;
     this.#remainsIn = overrides.remainsIn ?? null;
-    this.#conversationWatermarksUpTo = overrides.conversationWatermarksUpTo ?? Number.MAX_SAFE_INTEGER;
+    this.#conversationWatermarksBefore = overrides.conversationWatermarksBefore ?? Number.MAX_SAFE_INTEGER;
     this.#senderWatermarksBefore = overrides.senderWatermarksBefore ?? Number.MAX_SAFE_INTEGER;
     this.#readExceptionsBefore = overrides.readExceptionsBefore ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
@@ -202,7 +202,7 @@ export class ReadState {
     const row = this.#view.row("readWatermarks", [watermarkKinds[kind], id, this.#userId]) ?? null;
     if (row === null) return null;
     const isLater =
-      (kind === "conversation" && row.upTo > this.#conversationWatermarksUpTo) ||
+      (kind === "conversation" && row.at >= this.#conversationWatermarksBefore) ||
       (kind === "sender" && row.at >= this.#senderWatermarksBefore);
     return isLater ? null : row;
   }

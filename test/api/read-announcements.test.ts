@@ -134,6 +134,29 @@ for (const [what, mark] of [
   });
 }
 
+t.test("[E2] a topic that is marked while its channel's mark is still to be announced is announced once", async (t) => {
+  const { reader, from, to, ids, follower } = await setUp();
+  // So many are marked as unread one by one that the second mark cannot look at all of them at once.
+  const single = await flood(server, { channelId: to, topic: "single", count: limits.read_rows_inline_max });
+  t.equal(await markChannel(reader, to), 200);
+  await goOn();
+  await flag(reader, "remove", single);
+  const last = await flood(server, { channelId: from, topic: "t", count: 1 });
+  const known = (await announcedTo(follower)).length;
+  t.equal(await markChannel(reader, from), 200);
+  t.equal(await markTopic(reader, from), 200);
+  t.not(rowsLeft()[0], 0, "the slices have not run yet");
+  await goOn();
+  const announced = await announcedTo(follower);
+  t.strictSame(
+    announced.filter((id) => !single.includes(id)),
+    [...ids, ...last],
+  );
+  t.equal(announced.length, known + ids.length + 1, "and nothing else");
+  t.strictSame(await unreadOf(reader), single);
+  t.strictSame(rowsLeft(), [0, 0]);
+});
+
 t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });
