@@ -55,7 +55,7 @@ export const commonLimits = {
   /** After this many turns without requests, background work uses large batches. */
   idle_after_turns: 500,
   /** The number of turns with requests that a background command waits at most. */
-  turns_without_background_max: 3,
+  turns_without_background_max: 15,
   /** Beyond this, turns wait for the journal's flush. */
   journal_unflushed_bytes_max: 32 * 1024 * 1024,
   /** Beyond this, turns wait for the journal: events that leave when they are durable, as readers get them. */
