@@ -96,10 +96,10 @@ function runProcess({ program, isOnDisk, environment: sizes }, memory) {
  */
 export async function runTests(groups, jobs, onOutput) {
   const memory = mkdtempSync(join(temporaryParent(), "colloquy-tests-"));
-  const waiting = [...groups];
+  const waiting = groups.filter(({ needsMachine }) => !needsMachine);
   const totals = { passed: 0, failed: 0 };
-  const work = async () => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+  const work = async (list) => {
+    for (let group = list.shift(); group !== undefined; group = list.shift()) {
       const { output, passed, failed, file, problem, errors } = await runProcess(group, memory);
       const missing = group.files.filter((path) => path > file).join(", ");
       onOutput(`# ${group.name}\n${output}`);
@@ -113,7 +113,8 @@ export async function runTests(groups, jobs, onOutput) {
     }
   };
   try {
-    await Promise.all(Array.from({ length: jobs }, work));
+    await Promise.all(Array.from({ length: jobs }, () => work(waiting)));
+    await work(groups.filter(({ needsMachine }) => needsMachine));
   } finally {
     rmSync(memory, { recursive: true, force: true });
   }

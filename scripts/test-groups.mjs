@@ -26,6 +26,9 @@ export const measuringFiles = [
   "test/runtime/search-cost.test.ts",
 ];
 
+/** Nodes of a cluster end if they cannot renew their lease within a second, so nothing else may run beside their tests. */
+const leaseFolder = "cluster";
+
 /** Folders whose tests need a disk, because they prove what survives a crash. */
 const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
 
@@ -42,7 +45,7 @@ export function runsAlone(file) {
  * @param files paths below the project's root
  * @param jobs processes at a time
  * @param transport "node": their servers use Node's transport; otherwise the default
- * @returns one group for each process, in the order in which they run
+ * @returns one group for each process, in the order in which they run; those with `needsMachine` run by themselves
  */
 export function groupsOf(files, { tier, jobs, transport = "default" }) {
   const groups = [];
@@ -53,6 +56,7 @@ export function groupsOf(files, { tier, jobs, transport = "default" }) {
       name: `${folder}-${groups.length}${isOnNode ? "-on-node" : ""}`,
       files: members,
       isOnDisk: diskFolders.includes(folder),
+      needsMachine: folder === leaseFolder && runsAlone(members[0]),
       environment: { ...environmentIn(tier, members[0]), ...(isOnNode ? { TRANSPORT: "node" } : {}) },
     });
   };

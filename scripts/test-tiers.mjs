@@ -46,6 +46,9 @@ export const tiers = [
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },
   // Starts a dozen servers and three NATS clusters.
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
+  // Start two servers or more, and NATS.
+  { file: "test/cluster/failover.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/forwarding.test.ts", quick: null, deep: {} },
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
   { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED }, deep: { ROUNDS: 20 } },

@@ -5,15 +5,18 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const data = process.env.CLUSTER_EXAMPLE_DATA || fileURLToPath(new URL("data", import.meta.url));
-/** The nodes have the three ports after it, the NATS servers those from 11 on. */
+/** The nodes have the three ports after it, the NATS servers those from 11 to 13, 21 to 23 and 31 to 33. */
 const firstPort = Number(process.env.CLUSTER_EXAMPLE_PORT || 9990);
 const password = "colloquy-example";
 const natsVersion = "v2.15.2";
+/** Each takes up to 1.2 seconds. */
+const startAttemptsMax = 600;
 const path = [process.env.PATH ?? "", join(checkout, ".nats")].join(delimiter);
 
 const servers = ["n1", "n2", "n3"].map((name, index) => ({
@@ -24,13 +27,35 @@ const servers = ["n1", "n2", "n3"].map((name, index) => ({
 }));
 const nodes = ["a", "b", "c"].map((name, index) => ({ name, port: firstPort + 1 + index }));
 
-function fail(text) {
+/** What was started before ends, too. */
+async function fail(text) {
   process.stderr.write(`${text}\n`);
-  process.exit(1);
+  process.exitCode = 1;
+  await end();
+}
+
+/** Says at once which program has a port that one of these needs. */
+async function requirePorts(programs) {
+  for (const { name, ...ports } of programs) {
+    for (const port of [ports.port, ports.routePort, ports.monitorPort]) {
+      if (port === undefined || (await isFree(port))) continue;
+      await fail(
+        `Port ${port} of ${name} is taken. Stop the program that has it, or set CLUSTER_EXAMPLE_PORT to a number behind which 33 ports are free.`,
+      );
+    }
+  }
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 /** Takes a nats-server that is there, or builds one into .nats/. */
-function requireNats() {
+async function requireNats() {
   if (isNewEnough()) return;
   process.stdout.write(`Building nats-server ${natsVersion} into .nats/ ...\n`);
   const built = spawnSync("go", ["install", "-trimpath", `github.com/nats-io/nats-server/v2@${natsVersion}`], {
@@ -38,8 +63,8 @@ function requireNats() {
     stdio: "inherit",
   });
   if (built.error !== undefined)
-    fail("There is no nats-server 2.15 or newer in PATH, and no Go to build one: install either, and try again.");
-  if (built.status !== 0 || !isNewEnough()) fail("nats-server cannot be built: see above.");
+    await fail("There is no nats-server 2.15 or newer in PATH, and no Go to build one: install either, and try again.");
+  if (built.status !== 0 || !isNewEnough()) await fail("nats-server cannot be built: see above.");
 }
 
 function isNewEnough() {
@@ -99,7 +124,10 @@ function start(name, program, args, environment) {
         process.stdout.write(`${name}: ${shown(line)}\n`);
     });
   }
-  child.once("error", (error) => fail(`${name} cannot be started: ${error.message}`));
+  child.once("error", (error) => {
+    running.delete(name);
+    void fail(`${name} cannot be started: ${error.message}`);
+  });
   child.once("exit", (code, signal) => {
     running.delete(name);
     if (isEnding) return;
@@ -108,7 +136,6 @@ function start(name, program, args, environment) {
     );
     if (running.size === 0) process.exit(1);
   });
-  return child;
 }
 
 /** Lines of the log are JSON. */
@@ -132,38 +159,40 @@ async function end() {
     });
     await Promise.all(ended);
   }
-  process.exit(0);
+  process.exit();
 }
 
-async function once(what, isThere) {
-  for (let attempt = 1; attempt <= 300; attempt++) {
-    if (await isThere().catch(() => false)) return;
+/** Waits until a program that was started answers. */
+async function untilThere(name, url) {
+  for (let attempt = 1; attempt <= startAttemptsMax; attempt++) {
+    if (!running.has(name) && !isEnding) await fail(`${name} ended: see the lines above, and ${join(data, name)}`);
+    if (await answers(url).catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  fail(`${what} did not start within a minute: see the lines above, and ${data}`);
+  await fail(`${name} does not answer at ${url}: see the lines above, and ${join(data, name)}`);
 }
 
 const answers = async (url) => (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
 
 process.on("SIGINT", end);
 process.on("SIGTERM", end);
-if (!existsSync(join(checkout, "node_modules"))) fail("First run: npm ci");
-requireNats();
+if (!existsSync(join(checkout, "node_modules"))) await fail("First run: npm ci");
+await requireNats();
 const [only] = process.argv.slice(2);
 const known = [...servers, ...nodes].find(({ name }) => name === only);
 if (only !== undefined) {
-  if (known === undefined) fail(`There is no ${only}: name one of n1, n2, n3, a, b, c, or none for all.`);
+  if (known === undefined) await fail(`There is no ${only}: name one of n1, n2, n3, a, b, c, or none for all.`);
+  await requirePorts([known]);
   if (servers.includes(known)) startServer(known);
   else startNode(known);
 } else {
+  await requirePorts([...servers, ...nodes]);
   for (const server of servers) startServer(server);
-  for (const { name, monitorPort } of servers) {
-    await once(`NATS server ${name}`, () => answers(`http://127.0.0.1:${monitorPort}/healthz`));
-  }
+  for (const { name, monitorPort } of servers) await untilThere(name, `http://127.0.0.1:${monitorPort}/healthz`);
   // One after the other: the first one builds the program and creates the organization.
   for (const node of nodes) {
     startNode(node);
-    await once(`node ${node.name}`, () => answers(`http://127.0.0.1:${node.port}/api/v1/server_settings`));
+    await untilThere(node.name, `http://127.0.0.1:${node.port}/api/v1/server_settings`);
   }
   const pids = [...running].map(([name, { pid }]) => `${name} ${pid}`).join(", ");
   const nats = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");

@@ -22,6 +22,8 @@ export interface LeaseMessage {
   readonly address: string;
   /** It has read every stream to its end. */
   readonly isReady: boolean;
+  /** Number of the first message of this process that was acknowledged; null: none was yet. The lower one was there first. */
+  readonly firstSequence: number | null;
   /** How much longer than usual it is valid: a node that opens an organization may not get round to renew it. */
   readonly extraMs: number;
   /** Whether the sender holds a lease that was acknowledged: one that hears no acknowledgements is as good as gone. */
@@ -58,6 +60,7 @@ export interface LeaseOptions extends Pick<LeaseMessage, "node" | "instance" | "
 export class Lease {
   readonly #options: LeaseOptions;
   #validUntil = Number.NEGATIVE_INFINITY;
+  #firstSequence: number | null = null;
   /** How many organizations are being opened. */
   #openings = 0;
   #cancel: () => void = () => undefined;
@@ -74,6 +77,11 @@ export class Lease {
     const isLate = this.#options.clock.monotonic() >= this.#validUntil;
     if (isLate && this.#options.isNeeded()) this.#hasLapsed = true;
     return !isLate && !this.#hasLapsed;
+  }
+
+  /** Tells which of two nodes with one name was there first; null: not known yet. */
+  get firstSequence(): number | null {
+    return this.#firstSequence;
   }
 
   /**
@@ -127,10 +135,16 @@ export class Lease {
   async #send(isEnd: boolean): Promise<void> {
     const { nats, node, instance, address, isReady } = this.#options;
     const isHeld = this.isValid;
-    const message = { node, instance, address, isReady: isReady(), extraMs: this.#extraMs, isHeld, isEnd };
+    const [firstSequence, extraMs] = [this.#firstSequence, this.#extraMs];
+    const message = { node, instance, address, isReady: isReady(), firstSequence, extraMs, isHeld, isEnd };
     if (!nats.isConnected) throw new Error("not connected");
-    await nats.jetStream.publish(`${leaseStream}.${node}`, JSON.stringify(message satisfies LeaseMessage), {
-      timeout: limits.cluster_acknowledgement_ms_max,
-    });
+    const { seq } = await nats.jetStream.publish(
+      `${leaseStream}.${node}`,
+      JSON.stringify(message satisfies LeaseMessage),
+      {
+        timeout: limits.cluster_acknowledgement_ms_max,
+      },
+    );
+    this.#firstSequence ??= seq;
   }
 }

@@ -220,7 +220,8 @@ export class Member {
   /** @throws ClusterUnusable */
   #requireOwnName(): void {
     const { watch } = this.#parts;
-    if (!watch.isSettled || !watch.isTaken(this.node, this.#instance)) return;
+    const sequence = this.#lease?.firstSequence ?? null;
+    if (!watch.isSettled || !watch.isTaken(this.node, sequence)) return;
     throw new ClusterUnusable(
       `Another node with the name ${this.node} is running: give each node another CLUSTER_NODE, or stop that one.`,
     );

@@ -17,6 +17,7 @@ export interface LiveNode {
 interface HeardNode extends LiveNode {
   isReady: boolean;
   address: string;
+  firstSequence: number | null;
   /** When it was heard last. */
   heardAt: number;
   /** From then on it counts as gone. */
@@ -81,14 +82,19 @@ export class NodeWatch {
   }
 
   /**
-   * Whether another process with this name was there first. One that was killed is known by its last lease only, which
-   * is too old once the watch is settled.
+   * Whether another process with this name was there first, by the order of the stream, so that one of two goes on. One
+   * that was killed is known by its last lease only, which is too old once the watch is settled.
    */
-  isTaken(name: string, ownInstance: string): boolean {
-    const from = this.#clock.monotonic() - limits.cluster_lease_ms;
+  isTaken(name: string, ownSequence: number | null): boolean {
+    const now = this.#clock.monotonic();
     return [...this.#heard.values()].some(
-      ({ node, instance, since, heardAt }) =>
-        node === name && instance !== ownInstance && since < this.#trustedFrom && heardAt > from,
+      ({ node, firstSequence, heardAt, silentFrom }) =>
+        node === name &&
+        firstSequence !== null &&
+        ownSequence !== null &&
+        firstSequence < ownSequence &&
+        heardAt > now - limits.cluster_lease_ms &&
+        silentFrom > now,
     );
   }
 
@@ -104,15 +110,17 @@ export class NodeWatch {
     this.#subscription.unsubscribe();
   }
 
-  #take({ node, instance, address, isReady, extraMs, isHeld, isEnd }: LeaseMessage): void {
+  #take({ node, instance, address, isReady, firstSequence, extraMs, isHeld, isEnd }: LeaseMessage): void {
     const now = this.#clock.monotonic();
     const known = this.#heard.get(instance);
     const silentFrom = isEnd ? now : now + limits.cluster_takeover_ms + extraMs;
     if (known === undefined) {
       this.#forgetGone(now);
-      this.#heard.set(instance, { node, instance, address, isReady, since: now, heardAt: now, silentFrom });
+      const times = { since: now, heardAt: now, silentFrom };
+      this.#heard.set(instance, { node, instance, address, isReady, firstSequence, ...times });
     } else {
       known.isReady = isReady;
+      known.firstSequence = firstSequence;
       known.heardAt = now;
       if (isHeld || isEnd) known.silentFrom = silentFrom;
     }

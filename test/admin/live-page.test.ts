@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type AdminAnswer, type AdminRequest, askAdmin } from "../support/admin.ts";
 import { realmOf } from "../support/conversation.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { commands } from "../support/runtime.ts";

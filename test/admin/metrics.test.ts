@@ -7,7 +7,8 @@ import { BadConfig, readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
 import { askAdmin, sampleIn, untilReadiness } from "../support/admin.ts";
-import { checkout, freePort, Program } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, Program } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 

@@ -12,7 +12,7 @@ import { Client } from "../support/client.ts";
 import { realmOf } from "../support/conversation.ts";
 import { MailServer, smtpError } from "../support/mail.ts";
 import { asked, type Result, type Run, served, stopped, typed } from "../support/operations.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";

@@ -9,7 +9,8 @@ import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import { installClient } from "../support/client-build.ts";
 import { Follower } from "../support/conversation.ts";
-import { checkout, freePort, Program, type ServerProgram, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, Program, type ServerProgram, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const kills = Number(process.env["KILLS"] ?? 1);

@@ -3,7 +3,8 @@
  */
 import t from "tap";
 import { Client } from "../support/client.ts";
-import { freePort, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { startProgram } from "../support/process.ts";
 import { clientProgram, pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
 import { type Event, isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";

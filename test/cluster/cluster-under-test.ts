@@ -5,7 +5,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import { clusterStatus } from "../../src/cluster/status.ts";
-import { freePort, type Program } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import type { Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster } from "./nats.ts";
 import { startNode, urlOf } from "./nodes.ts";
@@ -52,11 +53,7 @@ export class NodeUnderTest {
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    try {
-      process.kill(this.program.pid, signal);
-    } catch {
-      // It has ended meanwhile.
-    }
+    this.program.signal(signal);
   }
 
   async restart(signal: "SIGKILL" | "SIGTERM", pauseMs: number): Promise<void> {

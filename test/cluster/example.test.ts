@@ -1,20 +1,25 @@
 /** The cluster of examples/cluster, started with its one command; and its form for containers. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { Client } from "../support/client.ts";
-import { checkout, freePort, Program } from "../support/process.ts";
+import { freePortRange } from "../support/ports.ts";
+import { checkout, Program } from "../support/process.ts";
 import { readZuliprc, temporaryFolder } from "../support/server.ts";
 import { natsObstacle, natsPath } from "./nats.ts";
 
 const skip = natsObstacle() ?? false;
+/** The first one is not used. */
+const portsOfExample = 34;
 
 t.test(
   "[cluster] one command starts a cluster on loopback, whose nodes take any request, and stops it",
   { skip },
   async (t) => {
     const data = temporaryFolder(t);
-    const port = (await freePort()) - 40;
+    const port = await freePortRange(portsOfExample);
     const program = new Program(t, process.execPath, [join(checkout, "examples/cluster/start.mjs")], {
       PATH: natsPath,
       CLUSTER_EXAMPLE_DATA: data,
@@ -30,6 +35,20 @@ t.test(
     t.equal((await program.end("SIGTERM")).code, 0);
   },
 );
+
+t.test("[cluster] the example says which port is taken, and starts nothing", { skip }, async (t) => {
+  const port = await freePortRange(portsOfExample);
+  const other = createServer().listen(port + 22, "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => other.close());
+  const { code, stdout, stderr } = await new Program(
+    t,
+    process.execPath,
+    [join(checkout, "examples/cluster/start.mjs")],
+    { PATH: natsPath, CLUSTER_EXAMPLE_DATA: temporaryFolder(t), CLUSTER_EXAMPLE_PORT: String(port) },
+  ).exited;
+  t.match({ code, stdout, stderr }, { code: 1, stdout: "", stderr: `Port ${port + 22} of n2 is taken.` });
+});
 
 t.test("[cluster] the containers have the settings that the documents name", (t) => {
   const text = readFileSync(join(checkout, "examples/cluster/compose.yaml"), "utf8");

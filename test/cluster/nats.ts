@@ -7,7 +7,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { connectNats, type Nats } from "../../src/cluster/connection.ts";
-import { checkout, freePort, Program } from "../support/process.ts";
+import { freePortRange } from "../support/ports.ts";
+import { checkout, Program } from "../support/process.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 export const natsPath = [process.env["PATH"] ?? "", join(checkout, ".nats")].join(delimiter);
@@ -69,8 +70,8 @@ export class NatsCluster {
     { nodes = 3, syncInterval = "always", advertise = true }: NatsClusterOptions = {},
   ): Promise<NatsCluster> {
     const folder = temporaryFolder(t);
-    const ports = await distinctPorts(3 * nodes);
-    const portOf = (node: number, kind: number) => ports[3 * node + kind] ?? 0;
+    const firstPort = await freePortRange(3 * nodes);
+    const portOf = (node: number, kind: number) => firstPort + 3 * node + kind;
     const routes = Array.from({ length: nodes }, (_, node) => `nats://127.0.0.1:${portOf(node, 1)}`);
     const started = Array.from({ length: nodes }, (_, index) => {
       const name = `n${index}`;
@@ -104,12 +105,6 @@ export class NatsCluster {
     await Promise.all(started.map(untilHealthy));
     return new NatsCluster(started);
   }
-}
-
-async function distinctPorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
 }
 
 /** Resolves when the server has joined the others and the cluster has a leader. */

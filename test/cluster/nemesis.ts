@@ -66,9 +66,9 @@ const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     server.start();
   },
   async "stops a NATS server for a while"({ server, ms }) {
-    process.kill(server.program.pid, "SIGSTOP");
+    server.program.signal("SIGSTOP");
     await wait(ms);
-    process.kill(server.program.pid, "SIGCONT");
+    server.program.signal("SIGCONT");
   },
 };
 

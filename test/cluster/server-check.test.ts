@@ -7,7 +7,7 @@ import { parseNatsAddresses } from "../../src/cluster/addresses.ts";
 import { connectNats } from "../../src/cluster/connection.ts";
 import { checkServers } from "../../src/cluster/server-check.ts";
 import { openStreams } from "../../src/cluster/streams.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 
 /** A monitoring page as a NATS server shows it, with some values changed. */

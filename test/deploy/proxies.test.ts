@@ -8,7 +8,8 @@ import t, { type Test } from "tap";
 import { sendFile } from "../support/attachments.ts";
 import { Client } from "../support/client.ts";
 import { RawConnection } from "../support/http.ts";
-import { checkout, freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 

@@ -1,7 +1,8 @@
 /** The echo bot of the examples in a process of its own, against a server in another process. */
 import t from "tap";
 import { Follower } from "../support/conversation.ts";
-import { freePort, Program, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { Program, startProgram } from "../support/process.ts";
 import { webhookBot } from "../support/receiver.ts";
 import { temporaryFolder } from "../support/server.ts";
 

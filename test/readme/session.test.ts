@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { Follower } from "../support/conversation.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { privateAllowed } from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
 

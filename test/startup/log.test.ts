@@ -7,7 +7,8 @@ import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { checkout, freePort, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, startProgram } from "../support/process.ts";
 import { residentMib } from "../support/resident.ts";
 import { temporaryFolder } from "../support/server.ts";
 

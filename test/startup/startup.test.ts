@@ -11,7 +11,8 @@ import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
 import { Client } from "../support/client.ts";
 import { HostClient, RawConnection } from "../support/http.ts";
-import { checkout, type Environment, freePort, Program, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, type Environment, Program, startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 

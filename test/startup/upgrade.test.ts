@@ -9,7 +9,8 @@ import t from "tap";
 import { WebSocket } from "ws";
 import { connect } from "../../packages/client/src/node.ts";
 import { Posters, sayLast, startReading } from "../support/client-load.ts";
-import { checkout, freePort, Program, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, Program, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const older = process.env["OLDER"] ?? checkout;

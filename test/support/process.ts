@@ -1,7 +1,6 @@
 /** Real processes: the server as `npm start` runs it, and the command line. Each is ended by its own id at teardown. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -69,6 +68,11 @@ export class Program {
     this.#child.stderr.destroy();
   }
 
+  /** @returns false if the process has ended */
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGHUP"): boolean {
+    return !this.#isOver && this.#child.kill(signal);
+  }
+
   /** Sends a signal, unless the process has ended, and waits for the end. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exited> {
     if (!this.#isOver) this.#child.kill(signal);
@@ -120,15 +124,4 @@ export async function startProgram(
 /** Runs the command line until it exits. */
 export function runCli(t: Teardown, dataDir: string, ...args: readonly string[]): Promise<Exited> {
   return new Program(t, process.execPath, ["cli.mjs", ...args], { DATA_DIR: dataDir }).exited;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

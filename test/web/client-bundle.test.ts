@@ -10,7 +10,7 @@ import t from "tap";
 import { chromiumFor } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { installClient } from "../support/client-build.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);

@@ -12,7 +12,7 @@ import { limits } from "../../schemas/limits.ts";
 import { adminSocket } from "../../src/admin/listener.ts";
 import { chromiumFor } from "../support/chromium-page.ts";
 import { realmOf } from "../support/conversation.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer, type Teardown } from "../support/server.ts";

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { chromiumFor, logIn, textsOf, until, write } from "../support/chromium-page.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { ensureWebBuilt } from "../support/web-build.ts";
 

@@ -2,7 +2,8 @@
 import t from "tap";
 import { chromiumFor, logIn, type OpenPage, textsOf, write } from "../support/chromium-page.ts";
 import { Client } from "../support/client.ts";
-import { freePort, startProgram } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);

@@ -1,0 +1,144 @@
+/** What a node that forwards keeps in memory, for one client and for all of them (S3). */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocket, WebSocketServer } from "ws";
+import { limits } from "../../schemas/limits.ts";
+import { readForwardedHead } from "../../src/forwarding/forwarded-head.ts";
+import { KeptBytes } from "../../src/forwarding/kept-bytes.ts";
+import type { TransportRequest } from "../../src/transport/transport.ts";
+import { until } from "../support/realtime.ts";
+import { startEdge, to } from "./edge.ts";
+
+/** An owner whose answers and sockets the test decides about. */
+async function startOwner(t: Test, serve: (response: ServerResponse, count: number) => void = () => undefined) {
+  let count = 0;
+  const server = createServer((_request, response) => serve(response, ++count));
+  const sockets = new WebSocketServer({ server });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { destination: () => to(`http://127.0.0.1:${port}`), sockets, asked: () => count };
+}
+
+/** A client's socket, and the owner's end of it. */
+async function openPair(t: Test, url: string, { sockets }: Awaited<ReturnType<typeof startOwner>>) {
+  const joined = once(sockets, "connection") as Promise<[WebSocket]>;
+  const client = new WebSocket(`${url.replace("http", "ws")}/api/v1/events/ws`, { maxPayload: 0 });
+  t.teardown(() => client.terminate());
+  const closed = once(client, "close").then(([code]) => code as number);
+  const lengths: number[] = [];
+  client.on("message", (message: Buffer) => lengths.push(message.length));
+  const [[owner]] = await Promise.all([joined, once(client, "open")]);
+  return { client, owner, closed, lengths };
+}
+
+t.test("[S3] forward_requests_max: one more gets 503, and fits when another one was answered", async (t) => {
+  const waiting: ServerResponse[] = [];
+  const owner = await startOwner(t, (response) => waiting.push(response));
+  const url = await startEdge(t, { destination: owner.destination, bounds: { requestsMax: 2 } });
+  const held = [fetch(url), fetch(url)];
+  await until(() => owner.asked() === 2);
+  const over = await fetch(url);
+  t.strictSame([over.status, ((await over.json()) as { code: string }).code], [503, "OVERLOADED"]);
+  waiting.shift()?.end("done");
+  t.equal((await Promise.race(held)).status, 200);
+  const next = fetch(url);
+  await until(() => owner.asked() === 3);
+  for (const response of waiting) response.end("done");
+  t.equal((await next).status, 200);
+});
+
+t.test("[S3] forward_head_bytes_max: a longer head is not forwarded", (t) => {
+  const headOf = (bytes: number) => {
+    const value = "x".repeat(bytes - "x-long".length);
+    const request = {
+      getMethod: () => "get",
+      getUrl: () => "/",
+      getQuery: () => "",
+      getHeader: (name: string) => (name === "x-long" ? value : ""),
+      forEach: (callback: (name: string, value: string) => void) => callback("x-long", value),
+    };
+    return readForwardedHead(request as unknown as TransportRequest);
+  };
+  t.ok(headOf(limits.forward_head_bytes_max));
+  t.equal(headOf(limits.forward_head_bytes_max + 1), null);
+  t.end();
+});
+
+t.test("[S3] forward_answers_bytes_max holds for all answers together", async (t) => {
+  const bytes = 1000;
+  const half = (response: ServerResponse) => {
+    response.writeHead(200, { "Content-Length": String(bytes) });
+    response.write(Buffer.alloc(bytes - 1, "x"));
+  };
+  const halves: ServerResponse[] = [];
+  const owner = await startOwner(t, (response, count) => {
+    if (count > 3) {
+      response.end("again");
+      return;
+    }
+    half(response);
+    halves.push(response);
+  });
+  const url = await startEdge(t, { destination: owner.destination, bounds: { answersBytesMax: 2 * bytes } });
+  const kept = [fetch(url), fetch(url)];
+  await until(() => halves.length === 2);
+  // There is no room for the third one, so its client gets the head before the end.
+  const passed = await fetch(url);
+  t.equal(passed.status, 200);
+  for (const response of halves) response.destroy();
+  for (const answer of await Promise.all(kept)) t.equal(await answer.text(), "again", "what was kept is asked again");
+  await t.rejects(passed.text(), "what was passed on is cut off");
+});
+
+t.test("[S3] forward_message_bytes_max: a longer message ends the socket", async (t) => {
+  const owner = await startOwner(t);
+  const url = await startEdge(t, { destination: owner.destination });
+  const { owner: end, lengths, closed } = await openPair(t, url, owner);
+  end.send(Buffer.alloc(limits.forward_message_bytes_max));
+  await until(() => lengths.length === 1);
+  t.equal(lengths[0], limits.forward_message_bytes_max);
+  end.send(Buffer.alloc(limits.forward_message_bytes_max + 1));
+  t.equal(await closed, 1001, "the client comes back and resumes");
+});
+
+t.test("[S3] forward_messages_bytes_max holds for the sockets of all clients together", async (t) => {
+  const bytes = 8 * 1024 * 1024;
+  const owner = await startOwner(t);
+  const url = await startEdge(t, { destination: owner.destination, bounds: { messagesBytesMax: 2 * bytes } });
+  const slow = await openPair(t, url, owner);
+  slow.client.pause();
+  slow.owner.send(Buffer.alloc(bytes));
+  const other = await openPair(t, url, owner);
+  // Not whole: a part of it is counted, too.
+  other.owner.send(Buffer.alloc(bytes / 2), { fin: false });
+  const third = await openPair(t, url, owner);
+  third.owner.send(Buffer.alloc(bytes), { fin: false });
+  third.owner.send(Buffer.alloc(bytes), { fin: true });
+  t.equal(await third.closed, 1001, "there is no room for the third one");
+  other.owner.send(Buffer.alloc(1), { fin: true });
+  slow.client.resume();
+  await until(() => slow.lengths.length === 1 && other.lengths.length === 1);
+  t.strictSame([slow.lengths, other.lengths], [[bytes], [bytes / 2 + 1]], "the others get what they were sent");
+  const again = await openPair(t, url, owner);
+  again.owner.send(Buffer.alloc(bytes + bytes / 2));
+  await until(() => again.lengths.length === 1);
+  t.pass("the memory is free again");
+});
+
+t.test("[S3] a share of kept bytes is counted once, at the bound and one over", (t) => {
+  const bytes = new KeptBytes(10);
+  const [a, b] = [bytes.open(), bytes.open()];
+  t.strictSame([a.set(6), b.set(4), b.set(5), a.set(3), b.set(7)], [true, true, false, true, true]);
+  a.release();
+  a.release();
+  t.equal(bytes.sum, 7);
+  t.end();
+});
