@@ -27,7 +27,7 @@ export const measuringFiles = [
 ];
 
 /** Nodes of a cluster end if they cannot renew their lease within a second, so nothing else may run beside their tests. */
-const leaseFolder = "cluster";
+const leaseFiles = /\/cluster[./]/;
 
 /** Folders whose tests need a disk, because they prove what survives a crash. */
 const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
@@ -56,7 +56,7 @@ export function groupsOf(files, { tier, jobs, transport = "default" }) {
       name: `${folder}-${groups.length}${isOnNode ? "-on-node" : ""}`,
       files: members,
       isOnDisk: diskFolders.includes(folder),
-      needsMachine: folder === leaseFolder && runsAlone(members[0]),
+      needsMachine: leaseFiles.test(members[0]) && runsAlone(members[0]),
       environment: { ...environmentIn(tier, members[0]), ...(isOnNode ? { TRANSPORT: "node" } : {}) },
     });
   };

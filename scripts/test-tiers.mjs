@@ -66,6 +66,7 @@ export const tiers = [
   { file: "test/bench/scenarios-push.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-reads.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-stored.test.ts", quick: null, deep: {} },
+  { file: "test/bench/cluster.test.ts", quick: null, deep: {} },
 ];
 
 /** Tests that depend on the transport: what requests, connections and sockets may do. */

@@ -36,6 +36,7 @@ export class Upstreams {
   /** Ends what is under way to a process. */
   readonly #underWay = new Map<() => void, string>();
   #cancelCheck: (() => void) | null = null;
+  #checkDueAt = 0;
 
   constructor(directions: Directions, clock: Clock) {
     this.#directions = directions;
@@ -49,21 +50,30 @@ export class Upstreams {
   /** @param lost called if the process is gone. @returns ends the watch */
   watch(instance: string, lost: () => void): () => void {
     this.#underWay.set(lost, instance);
-    this.#cancelCheck ??= this.#clock.after(limits.cluster_lease_renewal_ms, () => this.#check());
+    if (this.#cancelCheck === null) this.#checkLater();
     return () => void this.#underWay.delete(lost);
+  }
+
+  #checkLater(): void {
+    this.#checkDueAt = this.#clock.monotonic() + limits.cluster_lease_renewal_ms;
+    this.#cancelCheck = this.#clock.after(limits.cluster_lease_renewal_ms, () => this.#check());
   }
 
   /** A process that stands still closes no connection. */
   #check(): void {
     this.#cancelCheck = null;
+    // This process stood still itself: what the others sent meanwhile has not been read yet.
+    if (this.#clock.monotonic() - this.#checkDueAt > limits.cluster_lease_renewal_ms) {
+      this.#checkLater();
+      return;
+    }
     const gone = new Map<string, boolean>();
     for (const [lost, instance] of [...this.#underWay]) {
       const isGone = gone.get(instance) ?? (instance !== "here" && this.#directions.isGone(instance));
       gone.set(instance, isGone);
       if (isGone) lost();
     }
-    if (this.#underWay.size === 0) return;
-    this.#cancelCheck = this.#clock.after(limits.cluster_lease_renewal_ms, () => this.#check());
+    if (this.#underWay.size > 0) this.#checkLater();
   }
 
   /** The headers of a request to a node. */

@@ -7,6 +7,16 @@ import { type Frame, Socket } from "../support/socket.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 import { clientAt, startNode, urlOf } from "./nodes.ts";
 
+/** A socket with a queue. On a busy machine a node may seem to be gone for a moment; clients come back then. */
+async function listening(client: Client): Promise<Socket> {
+  for (;;) {
+    const socket = new Socket(client.url, { as: client });
+    await socket.opened();
+    const registered = socket.ask({ type: "register", event_types: ["message"] }).then(() => true);
+    if (await Promise.race([registered, socket.closed.then(() => false)])) return socket;
+  }
+}
+
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
@@ -48,9 +58,7 @@ else {
     });
 
     await t.test("it passes sockets on in both directions, with the owner's close codes", async (t) => {
-      const socket = new Socket(edge.url, { as: edge });
-      await socket.opened();
-      await socket.ask({ type: "register", event_types: ["message"] });
+      const socket = await listening(edge);
       await post(owner, "on a socket");
       await socket.event(({ message }: Frame) => message?.content === "on a socket");
       const packed = new Socket(edge.url, { as: edge, protocol: "msgpack" });
