@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { stopChildren } from "./lib/child.ts";
+import { CLUSTER_NODES_MAX, clusterObstacle } from "./lib/cluster.ts";
 import { formatHtml } from "./lib/html-report.ts";
 import { CONNECTIONS_MAX, DURATION_SECONDS_MAX, RATE_PER_SECOND_MAX, RUNS_MAX } from "./lib/limits.ts";
 import { describeMachine } from "./lib/machine.ts";
@@ -38,6 +39,7 @@ interface Flags {
   readonly size?: Size;
   readonly seed: number;
   readonly peer: readonly PeerName[];
+  readonly cluster?: number;
   readonly json?: string;
   readonly html?: string;
 }
@@ -53,6 +55,7 @@ const command = new Command("bench")
   .option("--duration <s>", "measured seconds of each run", numberUpTo(DURATION_SECONDS_MAX, { whole: false }))
   .option("--runs <n>", "runs of each phase and server", numberUpTo(RUNS_MAX))
   .addOption(new Option("--size <size>", "defaults for all options above").choices(["tiny", "small", "full"]))
+  .option("--cluster <nodes>", "measure a cluster against our server alone", numberUpTo(CLUSTER_NODES_MAX))
   .option("--seed <n>", "seed of all random values", numberUpTo(2 ** 32 - 1), SEED_DEFAULT)
   .addOption(
     new Option("--peer <name>", `a peer to measure as well: ${PEER_NAMES.join(", ")} or ${ALL_PEERS}; may be repeated`)
@@ -101,11 +104,12 @@ async function run(chosen: readonly Scenario[], flags: Flags): Promise<number> {
     const server = foreignServerOf(flags);
     const results: ScenarioResult[] = [];
     const peers = flags.peer.map((name) => peerKinds[name]);
+    const cluster = flags.cluster ?? null;
     for (const scenario of chosen) {
       const overrides = overridesOf(flags);
       checkOpenFiles({ ...scenario.sizes[size], ...overrides });
       results.push(
-        await runScenario(scenario, { size, overrides, seed: flags.seed, server, workspace, progress, peers }),
+        await runScenario(scenario, { size, overrides, seed: flags.seed, server, workspace, progress, peers, cluster }),
       );
     }
     progress.stop();
@@ -155,8 +159,12 @@ function chooseScenarios(name: string | undefined, flags: Flags): readonly Scena
     const names = scenarios.filter(({ supportsPeers }) => supportsPeers).map((scenario) => scenario.name);
     command.error(`bench: ${name} cannot run with peers; those that can are ${names.join(", ")}`);
   }
-  const possible = flags.url === undefined ? scenarios : scenarios.filter((scenario) => scenario.supportsUrl);
-  for (const skipped of scenarios.filter((scenario) => !possible.includes(scenario))) {
+  requireClusterScenario(name, flags);
+  const ofKind = scenarios.filter(({ supportsCluster }) =>
+    flags.cluster === undefined ? supportsCluster !== "only" : supportsCluster !== undefined,
+  );
+  const possible = flags.url === undefined ? ofKind : ofKind.filter((scenario) => scenario.supportsUrl);
+  for (const skipped of ofKind.filter((scenario) => !possible.includes(scenario))) {
     if (name === undefined || name === skipped.name) {
       process.stderr.write(`bench: ${skipped.name} starts the server itself and is skipped with --url\n`);
     }
@@ -175,6 +183,22 @@ function chooseScenarios(name: string | undefined, flags: Flags): readonly Scena
     );
   }
   return runnable.filter((scenario) => scenario.name === name);
+}
+
+/** Ends with a line that says why there can be no such run. */
+function requireClusterScenario(name: string | undefined, { cluster, url, peer }: Flags): void {
+  const known = scenarios.find((scenario) => scenario.name === name);
+  if (cluster === undefined) {
+    if (known?.supportsCluster === "only") command.error(`bench: ${name} needs --cluster, such as --cluster 3`);
+    return;
+  }
+  if (url !== undefined || peer.length > 0) command.error("bench: --cluster starts servers: without --url and --peer");
+  if (known !== undefined && known.supportsCluster === undefined) {
+    const names = scenarios.filter(({ supportsCluster }) => supportsCluster).map((scenario) => scenario.name);
+    command.error(`bench: ${name} cannot run with --cluster; those that can are ${names.join(", ")}`);
+  }
+  const obstacle = clusterObstacle();
+  if (obstacle !== null) command.error(`bench: --cluster is not possible: ${obstacle}`);
 }
 
 function foreignServerOf(flags: Flags): ForeignServer | null {

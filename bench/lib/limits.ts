@@ -3,6 +3,14 @@
 
 /** Maximum time until `GET /server_settings` answers 200, including a build of the server. */
 export const START_WAIT_MS = 120_000;
+/** Maximum time until the NATS servers of a cluster have elected a leader. */
+export const NATS_START_WAIT_MS = 60_000;
+/** Pause between two questions whether a cluster has got so far. */
+export const CLUSTER_PROBE_MS = 50;
+/** `failover`: a post that is repeated for longer fails the run. */
+export const FAILOVER_WAIT_MS = 60_000;
+/** Pause before a post is repeated. */
+export const FAILOVER_RETRY_MS = 20;
 /** Pause between two probes of a starting server: the resolution of the `start` scenario. */
 export const START_PROBE_MS = 2;
 /**

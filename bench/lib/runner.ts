@@ -2,6 +2,7 @@
 
 import { skipLine } from "../peers/all.ts";
 import type { Peer, PeerKind } from "../peers/peer.ts";
+import { startCluster } from "./cluster.ts";
 import type { Progress } from "./progress.ts";
 import type { ScenarioResult, Settings } from "./result.ts";
 import type { Context, Scenario, Size } from "./scenario.ts";
@@ -24,13 +25,15 @@ export interface RunOptions {
   readonly server: ForeignServer | null;
   readonly workspace: Workspace;
   readonly progress: Progress;
+  /** How many nodes the cluster has that takes the place of the server; null: no cluster. */
+  readonly cluster?: number | null;
   /** Peers to measure where a scenario supports them; none by default. */
   readonly peers?: readonly PeerKind[];
 }
 
 /** Runs one scenario. Rejects when it cannot run; a failed check is part of the result. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioResult> {
-  const { server, workspace, progress, seed } = options;
+  const { server, workspace, progress, seed, cluster = null } = options;
   const settings = { ...scenario.sizes[options.size], ...options.overrides };
   const owned: Target[] = [];
   const transports = new Set<Transport>();
@@ -46,8 +49,19 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     progress,
     serverIsHere: server === null || isLoopback(server.url.hostname),
     openServer: async (prepare, environment): Promise<Server> => {
+      if (cluster !== null) return context.openCluster();
       const opened =
         server === null ? own(await startServer(workspace, prepare, environment)) : await useServer(server);
+      transports.add(opened.transport);
+      return opened;
+    },
+    openAlone: async () => {
+      if (cluster === null) return null;
+      return own({ ...(await startServer(workspace)), label: "baseline" });
+    },
+    openCluster: async () => {
+      if (cluster === null) throw new Error("it needs --cluster");
+      const opened = own(await startCluster(workspace, cluster));
       transports.add(opened.transport);
       return opened;
     },
@@ -67,13 +81,13 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   const startedAt = new Date();
   try {
     const outcome = await scenario.run(context);
-    const notes = [...generalNotes(context, server), ...peerNotes, ...outcome.notes];
+    const notes = [...generalNotes(context, server), ...clusterNotes(cluster), ...peerNotes, ...outcome.notes];
     return {
       scenario: scenario.name,
       summary: scenario.summary,
       transports: [...transports],
       settings,
-      baselineProgram: scenario.baseline === "ours" ? "our own server" : `bench/${scenario.baseline}.ts`,
+      baselineProgram: baselineOf(scenario, cluster),
       startedAt: startedAt.toISOString(),
       tookSeconds: (Date.now() - startedAt.getTime()) / 1000,
       ...outcome,
@@ -90,6 +104,18 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   } finally {
     await Promise.all(owned.map((target) => target.stop()));
   }
+}
+
+function baselineOf({ baseline }: Scenario, cluster: number | null): string {
+  if (cluster !== null) return "our own server without a cluster";
+  return baseline === "ours" ? "our own server" : `bench/${baseline}.ts`;
+}
+
+function clusterNotes(cluster: number | null): string[] {
+  if (cluster === null) return [];
+  return [
+    `Ours is a cluster of ${cluster} nodes and 3 NATS servers on this machine, asked at the node that owns the organization; its CPU is that of all these processes. So ratios of throughput are those of one machine that does the work of several.`,
+  ];
 }
 
 /** Checks that every server exited as the start-up contract requires. */

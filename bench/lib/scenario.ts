@@ -2,6 +2,7 @@
 // framework defines the number of runs, their order and the baseline.
 
 import type { Peer } from "../peers/peer.ts";
+import type { ClusterServer } from "./cluster.ts";
 import { runJob } from "./generator-process.ts";
 import type { Job, Pace, ResultOf } from "./job.ts";
 import type { Progress } from "./progress.ts";
@@ -25,6 +26,8 @@ export interface Scenario {
   readonly missing?: () => string | null;
   /** Whether it can also measure peers. */
   readonly supportsPeers?: true;
+  /** Whether a cluster can take the place of the server (`--cluster`): always, or `only` a cluster. */
+  readonly supportsCluster?: true | "only";
   readonly run: (context: Context) => Promise<Outcome>;
 }
 
@@ -38,6 +41,13 @@ export interface Context {
   readonly serverIsHere: boolean;
   /** Opens our server on an empty directory, or on a prepared one, or the server named on the command line. */
   readonly openServer: (prepare?: Prepare, environment?: Environment) => Promise<Server>;
+  /**
+   * With `--cluster`: starts our server without a cluster, which is the baseline then, so that the result is replicated
+   * against local. Null otherwise.
+   */
+  readonly openAlone: () => Promise<Server | null>;
+  /** With `--cluster`: starts the cluster. Rejects otherwise. */
+  readonly openCluster: () => Promise<ClusterServer>;
   /** Starts the requested peers that are installed, each with that many accounts in one channel. */
   readonly openPeers: (accounts: number) => Promise<readonly Peer[]>;
   /** Registers a target that must be stopped at the end. */

@@ -16,7 +16,7 @@ import type { Watch } from "./probe.ts";
 import { PROJECT_ROOT, type Program, type Workspace } from "./workspace.ts";
 import { type Credentials, readZuliprc } from "./zuliprc.ts";
 
-const HOST = "127.0.0.1";
+export const HOST = "127.0.0.1";
 
 /** The HTTP implementation of a server: uWebSockets.js or Node (docs/transport.md). */
 export type Transport = "native" | "node";
@@ -161,7 +161,8 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || host.startsWith("127.");
 }
 
-async function waitUntilReady(address: Address, child: Child): Promise<Transport> {
+/** Resolves when the server answers. Rejects with the end of its output if it exits before, or takes too long. */
+export async function waitUntilReady(address: Address, child: Child): Promise<Transport> {
   const until = performance.now() + START_WAIT_MS;
   while (performance.now() < until) {
     if (!child.running) throw new Error(`the server exited while it started: ${child.output}`);
@@ -199,7 +200,7 @@ function readBaselinePort(child: Child): Promise<number> {
 }
 
 /** The first line of DATA_DIR/server.pid: the serving process, whose parent is `start.mjs`. */
-function readServerPid(dataFolder: string): number | null {
+export function readServerPid(dataFolder: string): number | null {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, "server.pid"), "utf8"), 10);
     return Number.isSafeInteger(pid) ? pid : null;

@@ -6,6 +6,7 @@ import { cost } from "./cost.ts";
 import { createChannel } from "./create-channel.ts";
 import { deleteTopic } from "./delete-topic.ts";
 import { disk } from "./disk.ts";
+import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
@@ -46,6 +47,7 @@ export const scenarios: readonly Scenario[] = [
   backup,
   disk,
   fanout,
+  failover,
   presence,
   typing,
   mixed,

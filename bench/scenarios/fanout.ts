@@ -13,6 +13,7 @@ import {
 } from "../lib/measures.ts";
 import type { Outcome } from "../lib/result.ts";
 import { alternate, type Context, generate, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import type { Server } from "../lib/target.ts";
 import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 import { storedChecks } from "../peers/stored-check.ts";
 import { nextFirstMarker, openFramesBaseline, receiversOf, usersFor } from "./receivers.ts";
@@ -27,6 +28,7 @@ export const fanout: Scenario = {
   baseline: "baselines/publish",
   supportsUrl: true,
   supportsPeers: true,
+  supportsCluster: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -61,15 +63,12 @@ export const fanout: Scenario = {
 
 async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
-  const server = await context.openServer();
-  const api = new Api(server, server.credentials);
-  const users = await usersFor(api, { scenario: "fanout", sockets: settings.connections, atLeast: settings.users });
-  const channelId = await api.createChannel(`bench fanout ${context.seed}`, users);
-  const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
-  const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
+  const ours = await crowdOf(await context.openServer(), context);
+  const { server, users, load, receivers } = ours;
+  const alone = await context.openAlone();
+  const local = alone === null ? null : await crowdOf(alone, context);
   const source = { server, users, load, eventType: "message" } as const;
-  const baseline = await openFramesBaseline(context, "baselines/publish", source);
-  const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
+  const baseline = alone ?? (await openFramesBaseline(context, "baselines/publish", source));
   const peers = await context.openPeers(users.length);
   const { localAddresses } = receivers;
   const way = (ratePerSecond: number | null) => ({
@@ -83,7 +82,11 @@ async function run(context: Context): Promise<Outcome> {
       seconds: runSeconds(settings),
       server,
       baseline,
-      run: ({ address, watch }) => generate(context, { ...load, ...way(ratePerSecond), address, watch, receivers }),
+      run: (target) => {
+        const { load: posts, receivers: listeners } = local !== null && target === alone ? local : ours;
+        const { address, watch } = target;
+        return generate(context, { ...posts, ...way(ratePerSecond), address, watch, receivers: listeners });
+      },
       peers: {
         among: peers,
         run: ({ address, watch, posts, receivers: listeners }) =>
@@ -127,4 +130,14 @@ async function run(context: Context): Promise<Outcome> {
     checks: [...checksOfBoth(phases, deliveryChecks), ...(await storedChecks(peers))],
     notes: notesOfBoth(phases),
   };
+}
+
+/** The receivers on a server, and the posts to their channel. */
+async function crowdOf(server: Server, { settings, seed }: Context) {
+  const api = new Api(server, server.credentials);
+  const users = await usersFor(api, { scenario: "fanout", sockets: settings.connections, atLeast: settings.users });
+  const channelId = await api.createChannel(`bench fanout ${seed}`, users);
+  const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed });
+  const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
+  return { server, users, load, receivers: receiversOf({ users, count: settings.connections, eventType: "message" }) };
 }

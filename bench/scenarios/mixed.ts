@@ -43,6 +43,7 @@ export const mixed: Scenario = {
   summary: "the request mix of a production server: maximum throughput, and latency of each kind at a fixed rate",
   baseline: "baselines/mixed",
   supportsUrl: true,
+  supportsCluster: true,
   sizes: {
     tiny: { ...common(4, 600), durationSeconds: 0.5, warmupSeconds: 0.1, runs: 1 },
     small: { ...common(16, 500), durationSeconds: 3, warmupSeconds: 1, runs: 2 },
@@ -58,35 +59,52 @@ function common(connections: number, ratePerSecond: number) {
 async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
   const server = await context.openServer();
-  const api = new Api(server, server.credentials);
-  const count = Math.max(1, settings.users, Math.ceil(settings.connections / CONNECTIONS_PER_USER));
-  const people = await api.createUsers(count, `mixed-${Date.now().toString(36)}`);
-  const channelId = await api.createChannel(`bench mixed ${context.seed}`, people);
-  const world: MixedWorld = { api, server, channelId, seed: context.seed };
-  const captured = await captureAnswers(world, people);
-  const baseline = await openBaseline(context, {
-    program: "baselines/mixed",
-    input: { variable: "ANSWERS_FILE", value: captured.answers satisfies MixedAnswers },
-  });
-  const load = people.map((person) => requestsOf(world, person, captured.messageId));
+  const ours = await usageOf(server, context);
+  const alone = await context.openAlone();
+  const local = alone === null ? null : await usageOf(alone, context);
+  const baseline =
+    alone ??
+    (await openBaseline(context, {
+      program: "baselines/mixed",
+      input: { variable: "ANSWERS_FILE", value: ours.answers satisfies MixedAnswers },
+    }));
   const phase = (label: string, ratePerSecond: number | null) =>
     alternate(context, {
       label: `mixed: ${label}`,
       seconds: runSeconds(settings),
       server,
       baseline,
-      run: (target) => runOnce(context, { target, server, api, people, load, ratePerSecond }),
+      run: (target) => {
+        const usage = target === alone && local !== null ? local : ours;
+        return runOnce(context, { ...usage, target, isOurs: target === server || target === alone, ratePerSecond });
+      },
     });
   // The rate of requests that the generator sends; polls follow from the posts.
   return outcomeOf(context, await inTwoPhases(settings.ratePerSecond * (1 - POLL_SHARE), phase));
 }
 
-interface Once {
-  readonly target: Target;
-  readonly server: Server;
+/** The people of one server and what they send. */
+interface ServerUsage {
   readonly api: Api;
   readonly people: readonly User[];
   readonly load: MixedJob["people"];
+  readonly answers: MixedAnswers;
+}
+
+async function usageOf(server: Server, { settings, seed }: Context): Promise<ServerUsage> {
+  const api = new Api(server, server.credentials);
+  const count = Math.max(1, settings.users, Math.ceil(settings.connections / CONNECTIONS_PER_USER));
+  const people = await api.createUsers(count, `mixed-${Date.now().toString(36)}`);
+  const channelId = await api.createChannel(`bench mixed ${seed}`, people);
+  const world: MixedWorld = { api, server, channelId, seed };
+  const { answers, messageId } = await captureAnswers(world, people);
+  return { api, people, answers, load: people.map((person) => requestsOf(world, person, messageId)) };
+}
+
+interface Once extends Omit<ServerUsage, "answers"> {
+  readonly target: Target;
+  /** Whether it is our server, which has queues of its own. */
+  readonly isOurs: boolean;
   readonly ratePerSecond: number | null;
 }
 
@@ -94,9 +112,8 @@ interface Once {
  * Every run has new queues, so that none starts with events of an earlier run. The baseline creates queues on request.
  */
 async function runOnce(context: Context, once: Once): Promise<MixedResult> {
-  const { target, api, people, load, ratePerSecond } = once;
+  const { target, isOurs, api, people, load, ratePerSecond } = once;
   const { settings } = context;
-  const isOurs = target === once.server;
   const queues: MixedJob["queues"][number][] = [];
   for (let index = 0; index < settings.receivers; index += 1) {
     const { authorization } = people[index % people.length] ?? api;

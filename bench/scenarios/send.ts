@@ -18,6 +18,7 @@ export const send: Scenario = {
   baseline: "baselines/send",
   supportsUrl: true,
   supportsPeers: true,
+  supportsCluster: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -51,11 +52,15 @@ export const send: Scenario = {
 };
 
 async function run(context: Context): Promise<Outcome> {
-  const server = await context.openServer();
-  const api = new Api(server, server.credentials);
   const channel = `bench send ${context.seed}`;
-  const channelId = await api.createChannel(channel, []);
-  const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
+  const postsTo = async (server: Server) => {
+    const api = new Api(server, server.credentials);
+    const channelId = await api.createChannel(channel, []);
+    const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
+    return { server, api, cycles };
+  };
+  const { server, api, cycles } = await postsTo(await context.openServer());
+  const alone = await context.openAlone();
   return threePhases(context, {
     name: "send",
     prefix: "posts",
@@ -63,6 +68,7 @@ async function run(context: Context): Promise<Outcome> {
     senders: "connections",
     server,
     cycles,
+    alone: alone === null ? null : await postsTo(alone),
     hasJournal: true,
     peers: await context.openPeers(1),
     check: () => readBackCheck(api, channel),

@@ -34,6 +34,8 @@ export interface DurableChange {
   readonly server: Server;
   /** The requests of each sender, in turn. */
   readonly cycles: readonly Cycle[];
+  /** Our own server without a cluster: the baseline of a cluster. */
+  readonly alone?: { readonly server: Server; readonly cycles: readonly Cycle[] } | null;
   /** Whether a journal is a second baseline, and half of the reached rate is measured. */
   readonly hasJournal?: boolean;
   /** Peers that make the same change, measured as well. */
@@ -45,9 +47,12 @@ export interface DurableChange {
 /** The baseline is bare uWS + lmdb that stores the same form with the same durability (bench/baselines/send.ts). */
 export async function threePhases(context: Context, change: DurableChange): Promise<Outcome> {
   const { settings } = context;
-  const { name, prefix, noun, server, cycles, peers = [], hasJournal = false } = change;
-  const baseline = await openBaseline(context, { program: "baselines/send" });
-  const journal = hasJournal ? await openBaseline(context, { program: "baselines/journal", label: "journal" }) : null;
+  const { name, prefix, noun, server, cycles, peers = [], hasJournal = false, alone: local = null } = change;
+  const baseline = local?.server ?? (await openBaseline(context, { program: "baselines/send" }));
+  const journal =
+    hasJournal && local === null
+      ? await openBaseline(context, { program: "baselines/journal", label: "journal" })
+      : null;
   const phase = (label: string, ratePerSecond: number | null, connections = settings.connections) =>
     httpPair(context, {
       label: `${name}: ${label}`,
@@ -55,7 +60,7 @@ export async function threePhases(context: Context, change: DurableChange): Prom
       baseline,
       journal,
       peers,
-      cycles,
+      cycles: (target) => (local !== null && target === baseline ? local.cycles : cycles),
       connections,
       ratePerSecond,
     });

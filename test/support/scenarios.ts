@@ -33,6 +33,7 @@ export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   mixed: ["requests_per_s", "paced_per_s", "paced_events_p50_ms", "paced_upload_p50_ms", "paced_post_p50_ms"],
   reconnect: ["all_live_ms", "resume_p50_ms"],
   idle: ["sockets_opened_per_s", "pss_all_mb"],
+  failover: ["gap_ms", "posts_per_s"],
   // At this size other heap activity hides the memory of so few users, so only the time is checked.
   permissions: ["check_ns"],
 };
@@ -48,6 +49,7 @@ export const groups = {
   reads: ["read", "history", "users", "register"],
   push: ["fanout", "presence", "typing", "idle"],
   clients: ["mixed", "reconnect"],
+  cluster: ["send", "fanout", "mixed", "failover"],
 } as const;
 
 /** On a busy machine a second has some completed requests, and some ticks of CPU time (10 ms each). */
@@ -55,18 +57,24 @@ const durationSeconds = 1;
 const ratePerSecondMax = 200;
 
 /** Durations are not checked: counts must be above zero, and a scenario's own checks must pass. */
-export function proveScenarios(t: Test, group: keyof typeof groups): void {
+export function proveScenarios(
+  t: Test,
+  group: keyof typeof groups,
+  { cluster = null }: { readonly cluster?: number | null } = {},
+): void {
   const names: readonly string[] = groups[group];
   const workspace = openWorkspace();
   t.teardown(() => workspace.remove());
   for (const scenario of scenarios.filter(({ name }) => names.includes(name))) {
     const skip = scenario.missing?.() ?? false;
-    t.test(`[bench] ${scenario.name}, tiny, gives a complete result on the real server`, { skip }, async (t) => {
+    const what = cluster === null ? scenario.name : `${scenario.name} on a cluster`;
+    t.test(`[bench] ${what}, tiny, gives a complete result on the real server`, { skip }, async (t) => {
       const result = await runScenario(scenario, {
         size: "tiny",
         overrides: { durationSeconds, ratePerSecond: Math.min(scenario.sizes.tiny.ratePerSecond, ratePerSecondMax) },
         seed: 1,
         server: null,
+        cluster,
         workspace,
         progress: startProgress({ isTTY: false } as NodeJS.WriteStream),
       });
@@ -84,7 +92,7 @@ export function proveScenarios(t: Test, group: keyof typeof groups): void {
       }
       const plotted = result.series.flatMap((series) => series.lines.map((line) => line.points.length));
       t.ok(plotted.every((points) => points > 0));
-      t.ok(scenario.name.startsWith("start") || plotted.length > 0);
+      t.ok(["start", "failover"].some((name) => scenario.name.startsWith(name)) || plotted.length > 0);
       t.same(JSON.parse(JSON.stringify(result)), result, "the result survives JSON");
     });
   }
