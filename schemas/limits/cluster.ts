@@ -88,10 +88,14 @@ export const clusterLimits = {
   forward_replay_bytes_max: 64 * 1024,
   /** Larger answers are passed on as they arrive. */
   forward_answer_bytes_max: 64 * 1024,
+  /** Answers that are kept until they are whole, in sum. Without room one is passed on as it arrives, too. */
+  forward_answers_bytes_max: 64 * 1024 * 1024,
   forward_head_bytes_max: 64 * 1024,
   /** Bytes that wait for a client before its owner's socket is read no further. */
   forward_socket_bytes_max: 256 * 1024,
   /** The largest message of a socket that is passed on. */
   forward_message_bytes_max: 64 * 1024 * 1024,
+  /** Messages of sockets that arrive or wait for their clients, in sum. Without room a client has to reconnect. */
+  forward_messages_bytes_max: 128 * 1024 * 1024,
   cluster_node_characters_max: 64,
 } as const;

@@ -12,8 +12,11 @@ import { AnswerBytes } from "../runtime/answer-bytes.ts";
 import type { FileSlice } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { TransportResponse } from "../transport/transport.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
 
 export interface PassingOptions {
+  /** What is kept of the answers to all requests. */
+  readonly answers: KeptBytes;
   readonly response: TransportResponse;
   readonly method: string;
   readonly clock: Clock;
@@ -42,9 +45,9 @@ export function passAnswer(message: IncomingMessage, options: PassingOptions): P
     message.destroy();
     return Promise.resolve("lost");
   }
-  return length > limits.forward_answer_bytes_max
-    ? passLarge(message, options, length)
-    : passSmall(message, options, length);
+  const kept = options.answers.open();
+  if (length > limits.forward_answer_bytes_max || !kept.set(length)) return passLarge(message, options, length);
+  return passSmall(message, options, length).finally(() => kept.release());
 }
 
 async function passHead(message: IncomingMessage, options: PassingOptions, length: number): Promise<"passed"> {

@@ -22,6 +22,7 @@ import type {
 } from "../transport/transport.ts";
 import type { Directions } from "./directions.ts";
 import { readForwardedHead } from "./forwarded-head.ts";
+import { KeptBytes } from "./kept-bytes.ts";
 import { elsewhereHeader, type ForwardedClient, nodeHeader, readNodeHeader } from "./node-header.ts";
 import { type ForwardingTools, RequestForwarder } from "./request-forwarder.ts";
 import { type ForwardedSocketData, SocketForwarder } from "./socket-forwarder.ts";
@@ -36,6 +37,14 @@ export interface ForwardingAppOptions {
   /** Whether the app itself terminates TLS. */
   readonly isSecure: boolean;
   readonly reportBug: (error: unknown, what: string) => void;
+  /** By default those of the limits. */
+  readonly bounds?: Partial<ForwardingBounds>;
+}
+
+export interface ForwardingBounds {
+  readonly requestsMax: number;
+  readonly answersBytesMax: number;
+  readonly messagesBytesMax: number;
 }
 
 /** Where a request goes. */
@@ -45,6 +54,7 @@ export class ForwardingApp implements WebApp {
   readonly #options: ForwardingAppOptions;
   readonly #tools: ForwardingTools;
   readonly #upstreams: Upstreams;
+  readonly #bounds: ForwardingBounds;
   #requests = 0;
   #sockets = 0;
   #isStopping = false;
@@ -54,7 +64,15 @@ export class ForwardingApp implements WebApp {
     const { directions, clock, reportBug } = options;
     this.#upstreams = new Upstreams(directions, clock);
     const budget = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
-    this.#tools = { directions, clock, reportBug, budget, upstreams: this.#upstreams };
+    this.#bounds = {
+      requestsMax: limits.forward_requests_max,
+      answersBytesMax: limits.forward_answers_bytes_max,
+      messagesBytesMax: limits.forward_messages_bytes_max,
+      ...options.bounds,
+    };
+    const answers = new KeptBytes(this.#bounds.answersBytesMax);
+    const messages = new KeptBytes(this.#bounds.messagesBytesMax);
+    this.#tools = { directions, clock, reportBug, budget, answers, messages, upstreams: this.#upstreams };
   }
 
   get checksChunks(): boolean {
@@ -152,7 +170,7 @@ export class ForwardingApp implements WebApp {
       handler(response, request);
       return;
     }
-    if (this.#requests >= limits.forward_requests_max) {
+    if (this.#requests >= this.#bounds.requestsMax) {
       answerLater(response, this.#options.clock, overloaded);
       return;
     }

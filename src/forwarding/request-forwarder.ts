@@ -14,6 +14,7 @@ import { passAnswer } from "./answer-passing.ts";
 import { BodyPipe } from "./body-pipe.ts";
 import { addressOf, type Directions } from "./directions.ts";
 import type { ForwardedHead } from "./forwarded-head.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
 import { elsewhereHeader, type ForwardedClient } from "./node-header.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
 
@@ -23,6 +24,9 @@ export interface ForwardingTools {
   readonly clock: Clock;
   /** Memory for bodies that may be sent again. */
   readonly budget: ByteBudget;
+  /** Memory for answers that are not whole yet, and for messages of sockets. */
+  readonly answers: KeptBytes;
+  readonly messages: KeptBytes;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -115,6 +119,7 @@ export class RequestForwarder {
     const { response, head } = this.#arrived;
     const passed = await passAnswer(message, {
       response,
+      answers: this.#tools.answers,
       method: head.method,
       clock: this.#tools.clock,
       // The rest of a body that the node has not read is on the client's connection.

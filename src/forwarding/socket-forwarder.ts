@@ -13,6 +13,7 @@ import { type HandshakeRefusal, openSocket, type SocketClient } from "../transpo
 import type { TransportResponse, TransportSocket } from "../transport/transport.ts";
 import { addressOf, type NodeDestination } from "./directions.ts";
 import type { ForwardedHead } from "./forwarded-head.ts";
+import type { Kept } from "./kept-bytes.ts";
 import { elsewhereHeader, type ForwardedClient } from "./node-header.ts";
 import type { ForwardingTools } from "./request-forwarder.ts";
 
@@ -48,6 +49,10 @@ export class SocketForwarder {
   #socket: Socket | null = null;
   /** The client did not take them yet; the node's socket is paused meanwhile. */
   readonly #waiting: WaitingMessage[] = [];
+  #waitingBytes = 0;
+  /** Of a message that is not whole yet. */
+  #arrivingBytes = 0;
+  readonly #kept: Kept;
   #stall: StallWatch | null = null;
   /** The client's side is open, or about to be. */
   #isAccepted = false;
@@ -58,6 +63,7 @@ export class SocketForwarder {
     this.#tools = tools;
     this.#arrived = arrived;
     this.#onEnd = onEnd;
+    this.#kept = tools.messages.open();
     arrived.response.onAborted(() => this.#end());
     this.#connect().catch((error: unknown) => {
       tools.reportBug(error, "forwarding a socket");
@@ -141,7 +147,13 @@ export class SocketForwarder {
           },
           received: (message, isBinary) => {
             this.#waiting.push({ data: message, isBinary, offset: 0 });
-            this.#flow();
+            this.#waitingBytes += message.length;
+            this.#arrivingBytes = 0;
+            if (this.#hasRoom()) this.#flow();
+          },
+          arriving: (bytes) => {
+            this.#arrivingBytes = bytes;
+            this.#hasRoom();
           },
           closed: (code, reason) => {
             this.#endWatch();
@@ -154,6 +166,16 @@ export class SocketForwarder {
     });
   }
 
+  /** Counts what is in memory for this client, who has to reconnect if there is no room for it. */
+  #hasRoom(): boolean {
+    if (this.#isOver) return false;
+    if (this.#kept.set(this.#waitingBytes + this.#arrivingBytes)) return true;
+    this.#waiting.length = 0;
+    this.#upstream?.terminate();
+    this.#close(closeCodes.goingAway);
+    return false;
+  }
+
   /** Sends what the client takes, and reads on from the node when nothing waits. */
   #flow(): void {
     const socket = this.#socket;
@@ -162,6 +184,7 @@ export class SocketForwarder {
       this.#sendNext(socket);
       if (this.#isOver) return;
     }
+    this.#hasRoom();
     if (this.#waiting.length === 0) {
       this.#stall?.stop();
       this.#stall = null;
@@ -180,6 +203,8 @@ export class SocketForwarder {
     const { data, isBinary, offset } = next;
     const piece = data.subarray(offset, offset + limits.socket_fragment_bytes);
     next.offset += piece.length;
+    // Its memory is free when all of it was sent.
+    if (next.offset >= data.length) this.#waitingBytes -= data.length;
     const isLast = next.offset >= data.length;
     if (isLast) this.#waiting.shift();
     if (offset === 0 && isLast) socket.send(isBinary ? data : data.toString("utf8"), isBinary);
@@ -218,6 +243,7 @@ export class SocketForwarder {
     this.#isOver = true;
     this.#stall?.stop();
     this.#waiting.length = 0;
+    this.#kept.release();
     this.#endWatch();
     this.#upstream?.resume();
     this.#upstream?.close(1000);

@@ -84,6 +84,7 @@ class NativeApp implements WebApp {
   #mountSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
     // The library's typings lack the functions for fragments.
     const known = (socket: unknown) => socket as TransportSocket<Data>;
+    const closed = new WeakSet<object>();
     this.#app.ws<Data>(path, {
       maxPayloadLength: route.messageBytesMax,
       maxBackpressure: route.bufferBytesMax,
@@ -99,8 +100,15 @@ class NativeApp implements WebApp {
       },
       open: (socket) => route.open(known(socket)),
       message: (socket, message, isBinary) => route.message(known(socket), new Uint8Array(message), isBinary),
-      drain: (socket) => route.drained(known(socket)),
-      close: (socket) => route.closed(known(socket)),
+      // What is sent within this call may stay in the library's buffer until the next ping (pitfalls 2.3).
+      drain: (socket) =>
+        void setImmediate(() => {
+          if (!closed.has(socket)) route.drained(known(socket));
+        }),
+      close: (socket) => {
+        closed.add(socket);
+        route.closed(known(socket));
+      },
     });
     // Without a complete key the library does not treat a request as an upgrade.
     this.#app.get(path, (response, request) => route.plain(response, request));

@@ -1,5 +1,6 @@
 /** A WebSocket to another server, by `ws`: its messages arrive only while the receiver wants them. */
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { WebSocket } from "ws";
 
 export interface SocketClientOptions {
@@ -25,6 +26,8 @@ export interface SocketClientEvents {
   readonly opened: (protocol: string) => void;
   readonly refused: (refusal: HandshakeRefusal) => void;
   readonly received: (message: Buffer, isBinary: boolean) => void;
+  /** So much of the next message is in memory, about. */
+  readonly arriving: (bytes: number) => void;
   /** Called once, unless it was refused; 1006 without a close frame, also if it was never open. */
   readonly closed: (code: number, reason: string) => void;
 }
@@ -52,8 +55,19 @@ export function openSocket(options: SocketClientOptions, events: SocketClientEve
     followRedirects: false,
   });
   let wasRefused = false;
+  let stream: Socket | null = null;
+  let messageFrom = 0;
+  socket.on("upgrade", (message) => {
+    stream = message.socket;
+  });
   socket.on("open", () => {
     socket.pause();
+    messageFrom = stream?.bytesRead ?? 0;
+    // After the one of `ws`, which may have got a whole message by it.
+    stream?.on("data", () => {
+      const bytes = (stream?.bytesRead ?? 0) - messageFrom;
+      if (bytes > 0) events.arriving(bytes);
+    });
     events.opened(socket.protocol);
   });
   socket.on("unexpected-response", (request, message) => {
@@ -63,7 +77,10 @@ export function openSocket(options: SocketClientOptions, events: SocketClientEve
       events.refused({ status: message.statusCode ?? 502, headers: message.headers, body });
     });
   });
-  socket.on("message", (message: Buffer, isBinary) => events.received(message, isBinary));
+  socket.on("message", (message: Buffer, isBinary) => {
+    messageFrom = stream?.bytesRead ?? 0;
+    events.received(message, isBinary);
+  });
   socket.on("error", () => undefined);
   socket.on("close", (code, reason) => {
     if (!wasRefused) events.closed(code, reason.toString());

@@ -2,7 +2,7 @@
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Destination, Directions } from "../../src/forwarding/directions.ts";
-import { ForwardingApp } from "../../src/forwarding/forwarding-app.ts";
+import { ForwardingApp, type ForwardingBounds } from "../../src/forwarding/forwarding-app.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { ignoreForwarded } from "../../src/runtime/forwarded.ts";
 import { loadTransport } from "../../src/transport/load.ts";
@@ -12,10 +12,11 @@ interface EdgeOptions {
   readonly destination: () => Destination;
   readonly clock?: ManualClock;
   readonly isGone?: () => boolean;
+  readonly bounds?: Partial<ForwardingBounds>;
 }
 
 /** A node that serves nothing itself. */
-export async function startEdge(t: Test, { destination, isGone = () => false, clock }: EdgeOptions) {
+export async function startEdge(t: Test, { destination, isGone = () => false, clock, bounds = {} }: EdgeOptions) {
   const { transport } = await loadTransport("auto");
   const app = transport.createApp({ tls: null, malformedBody: "{}", timers: systemClock });
   if (app === null) throw new Error("no app");
@@ -32,6 +33,7 @@ export async function startEdge(t: Test, { destination, isGone = () => false, cl
     clock: clock ?? systemClock,
     readForwarded: ignoreForwarded,
     isSecure: false,
+    bounds,
     reportBug: (error) => t.fail(String(error)),
   });
   edge.onRequest((response) => {

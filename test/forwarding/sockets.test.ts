@@ -113,3 +113,25 @@ t.test("[cluster] a client that reads slowly holds back the owner, and gets ever
   );
   t.equal(new Set(received).size, pieces);
 });
+
+t.test(
+  "[E3] the end of a large message leaves as soon as a slow client reads on, not with the next ping",
+  async (t) => {
+    const bytes = 8 * 1024 * 1024;
+    const owner = await startOwner(t, (socket) => socket.send(Buffer.alloc(bytes)));
+    const url = await startEdge(t, { destination: () => to(owner) });
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const { socket } = open(t, url);
+      let pings = 0;
+      socket.on("ping", () => pings++);
+      await once(socket, "open");
+      socket.pause();
+      // Until all buffers on the way are full.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.resume();
+      await once(socket, "message");
+      t.equal(pings, 0);
+      socket.terminate();
+    }
+  },
+);
