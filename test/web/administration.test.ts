@@ -257,6 +257,11 @@ t.test(
       values = await valuesOf();
     }
     t.strictSame(values, wanted);
+    await page.getByLabel("Your account").click();
+    await page.getByRole("menuitem", { name: "Ann Anders" }).click();
+    const facts = page.getByRole("dialog", { name: "Ann Anders" }).locator("dd");
+    await facts.first().waitFor();
+    t.strictSame(await facts.allTextContents(), ["Blue", "Ben Bright", "ann", "she/her", "https://example.com/ann"]);
   },
 );
 

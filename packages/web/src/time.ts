@@ -4,7 +4,7 @@ import { settings } from "./store.ts";
 const dayMs = 86_400_000;
 const dayFormat = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const yearFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
-const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
 const shortFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const clocks = [true, false].map(
   (hour12) => new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", hour12 }),

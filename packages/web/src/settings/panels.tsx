@@ -43,6 +43,11 @@ const sections: Readonly<Record<"settings" | "organization", readonly Section[]>
   ],
 };
 
+/** On a phone the list is a line that is wider than the screen. */
+function showTab(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
 function Sections({ kind, section }: { readonly kind: "settings" | "organization"; readonly section: string }) {
   const offered = sections[kind].filter((one) => one.isForAdministrators !== true || isAdministrator.value);
   const chosen = offered.find(({ name }) => name === section) ?? offered[0];
@@ -55,6 +60,7 @@ function Sections({ kind, section }: { readonly kind: "settings" | "organization
             class={`row ${name === chosen?.name ? "current" : ""}`}
             href={hrefOf({ kind, section: name })}
             aria-current={name === chosen?.name ? "page" : undefined}
+            ref={name === chosen?.name ? showTab : null}
           >
             {label}
           </a>

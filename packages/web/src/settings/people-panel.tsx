@@ -27,11 +27,12 @@ function PersonLine({ person, onDeactivate }: { readonly person: Person; readonl
           <select
             aria-label={`Role of ${name}`}
             value={role}
-            onChange={(event) => {
-              const next = Number(event.currentTarget.value);
-              attempt("The role was not changed", () =>
+            onChange={async ({ currentTarget: select }) => {
+              const next = Number(select.value);
+              const isDone = await attempt("The role was not changed", () =>
                 client.call("PATCH /users/{user_id}", { user_id: userId, role: next }),
-              ).catch(() => undefined);
+              );
+              if (!isDone) select.value = String(role);
             }}
           >
             {Object.entries(roleNames).map(([value, label]) => (

@@ -1,10 +1,10 @@
 /** Custom profile fields of the organization: add, change, order, remove. */
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
+import { choiceData, choicesOf, fieldTypeNames, fieldTypes } from "../state/profile-field-kinds.ts";
 import { chat } from "../store.ts";
 import { EntryForm, KindSelect } from "./forms.tsx";
 import { OrderedList } from "./ordered-list.tsx";
-import { choiceData, choicesOf, fieldTypeNames, fieldTypes } from "./profile-field-kinds.ts";
 
 type Field = NonNullable<NonNullable<typeof chat.value>["custom_profile_fields"]>[number];
 type Data = Readonly<Record<never, never>>;

@@ -1,11 +1,11 @@
 /** Name, status, picture and profile fields of the person. */
 import { useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
+import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
 import { activeUsers, chat, me, myId, settings, statuses } from "../store.ts";
 import { Avatar, Problem } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
 import { Setting, type SettingRow } from "./fields.tsx";
-import { choicesOf, fieldTypes, idsOf } from "./profile-field-kinds.ts";
 
 function Picture() {
   const [problem, setProblem] = useState<string | null>(null);
@@ -100,6 +100,14 @@ function ProfileField({ field }: { readonly field: Field }) {
   return <Setting row={row} value={value} save={(next) => saveField(id, String(next))} />;
 }
 
+const zones: readonly (readonly [string, string])[] = [
+  ["", "Not said"],
+  ["UTC", "UTC"],
+  ...Intl.supportedValuesOf("timeZone")
+    .filter((zone) => zone !== "UTC")
+    .map((zone) => [zone, zone.replaceAll("_", " ")] as const),
+];
+
 export function ProfilePanel() {
   const status = statuses.value[String(myId.value)]?.status_text ?? "";
   const fields = (chat.value?.custom_profile_fields ?? []).filter(({ editable_by_user: isEditable }) => isEditable);
@@ -121,7 +129,8 @@ export function ProfilePanel() {
         row={{
           name: "timezone",
           label: "Time zone",
-          note: `For example ${Intl.DateTimeFormat().resolvedOptions().timeZone}`,
+          note: `This device is in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`,
+          choices: zones,
         }}
         value={settings.value?.timezone ?? ""}
         save={(value) => client.call("PATCH /settings", { timezone: String(value) })}

@@ -14,6 +14,12 @@ interface OpenSession {
   readonly current: boolean;
 }
 
+/** In a sentence. */
+function lastUse(timestamp: number): string {
+  const ago = agoOf(timestamp);
+  return ago.endsWith(" min") ? `${ago} ago` : ago;
+}
+
 function Sessions() {
   const [list, setList] = useState<readonly OpenSession[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -46,7 +52,7 @@ function Sessions() {
               {one.client}
               <span class="quiet">
                 {one.current ? "This browser. " : ""}
-                Since {fullTime(one.created_at)}. Last used {agoOf(one.last_used_at)}.
+                Since {fullTime(one.created_at)}. Last used {lastUse(one.last_used_at)}.
               </span>
             </span>
             {one.current ? null : (

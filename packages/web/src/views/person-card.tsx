@@ -4,7 +4,8 @@ import { openCompose } from "../compose/compose-state.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { directNarrow, narrow } from "../state/narrow.ts";
-import { chat, myId, people, statuses } from "../store.ts";
+import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
+import { chat, myId, nameOf, people, statuses } from "../store.ts";
 import { openedPerson } from "./opened.ts";
 import { Avatar, Dialog, PresenceDot } from "./parts.tsx";
 
@@ -25,6 +26,12 @@ function localTime(timezone: string): string | null {
   }
 }
 
+/** Choices are stored by their keys, and people by their ids. */
+function shownValue({ type, data }: { readonly type: number; readonly data: string }, value: string): string {
+  if (type === fieldTypes.list) return choicesOf(data).find(([key]) => key === value)?.[1] ?? value;
+  return type === fieldTypes.people ? idsOf(value).map(nameOf).join(", ") : value;
+}
+
 export function PersonCard() {
   const userId = openedPerson.value;
   const person = userId === null ? undefined : people.value.get(userId);
@@ -35,9 +42,9 @@ export function PersonCard() {
   const status = statuses.value[String(userId)];
   const time = localTime(person.timezone);
   const isMuted = chat.value?.muted_users?.some(({ id }) => id === userId) === true;
-  const fields = (chat.value?.custom_profile_fields ?? []).flatMap(({ id, name }) => {
+  const fields = (chat.value?.custom_profile_fields ?? []).flatMap(({ id, name, type, field_data: data }) => {
     const value = person.profile_data?.[String(id)]?.value;
-    return value === undefined ? [] : [{ name, value }];
+    return value === undefined ? [] : [{ name, value: shownValue({ type, data }, value) }];
   });
   const mute = async () => {
     const operation = isMuted
