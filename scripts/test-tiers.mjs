@@ -30,6 +30,7 @@ export const tiers = [
     "account-pages",
     "administration",
     "calls",
+    "compose",
     "join",
     "live",
     "lost-network",

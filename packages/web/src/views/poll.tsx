@@ -38,16 +38,17 @@ function Adder({ label, onAdd }: { readonly label: string; readonly onAdd: (text
 
 function PollOption({ message, option, most }: { message: Message; option: Option; most: number }) {
   const isMine = option.voters.includes(myId.value);
+  const count = option.voters.length;
   return (
     <li class="poll-option">
       <button
         type="button"
         class={`poll-vote ${isMine ? "mine" : ""}`}
         aria-pressed={isMine}
-        aria-label={`Vote for ${option.text}: ${option.voters.length} votes`}
+        aria-label={`Vote for ${option.text}: ${count} ${count === 1 ? "vote" : "votes"}`}
         onClick={() => save(message, { type: "vote", key: option.key, vote: isMine ? -1 : 1 })}
       >
-        {option.voters.length}
+        {count}
       </button>
       <span class="poll-text">
         {option.text}
