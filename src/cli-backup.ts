@@ -101,7 +101,9 @@ function makeBackup({ folder, output, progress }: BackupOrder): Promise<MadeBack
 }
 
 async function verifyOne(given: string, options: BackupOptions): Promise<void> {
-  const { manifest, problems } = isFolder(given) ? await verifyBackup(resolve(given)) : await verifyTar(given);
+  const { manifest, problems } = await withProgress(options, (progress) =>
+    isFolder(given) ? verifyBackup(resolve(given), { progress }) : verifyTar(given, progress),
+  );
   const made = manifest === null ? [] : [`made at ${manifest.createdAt}`, ...summaryLines(manifest.realms)];
   const warning = manifest === null ? [`${given} has no manifest: it is not finished, or of an older version`] : [];
   if (options.json !== true) for (const line of [...made, ...warning]) say(line);
@@ -109,11 +111,11 @@ async function verifyOne(given: string, options: BackupOptions): Promise<void> {
   report(problems, options, result, ["no problems"], given);
 }
 
-async function verifyTar(file: string) {
+async function verifyTar(file: string, progress: Progress) {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-verify-"));
   try {
     await unpack(file, folder);
-    return await verifyBackup(folder);
+    return await verifyBackup(folder, { progress });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -136,16 +138,21 @@ function isFolder(path: string): boolean {
 
 async function restore(from: string, options: RestoreOptions): Promise<void> {
   if (options.to !== undefined) return restoreMoment(from, options.to, options);
-  const realms = isFolder(from)
-    ? await restoreBackup(resolve(from), dataDir(), settleFolder)
-    : await restoreCopy(from, (staged) => unpack(from, staged), dataDir(), settleFolder);
+  const realms = await withProgress(options, (progress) => {
+    const tools = { settle: settleFolder, progress };
+    return isFolder(from)
+      ? restoreBackup(resolve(from), dataDir(), tools)
+      : restoreCopy(from, (staged) => unpack(from, staged), dataDir(), tools);
+  });
   revived(realms, [], options, {}, "");
 }
 
 async function restoreMoment(archive: string, to: string, options: OutputOptions): Promise<void> {
   const time = parseRestoreTime(to);
   if (time === null) throw new AdminFailure("usage", `--to ${to} is not a time such as 2026-11-24T12:00:00Z`);
-  const { at, problems } = await restoreArchive(resolve(archive), dataDir(), time);
+  const { at, problems } = await withProgress(options, (progress) =>
+    restoreArchive(resolve(archive), dataDir(), time, progress),
+  );
   const moment = new Date(at).toISOString();
   const root = RootStore.open(dataDir());
   try {

@@ -3,8 +3,10 @@ import { rmSync } from "node:fs";
 import type { Command as Program } from "commander";
 import { AdminFailure } from "./admin/operation.ts";
 import { makeCopiesFolder } from "./backup-run.ts";
-import { alarm, dataDir, say } from "./cli-session.ts";
+import { addCommand } from "./cli-commands.ts";
+import { alarm, dataDir, type OutputOptions, say } from "./cli-session.ts";
 import type { NatsOptions } from "./cluster/connection.ts";
+import type { MadeSnapshot } from "./cluster/snapshot-run.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
 import { BadConfig, type Config, readConfig } from "./config.ts";
 import { requireStore } from "./offline-ports.ts";
@@ -14,64 +16,84 @@ import { realmIdsOnDisk } from "./store/realm-folders.ts";
 
 export function addClusterCommands(program: Program): void {
   const cluster = program.command("cluster").description("a cluster of several nodes (docs/cluster.md)");
-  cluster
-    .command("status")
+  addCommand(cluster, "status")
     .description("show the nodes and each organization; needs CLUSTER_NATS and CLUSTER_NATS_MONITOR")
-    .action(async () => {
-      const { config, nats } = memberConfig();
-      const { clusterStatus } = await import("./cluster/status.ts");
-      try {
-        for (const line of await clusterStatus(nats, config.clusterMonitors ?? [])) say(line);
-      } catch (error) {
-        throw new AdminFailure("unusable", (error as Error).message);
-      }
-    });
+    .action(showStatus);
   addPlacementCommands(cluster);
-  cluster
-    .command("snapshot")
+  addCommand(cluster, "snapshot")
     .description("make verified snapshots of the stores of this node (DATA_DIR), from which other nodes restore")
     .argument("[organizations...]", "their numbers; by default all")
     .action(makeSnapshots);
-  cluster
-    .command("files")
+  addCommand(cluster, "files")
     .description("send files that only this node has (DATA_DIR) to the cluster, and remove those that nobody claims")
     .argument("[organizations...]", "numbers of organizations that this node serves; by default all")
     .action(careForFiles);
 }
 
+async function showStatus({ json }: OutputOptions): Promise<void> {
+  const { config, nats } = memberConfig();
+  const { clusterStatus, statusLines } = await import("./cluster/status.ts");
+  const status = await clusterStatus(nats, config.clusterMonitors ?? []).catch((error: Error) => {
+    throw new AdminFailure("unusable", error.message);
+  });
+  if (json === true) say(JSON.stringify(status));
+  else for (const line of statusLines(status)) say(line);
+}
+
 function addPlacementCommands(cluster: Program): void {
-  cluster
-    .command("move")
+  addCommand(cluster, "move")
     .description("move an organization to a node, where it stays while that node is there")
     .argument("<organization>", "its number")
     .argument("<node>", "the name of the node")
-    .action((number: string, node: string) =>
-      wish(`organization ${number} is served by ${node}`, ({ moveRealm }, nats) =>
-        moveRealm(nats, Number(number), node),
+    .action((number: string, node: string, options: OutputOptions) =>
+      wish(
+        {
+          options,
+          line: `organization ${number} is served by ${node}`,
+          result: { organization: Number(number), node },
+        },
+        ({ moveRealm }, nats) => moveRealm(nats, Number(number), node),
       ),
     );
-  cluster
-    .command("unpin")
+  addCommand(cluster, "unpin")
     .description("let an organization that was moved be where the cluster puts it")
     .argument("<organization>", "its number")
-    .action((number: string) =>
-      wish(`organization ${number} may be anywhere`, ({ unpinRealm }, nats) => unpinRealm(nats, Number(number))),
+    .action((number: string, options: OutputOptions) =>
+      wish(
+        {
+          options,
+          line: `organization ${number} may be anywhere`,
+          result: { organization: Number(number), node: null },
+        },
+        ({ unpinRealm }, nats) => unpinRealm(nats, Number(number)),
+      ),
     );
-  cluster
-    .command("drain")
+  addCommand(cluster, "drain")
     .description("give the organizations of a node to the others, and keep it from getting any")
     .argument("<node>", "the name of the node")
-    .option("--end", "let it get organizations again")
-    .action((node: string, { end }: { end?: true }) =>
-      end === true
-        ? wish(`node ${node} may get organizations`, ({ endDrain }, nats) => endDrain(nats, node))
-        : wish(`node ${node} serves no organization`, ({ drainNode }, nats) => drainNode(nats, node)),
+    .option("--end", "let it get organizations again", false)
+    .action((node: string, options: OutputOptions & { readonly end: boolean }) =>
+      options.end
+        ? wish(
+            { options, line: `node ${node} may get organizations`, result: { node, is_draining: false } },
+            ({ endDrain }, nats) => endDrain(nats, node),
+          )
+        : wish(
+            { options, line: `node ${node} serves no organization`, result: { node, is_draining: true } },
+            ({ drainNode }, nats) => drainNode(nats, node),
+          ),
     );
 }
 
-/** @param done what is so afterwards */
+/** What is so afterwards. */
+interface Fulfilled {
+  readonly options: OutputOptions;
+  readonly line: string;
+  readonly result: object;
+}
+
 async function wish(
-  done: string,
+  { options, line, result }: Fulfilled,
   work: (wishes: typeof import("./cluster/wishes.ts"), nats: NatsOptions) => Promise<void>,
 ): Promise<void> {
   const { nats } = memberConfig();
@@ -80,18 +102,21 @@ async function wish(
   } catch (error) {
     throw new AdminFailure("refused", (error as Error).message);
   }
-  say(done);
+  say(options.json === true ? JSON.stringify(result) : line);
 }
 
-async function careForFiles(numbers: readonly string[]): Promise<void> {
+async function careForFiles(numbers: readonly string[], { json }: OutputOptions): Promise<void> {
   const { nats } = memberConfig();
   const folder = dataDir();
   const realmIds = storedRealms(folder, numbers);
   const care = await import("./cluster/file-care.ts");
   const options = { nats: { ...nats, name: `${nats.name}-files` }, dataDir: folder, realmIds, now: systemClock.now() };
-  for (const { realmId, sent, removed } of await care.careForFiles(options)) {
-    say(`organization ${realmId}: ${sent} files sent, ${removed} removed`);
-  }
+  const results = await care.careForFiles(options);
+  const organizations = results.map(({ realmId, sent, removed }) => ({ organization: realmId, sent, removed }));
+  if (json === true) say(JSON.stringify({ organizations }));
+  else
+    for (const { organization, sent, removed } of organizations)
+      say(`organization ${organization}: ${sent} files sent, ${removed} removed`);
 }
 
 /** @throws AdminFailure when DATA_DIR does not have one of them */
@@ -110,15 +135,16 @@ function memberConfig(): { readonly config: Config; readonly nats: NatsOptions }
   return { config, nats };
 }
 
-async function makeSnapshots(numbers: readonly string[]): Promise<void> {
+async function makeSnapshots(numbers: readonly string[], { json }: OutputOptions): Promise<void> {
   const { config, nats } = memberConfig();
   const folder = dataDir();
   const realmIds = storedRealms(folder, numbers);
   const lock = FolderLock.take(folder, "snapshot");
   const drafts = makeCopiesFolder(folder);
+  const snapshots: MadeSnapshot[] = [];
   try {
     const run = await import("./cluster/snapshot-run.ts");
-    const failures = await run.makeSnapshots({
+    const problems = await run.makeSnapshots({
       nats: { ...nats, name: `${nats.name}-snapshot` },
       node: config.clusterNode,
       dataDir: folder,
@@ -126,12 +152,21 @@ async function makeSnapshots(numbers: readonly string[]): Promise<void> {
       now: () => systemClock.now(),
       freeBytesMin: config.storeFreeBytesMin,
       realmIds,
-      say,
+      onMade(made) {
+        snapshots.push(made);
+        if (json !== true) say(snapshotLine(made));
+      },
     });
-    for (const line of failures) alarm.warn(line);
-    if (failures.length > 0) throw new AdminFailure("refused", `${failures.length} snapshots were not made`);
+    if (json === true) say(JSON.stringify({ snapshots, problems }));
+    else for (const line of problems) alarm.warn(line);
+    if (problems.length > 0) throw new AdminFailure("refused", `${problems.length} snapshots were not made`);
   } finally {
     rmSync(drafts, { recursive: true, force: true });
     lock.release();
   }
+}
+
+function snapshotLine({ organization, made }: MadeSnapshot): string {
+  if (made === null) return `organization ${organization}: the newest snapshot has everything`;
+  return `organization ${organization}: snapshot of turn ${made.turn}, ${made.bytes} bytes, verified`;
 }

@@ -1,9 +1,17 @@
 /**
- * A WebSocket client (docs/realtime.md) for the command line: registers a queue and passes on its events. It reconnects
- * when the server says "reconnect and resume", and misses nothing (E2).
+ * A program on the client (packages/client) for the command line: registers a queue and passes on its events. When the
+ * connection is lost it resumes, and misses nothing (E2).
  */
-import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
+import {
+  ApiError,
+  type Client,
+  ConnectionError,
+  connect,
+  type EventType,
+  type Interruption,
+} from "../packages/client/src/node.ts";
+import { AdminFailure } from "./admin/operation.ts";
 import type { Account } from "./zuliprc.ts";
 
 export interface ListenOptions {
@@ -11,76 +19,60 @@ export interface ListenOptions {
   readonly types: readonly string[];
   /** Number of events after which it stops. */
   readonly count: number;
-  readonly onEvent: (event: Readonly<Record<string, unknown>>) => void;
+  readonly onEvent: (event: object) => void;
+  /** Something that is not an event, for people. */
+  readonly onNotice: (line: string) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
 }
 
-interface Position {
-  queueId: string;
-  lastEventId: number;
-}
+/** How long the end waits for the deletion of the queue. */
+const farewellMs = 2_000;
 
-interface Frame {
-  readonly type: string;
-  readonly result?: string;
-  readonly msg?: string;
-  readonly queue_id?: string;
-  readonly last_event_id?: number;
-  readonly event?: { readonly id: number };
-  readonly events?: readonly { readonly id: number }[];
-}
-
-/** Codes after which a reconnect helps: going away, connection lost, slow reader. */
-const retryCodes: ReadonlySet<number> = new Set([1001, 1006, 4508]);
-const retryPauseMs = 500;
-const retries_max = 100;
-
-/** @returns null after `count` events, else the reason for the end */
-export async function listen(account: Account, options: ListenOptions): Promise<string | null> {
-  const progress = { position: null as Position | null, left: options.count };
-  for (let attempt = 0; attempt < retries_max; attempt++) {
-    const ended = await connectOnce(account, options, progress);
-    if (progress.left <= 0) return null;
-    if (!retryCodes.has(ended.code) || progress.position === null)
-      return ended.reason || `the connection failed (${ended.code})`;
-    await pause(retryPauseMs);
-  }
-  return "gave up reconnecting";
-}
-
-function connectOnce(
-  account: Account,
-  options: ListenOptions,
-  progress: { position: Position | null; left: number },
-): Promise<{ code: number; reason: string }> {
-  const credentials = Buffer.from(`${account.email}:${account.key}`).toString("base64");
-  const socket = new WebSocket(`${account.site.replace(/^http/, "ws")}/api/v1/events/ws`, {
-    headers: { Authorization: `Basic ${credentials}`, "User-Agent": "colloquy-listen" },
+/** @throws AdminFailure when the server rejects it, or none answers at first */
+export async function listen(account: Account, options: ListenOptions): Promise<void> {
+  const { types, signal, onNotice } = options;
+  const client = await connect(account, { webSocket: WebSocket, userAgent: "colloquy-listen" });
+  const params = types.length === 0 ? {} : { event_types: types as readonly EventType[] };
+  // Tried once, because nobody knows yet whether there is a server; from then on the client waits for it. An end waits
+  // for the answer, because only that says which queue to delete.
+  const queue = await client
+    .call("POST /register", { ...params, fetch_event_types: [] }, { retryMs: 0 })
+    .catch((error: unknown) => fail(error, account.site));
+  const stream = client.events({
+    ...params,
+    from: { queueId: queue.queue_id, lastEventId: queue.last_event_id },
+    signal,
+    onGap: ({ lastEventId }) =>
+      onNotice(`the queue is gone: events after ${lastEventId} are lost, and new ones follow`),
+    onInterrupted: (interruption) => onNotice(describe(interruption)),
   });
-  const take = (event: { readonly id: number }) => {
-    if (progress.left <= 0) return;
-    if (progress.position !== null) progress.position.lastEventId = event.id;
-    options.onEvent(event as unknown as Readonly<Record<string, unknown>>);
-    progress.left--;
-    if (progress.left <= 0) socket.close();
-  };
-  socket.on("open", () => socket.send(JSON.stringify(firstFrame(options, progress.position))));
-  socket.on("message", (data: Buffer) => {
-    const frame = JSON.parse(data.toString()) as Frame;
-    if (frame.type === "event" && frame.event !== undefined) take(frame.event);
-    else if (frame.type === "events") for (const event of frame.events ?? []) take(event);
-    else if (frame.result === "error") socket.close(1000, frame.msg);
-    else if (frame.queue_id !== undefined && progress.position === null) {
-      progress.position = { queueId: frame.queue_id, lastEventId: frame.last_event_id ?? -1 };
+  let left = options.count;
+  try {
+    for await (const event of stream) {
+      options.onEvent(event);
+      if (--left <= 0) break;
     }
-  });
-  return new Promise((resolve) => {
-    socket.on("error", () => undefined);
-    socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
-  });
+  } catch (error) {
+    fail(error, account.site);
+  } finally {
+    await leave(client, stream.position?.queueId ?? queue.queue_id);
+  }
 }
 
-function firstFrame(options: ListenOptions, position: Position | null): Record<string, unknown> {
-  if (position !== null) return { type: "resume", queue_id: position.queueId, last_event_id: position.lastEventId };
-  const types = options.types.length === 0 ? {} : { event_types: options.types };
-  return { type: "register", ref: "register", ...types, fetch_event_types: [] };
+function describe({ error, delayMs }: Interruption): string {
+  return `${error.message}: it resumes in ${Math.ceil(delayMs / 1000)} s`;
+}
+
+function fail(error: unknown, site: string): never {
+  if (error instanceof ApiError) throw new AdminFailure("refused", error.message);
+  if (error instanceof ConnectionError)
+    throw new AdminFailure("busy", `no server answers at ${site}: ${error.message}`);
+  throw error;
+}
+
+/** A queue that nobody reads would cost the server memory until it expires. */
+async function leave(client: Client, queueId: string): Promise<void> {
+  const options = { retryMs: 0, signal: AbortSignal.timeout(farewellMs) };
+  await client.call("DELETE /events", { queue_id: queueId }, options).catch(() => undefined);
 }

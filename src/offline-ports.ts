@@ -119,7 +119,8 @@ class StoppedFolder {
         return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),
-      eraseRealm: (entry) => eraseRealm(entry, { dataDir, root, host: this.#host, now: () => systemClock.now() }),
+      eraseRealm: (entry, progress) =>
+        eraseRealm(entry, { dataDir, root, host: this.#host, now: () => systemClock.now(), progress }),
       sendTestMail: (to) => sendTestMail(tools.config, dataDir, to, systemClock.now()),
       siteOf: (entry) => siteOf(addressOf(tools.config), entry),
       acceptsWrites: () => space.acceptsWrites(),

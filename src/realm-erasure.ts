@@ -15,6 +15,8 @@ export interface ErasureTools {
   /** Null: it has opened no organization. */
   readonly host: Pick<RealmHost, "withdraw" | "giveBack"> | null;
   now(): number;
+  /** Told how far it is. */
+  readonly progress: (done: number, total: number) => void;
 }
 
 /**
@@ -22,7 +24,10 @@ export interface ErasureTools {
  * is under way.
  * @throws AdminFailure; then it is as before, unless the message says so
  */
-export async function eraseRealm(entry: RealmEntry, { dataDir, root, host, now }: ErasureTools): Promise<void> {
+export async function eraseRealm(
+  entry: RealmEntry,
+  { dataDir, root, host, now, progress }: ErasureTools,
+): Promise<void> {
   await requireUnread(dataDir, entry, now());
   if (host !== null && !(await host.withdraw(entry))) {
     throw new AdminFailure(
@@ -41,7 +46,7 @@ export async function eraseRealm(entry: RealmEntry, { dataDir, root, host, now }
     throw error;
   }
   try {
-    await removeErased(dataDir, root, { id: entry.id, at: erasedAt, label: entry.label });
+    await removeErased(dataDir, root, { id: entry.id, at: erasedAt, label: entry.label }, progress);
   } catch (error) {
     throw new AdminFailure(
       "output",

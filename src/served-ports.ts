@@ -54,9 +54,9 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       const realm = host.openRealm(entry) ?? openHere(host, entry);
       return realm.use.during(durably(realm, work));
     },
-    async eraseRealm(entry) {
+    async eraseRealm(entry, progress) {
       if (parts.isMember) throw new AdminFailure("refused", inCluster);
-      await eraseRealm(entry, { dataDir, root: parts.root, host, now: () => clock.now() });
+      await eraseRealm(entry, { dataDir, root: parts.root, host, now: () => clock.now(), progress });
       parts.hubs.forget(entry.id);
       parts.alarm.warn(
         `organization ${entry.label} (number ${entry.id}) was erased by the operator, with all its files`,

@@ -47,7 +47,7 @@ export interface AdminPorts {
    * Removes a deactivated organization and all its files.
    * @throws AdminFailure; then it is as before, unless the message says so
    */
-  eraseRealm(entry: RealmEntry): Promise<void>;
+  eraseRealm(entry: RealmEntry, progress: (done: number, total: number) => void): Promise<void>;
   /** The organization's address for links, without a trailing slash. */
   siteOf(entry: RealmEntry): string;
   /** null: too many are waiting. */

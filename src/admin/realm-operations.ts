@@ -129,7 +129,7 @@ export const eraseRealmOperation = defineOperation({
     realm: Type.String({ minLength: 1, maxLength: 63, description: "label of the organization" }),
     confirm: Type.String({ maxLength: 63, description: "the same label once more: this cannot be undone" }),
   },
-  async run({ realm: label, confirm }, ports) {
+  async run({ realm: label, confirm }, ports, progress) {
     const entry = entryOf(ports, label);
     if (confirm !== label)
       throw new AdminFailure("usage", `to erase organization ${label}, confirm it with its label: ${label}`);
@@ -137,7 +137,7 @@ export const eraseRealmOperation = defineOperation({
     if (entry.id === ports.realms()[0]?.id)
       throw new AdminFailure("refused", "the first organization cannot be erased: stop the server and remove DATA_DIR");
     await ports.read(entry, (rows) => requireDeactivated(entry, rows));
-    await ports.eraseRealm(entry);
+    await ports.eraseRealm(entry, progress);
     return { realm_id: entry.id };
   },
 });

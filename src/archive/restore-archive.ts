@@ -9,7 +9,7 @@ import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
 import type { Recorded } from "../journal/journal.ts";
 import { LaggingStore } from "../journal/lagging-store.ts";
 import { timeOf } from "../journal/record.ts";
-import { checkFolder, referencedIn, restoreFolder } from "../store/backup.ts";
+import { type BackupPorts, checkFolder, referencedIn, restoreFolder, stepsOf } from "../store/backup.ts";
 import { dataFile } from "../store/data-file.ts";
 import { openEnvironment } from "../store/environment.ts";
 import { filesFolder } from "../store/files.ts";
@@ -30,16 +30,25 @@ export interface Restored {
 }
 
 /** @throws Error when the archive has no such moment or is damaged, or the target is not empty; it is unchanged then */
-export async function restoreArchive(archive: string, dataDir: string, time: RestoreTime): Promise<Restored> {
+export async function restoreArchive(
+  archive: string,
+  dataDir: string,
+  time: RestoreTime,
+  progress: BackupPorts["progress"] = () => undefined,
+): Promise<Restored> {
   const plan = planRestore(archive, time);
+  const step = stepsOf({ progress }, 3 * plan.realms.length);
   let restored: Restored = { at: 0, problems: [] };
   await restoreInto(dataDir, async (staged) => {
-    for (const realm of plan.realms) copyBase(archive, plan, realm, staged);
+    for (const realm of plan.realms) {
+      copyBase(archive, plan, realm, staged);
+      step();
+    }
     const { at, unknown } = await applyRecords(archive, plan, time, staged);
-    for (const { realm } of plan.realms) await copyUploads(archive, realm.id, staged);
+    for (const { realm } of plan.realms) await copyUploads(archive, realm.id, staged).then(step);
     restored = {
       at: time === "latest" ? at : time,
-      problems: [...unknown.map((id) => tooNew(plan, id)), ...(await finish(archive, plan, staged))],
+      problems: [...unknown.map((id) => tooNew(plan, id)), ...(await finish(archive, plan, staged, step))],
     };
   });
   return restored;
@@ -154,7 +163,7 @@ function credentialsOfErased({ bases, erased, realms }: RestorePlan): Set<string
   return new Set(labels.filter((label) => !taken.has(label)).map((label) => `zuliprc.${label}`));
 }
 
-async function finish(archive: string, plan: RestorePlan, staged: string): Promise<string[]> {
+async function finish(archive: string, plan: RestorePlan, staged: string, step: () => void): Promise<string[]> {
   const { generation, newest, realms, erased } = plan;
   const base = baseFolder(archive, generation, newest.number);
   const gone = credentialsOfErased(plan);
@@ -170,7 +179,7 @@ async function finish(archive: string, plan: RestorePlan, staged: string): Promi
     }
     for (const { id, at } of erased) root.noteErased({ id, at, label: null });
     await restoreFolder(root, staged);
-    return await checkFolder(root, staged);
+    return await checkFolder(root, staged, step);
   } finally {
     await root.close();
   }

@@ -9,14 +9,25 @@ import { findStreams } from "./streams.ts";
 export interface SnapshotRunOptions extends Omit<SnapshotMakerOptions, "snapshots"> {
   readonly nats: NatsOptions;
   readonly realmIds: readonly number[];
-  readonly say: (line: string) => void;
+  readonly onMade: (made: MadeSnapshot) => void;
+}
+
+/** Of one organization; null: the newest snapshot had everything. */
+export interface MadeSnapshot {
+  readonly organization: number;
+  readonly made: { readonly turn: number; readonly bytes: number } | null;
 }
 
 /**
  * @returns what failed, one line each
  * @throws ClusterUnusable, ClusterSilent
  */
-export async function makeSnapshots({ nats: options, realmIds, say, ...tools }: SnapshotRunOptions): Promise<string[]> {
+export async function makeSnapshots({
+  nats: options,
+  realmIds,
+  onMade,
+  ...tools
+}: SnapshotRunOptions): Promise<string[]> {
   const nats = await connectNats(options);
   try {
     const streams = await findStreams(nats);
@@ -26,8 +37,7 @@ export async function makeSnapshots({ nats: options, realmIds, say, ...tools }: 
     for (const realmId of realmIds) {
       try {
         const made = await maker.make(new RealmLog(nats, streams, realmId));
-        if (made === null) say(`organization ${realmId}: the newest snapshot has everything`);
-        else say(`organization ${realmId}: snapshot of turn ${made.turn}, ${made.bytes} bytes, verified`);
+        onMade({ organization: realmId, made: made === null ? null : { turn: made.turn, bytes: made.bytes } });
       } catch (error) {
         if (!(error instanceof SnapshotRefused || error instanceof ObjectDamaged)) throw error;
         failures.push(`organization ${realmId}: ${error.message}`);

@@ -1,4 +1,4 @@
-/** What `cli cluster status` shows, read from the streams and told by the nodes. */
+/** What `cli cluster status` shows: read from the streams and told by the nodes. */
 import { headOf } from "./claim.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
 import { Directory } from "./directory.ts";
@@ -11,51 +11,98 @@ import { findStreams } from "./streams.ts";
 /** How long nodes have to answer. */
 const answerMs = 500;
 
+interface NodeStatus {
+  readonly node: string;
+  readonly address: string;
+  readonly serves: number;
+  readonly state: "draining" | "ready" | "reading the streams";
+}
+
+/** How many turns another node lacks; null: all. */
+interface Lag {
+  readonly node: string;
+  readonly turns: number | null;
+}
+
+interface OrganizationStatus {
+  readonly id: number;
+  /** Null: it has no owner yet. */
+  readonly owner: { readonly node: string; readonly serves: boolean; readonly pinned_to: string | null } | null;
+  readonly epoch: number;
+  readonly turn: number;
+  readonly stream: string;
+  readonly message: number;
+  readonly lags: readonly Lag[];
+}
+
+export interface ClusterStatus {
+  readonly warnings: readonly string[];
+  readonly nodes: readonly NodeStatus[];
+  readonly organizations: readonly OrganizationStatus[];
+}
+
 /** @throws ClusterUnusable, ClusterSilent */
-export async function clusterStatus(options: NatsOptions, monitors: readonly string[]): Promise<string[]> {
+export async function clusterStatus(options: NatsOptions, monitors: readonly string[]): Promise<ClusterStatus> {
   const warnings = await checkServers(monitors);
   const nats = await connectNats(options);
   try {
     const streams = await findStreams(nats);
     const directory = streams === null ? null : await Directory.find(nats);
-    if (streams === null || directory === null) return [...warnings, "no node has joined yet"];
+    if (streams === null || directory === null) return { warnings, nodes: [], organizations: [] };
     const reports = await askReports(nats, answerMs);
-    const lines = [...warnings, ...reports.map((report) => nodeLine(report, directory))];
+    const organizations: OrganizationStatus[] = [];
     for (const id of (await realmIdsIn(nats, streams)).toSorted((a, b) => a - b)) {
       const { epoch, position, sequence } = await headOf(new RealmLog(nats, streams, id));
-      const place = `message ${sequence} of ${streams.nameOf(id)}`;
-      const who = ownerOf(id, directory, reports);
-      lines.push(
-        `organization ${id}: ${who}, epoch ${epoch}, turn ${position}, ${place}${lags(id, position, reports)}`,
-      );
+      const owner = ownerOf(id, directory, reports);
+      const place = { epoch, turn: position, stream: streams.nameOf(id), message: sequence };
+      organizations.push({ id, owner, ...place, lags: lagsOf(id, position, reports) });
     }
-    return lines;
+    return { warnings, nodes: reports.map((report) => nodeStatus(report, directory)), organizations };
   } finally {
     await nats.close();
   }
 }
 
-function nodeLine({ node, address, isReady, realms }: NodeReport, directory: Directory): string {
-  const served = realms.filter(([, , isServed]) => isServed).length;
-  const state = directory.isDraining(node) ? ", draining" : isReady ? "" : ", reading the streams";
-  return `node ${node} at ${address}: serves ${served} organizations${state}`;
+function nodeStatus({ node, address, isReady, realms }: NodeReport, directory: Directory): NodeStatus {
+  const serves = realms.filter(([, , isServed]) => isServed).length;
+  const state = directory.isDraining(node) ? "draining" : isReady ? "ready" : "reading the streams";
+  return { node, address, serves, state };
 }
 
-function ownerOf(id: number, directory: Directory, reports: readonly NodeReport[]): string {
+function ownerOf(id: number, directory: Directory, reports: readonly NodeReport[]): OrganizationStatus["owner"] {
   const node = directory.owner(id)?.value.node;
-  if (node === undefined) return "no owner yet";
+  if (node === undefined) return null;
   const report = reports.find((one) => one.node === node);
-  const isServed = report?.realms.some(([realm, , served]) => realm === id && served) === true;
-  const pin = directory.pin(id);
-  return `owner ${node}${isServed ? "" : " (does not serve it)"}${pin === null ? "" : `, pinned to ${pin}`}`;
+  const serves = report?.realms.some(([realm, , served]) => realm === id && served) === true;
+  return { node, serves, pinned_to: directory.pin(id) };
 }
 
-/** How many turns the other nodes lack. */
-function lags(id: number, position: number, reports: readonly NodeReport[]): string {
-  const texts = reports.flatMap(({ node, realms }) => {
+function lagsOf(id: number, position: number, reports: readonly NodeReport[]): Lag[] {
+  return reports.flatMap(({ node, realms }) => {
     const found = realms.find(([realm]) => realm === id);
     if (found?.[2] === true) return [];
-    return [`${node} lacks ${found === undefined ? "all" : Math.max(0, position - found[1])}`];
+    return [{ node, turns: found === undefined ? null : Math.max(0, position - found[1]) }];
   });
-  return texts.length === 0 ? "" : `; turns: ${texts.join(", ")}`;
+}
+
+/** For people. */
+export function statusLines({ warnings, nodes, organizations }: ClusterStatus): string[] {
+  if (nodes.length === 0 && organizations.length === 0) return [...warnings, "no node has joined yet"];
+  return [...warnings, ...nodes.map(nodeLine), ...organizations.map(organizationLine)];
+}
+
+function nodeLine({ node, address, serves, state }: NodeStatus): string {
+  return `node ${node} at ${address}: serves ${serves} organizations${state === "ready" ? "" : `, ${state}`}`;
+}
+
+function organizationLine({ id, owner, epoch, turn, stream, message, lags }: OrganizationStatus): string {
+  const texts = lags.map(({ node, turns }) => `${node} lacks ${turns ?? "all"}`);
+  const lacking = texts.length === 0 ? "" : `; turns: ${texts.join(", ")}`;
+  return `organization ${id}: ${ownerText(owner)}, epoch ${epoch}, turn ${turn}, message ${message} of ${stream}${lacking}`;
+}
+
+function ownerText(owner: OrganizationStatus["owner"]): string {
+  if (owner === null) return "no owner yet";
+  const pin = owner.pinned_to === null ? "" : `, pinned to ${owner.pinned_to}`;
+  return `owner ${owner.node}${owner.serves ? "" : " (does not serve it)"}${pin}`;
 }

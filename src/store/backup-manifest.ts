@@ -113,9 +113,14 @@ export function readManifest(folder: string): BackupManifest | null {
 
 /**
  * Compares every file with the manifest.
+ * @param step called after each
  * @returns one line for each difference
  */
-export async function verifyFiles(folder: string, { files }: BackupManifest): Promise<string[]> {
+export async function verifyFiles(
+  folder: string,
+  { files }: BackupManifest,
+  step: () => void = () => undefined,
+): Promise<string[]> {
   const problems: string[] = [];
   const expected = new Set(files.map(({ path }) => path));
   for (const path of await pathsIn(folder)) if (!expected.has(path)) problems.push(`${path} is not in the manifest`);
@@ -123,6 +128,7 @@ export async function verifyFiles(folder: string, { files }: BackupManifest): Pr
     const found = await described(folder, path).catch((error: NodeJS.ErrnoException) => error.code ?? "unreadable");
     if (typeof found === "string") problems.push(`${path} cannot be read: ${found}`);
     else if (found.bytes !== bytes || found.sha256 !== sha256) problems.push(`${path} differs from the manifest`);
+    step();
   }
   return problems;
 }

@@ -95,7 +95,8 @@ export async function checkBesideServer(
   }
 }
 
-function stepsOf({ progress }: BackupPorts, total: number): () => void {
+/** @returns counts one more step of so many */
+export function stepsOf({ progress }: Pick<BackupPorts, "progress">, total: number): () => void {
   let done = 0;
   return () => progress?.(Math.min(++done, total), total);
 }

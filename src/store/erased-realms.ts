@@ -8,11 +8,19 @@ import { join } from "node:path";
 import { emptyErased, erasedFolder, erasedIdsOnDisk, hasErasedFiles } from "./realm-folders.ts";
 import type { ErasedRealm, RootStore } from "./root.ts";
 
-/** Removes what is left of an organization that the root remembers as erased. */
-export async function removeErased(dataDir: string, root: RootStore, erased: ErasedRealm): Promise<void> {
+/**
+ * Removes what is left of an organization that the root remembers as erased.
+ * @param progress told how far it is
+ */
+export async function removeErased(
+  dataDir: string,
+  root: RootStore,
+  erased: ErasedRealm,
+  progress?: (done: number, total: number) => void,
+): Promise<void> {
   removeCredentials(dataDir, root, erased);
   removeEmails(dataDir, erased.id);
-  await emptyErased(dataDir, erased.id);
+  await emptyErased(dataDir, erased.id, progress);
   root.noteErased({ ...erased, label: null });
 }
 

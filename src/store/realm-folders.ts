@@ -71,12 +71,26 @@ export function hasErasedFiles(dataDir: string, id: number): boolean {
   return existsSync(realmFolder(dataDir, id)) || namesIn(erasedFolder(dataDir, id)).length > 0;
 }
 
-/** Removes the files of an organization that does not exist any more. Interrupted, it can be repeated. */
-export async function emptyErased(dataDir: string, id: number): Promise<void> {
+/**
+ * Removes the files of an organization that does not exist any more. Interrupted, it can be repeated.
+ * @param progress told how far it is
+ */
+export async function emptyErased(
+  dataDir: string,
+  id: number,
+  progress: (done: number, total: number) => void = () => undefined,
+): Promise<void> {
   const folder = realmFolder(dataDir, id);
   const erased = erasedFolder(dataDir, id);
   const empty = async () => {
-    for (const name of namesIn(erased)) await rm(join(erased, name), { recursive: true, force: true });
+    const parts = namesIn(erased).flatMap((name) => {
+      const part = join(erased, name);
+      return [...namesIn(part).map((inside) => join(part, inside)), part];
+    });
+    for (const [index, part] of parts.entries()) {
+      await rm(part, { recursive: true, force: true });
+      progress(index + 1, parts.length);
+    }
   };
   mkdirSync(erased, { recursive: true, mode: 0o700 });
   await empty();

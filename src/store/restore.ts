@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { restoreFolder } from "./backup.ts";
+import { type BackupPorts, restoreFolder, stepsOf } from "./backup.ts";
 import { type RealmSummary, readManifest, removeManifest, summaries, verifyFiles } from "./backup-manifest.ts";
 import { archiveNoteFile } from "./data-file.ts";
 import { FolderLock } from "./folder-lock.ts";
@@ -22,17 +22,28 @@ export function restoringFolder(dataDir: string): string {
 /** Brings what a journal has into the stores of a folder: a copy of a data folder may have one, a backup has none. */
 export type Settle = (folder: string) => Promise<void>;
 
+export interface RestoreTools extends Pick<BackupPorts, "progress"> {
+  readonly settle: Settle;
+}
+
 /**
  * @returns what was revived
  * @throws Error when there is no backup, it differs from its manifest, the target is not empty, or the copy fails; the
  *   target is then unchanged
  */
-export async function restoreBackup(backup: string, dataDir: string, settle: Settle): Promise<RealmSummary[]> {
+export async function restoreBackup(backup: string, dataDir: string, tools: RestoreTools): Promise<RealmSummary[]> {
   if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
-  const copy = async (staged: string) => {
-    for (const name of entriesOf(backup)) cpSync(join(backup, name), join(staged, name), { recursive: true });
+  const files = new Set((readManifest(backup)?.files ?? []).map(({ path }) => join(backup, path)));
+  const step = stepsOf(tools, 2 * files.size);
+  const copied = (source: string) => {
+    if (files.has(source)) step();
+    return true;
   };
-  return restoreCopy(backup, copy, dataDir, settle);
+  const copy = async (staged: string) => {
+    for (const name of entriesOf(backup))
+      cpSync(join(backup, name), join(staged, name), { recursive: true, filter: copied });
+  };
+  return restoreCopy(backup, copy, dataDir, { ...tools, step });
 }
 
 /**
@@ -43,12 +54,13 @@ export async function restoreCopy(
   backup: string,
   copy: (staged: string) => Promise<void>,
   dataDir: string,
-  settle: Settle,
+  { settle, step, ...tools }: RestoreTools & { readonly step?: () => void },
 ): Promise<RealmSummary[]> {
   let revived: RealmSummary[] = [];
   await restoreInto(dataDir, async (staged) => {
     await copy(staged);
-    revived = await openCopy(backup, staged, settle);
+    const steps = step ?? stepsOf(tools, readManifest(staged)?.files.length ?? 1);
+    revived = await openCopy(backup, staged, settle, steps);
   });
   return revived;
 }
@@ -85,10 +97,10 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-async function openCopy(backup: string, staged: string, settle: Settle): Promise<RealmSummary[]> {
+async function openCopy(backup: string, staged: string, settle: Settle, step: () => void): Promise<RealmSummary[]> {
   if (!existsSync(join(staged, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
   const manifest = readManifest(staged);
-  const [difference, ...more] = manifest === null ? [] : await verifyFiles(staged, manifest);
+  const [difference, ...more] = manifest === null ? [] : await verifyFiles(staged, manifest, step);
   if (difference !== undefined) {
     const others = more.length === 0 ? "" : ` (and ${more.length} more differences)`;
     throw new Error(`${backup} is damaged: ${difference}${others}. Use another backup.`);

@@ -116,8 +116,9 @@ export class ClusterUnderTest {
 
   /** The node that serves the organization, as the directory says. */
   async owner(): Promise<NodeUnderTest> {
-    const lines = await clusterStatus({ servers: this.nats.servers, name: "nemesis" }, this.nats.monitor.split(","));
-    const name = /organization 1: owner (\w+)/.exec(lines.join("\n"))?.[1];
-    return this.nodes.find((node) => node.name === name) ?? (this.nodes[0] as NodeUnderTest);
+    const nats = { servers: this.nats.servers, name: "nemesis" };
+    const { organizations } = await clusterStatus(nats, this.nats.monitor.split(","));
+    const owner = organizations.find(({ id }) => id === 1)?.owner?.node;
+    return this.nodes.find(({ name }) => name === owner) ?? (this.nodes[0] as NodeUnderTest);
   }
 }

@@ -34,10 +34,10 @@ else {
       code: 1,
       stderr: /another node serves organization sales \(number 2\): run the command there/,
     });
-    t.match(await cli("status"), {
-      code: 0,
-      stdout:
-        /node a at http\S+: serves 1 organizations\n[\s\S]*organization 2: owner a, pinned to a, epoch \d+, turn \d+/,
+    t.match(JSON.parse((await cli("status", "--json")).stdout), {
+      warnings: Array,
+      nodes: [{ node: "a", serves: 1, state: "ready" }, { node: "b" }],
+      organizations: [{ id: 1 }, { id: 2, owner: { node: "a", serves: true, pinned_to: "a" }, turn: Number }],
     });
     t.match(await cli("move", "2", "z"), { code: 1, stderr: /Node z does not answer. These do: a, b/ });
     t.match(await cli("move", "9", "a"), { code: 1, stderr: /no organization 9/ });

@@ -97,8 +97,10 @@ else {
       await post(there, "five");
       for (const content of ["six", "seven"]) {
         await untilStored(log, b.dataDir);
-        const made = await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot"], { DATA_DIR: b.dataDir });
-        t.match(made, { code: 0, stdout: /verified/ });
+        const made = await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot", "--json"], {
+          DATA_DIR: b.dataDir,
+        });
+        t.match(JSON.parse(made.stdout), { snapshots: [{ organization: 1, made: { turn: Number } }], problems: [] });
         await post(there, content);
       }
       const again = startNode(t, cluster, a);

@@ -27,9 +27,9 @@ t.test("[operations, The command line] a progress bar is shown on a terminal, an
     writeFileSync(file, lines.join("\n"));
     return ["create-realm", "--from", file];
   };
-  const onTerminal = (args: readonly string[]) => {
+  const onTerminal = (args: readonly string[], DATA_DIR = dataDir) => {
     const line = [process.execPath, "cli.mjs", ...args].join(" ");
-    const environment = { DATA_DIR: dataDir, TERM: "xterm" };
+    const environment = { DATA_DIR, TERM: "xterm" };
     return new Program(t, "script", ["-qec", line, "/dev/null"], environment, checkout).exited;
   };
   const shown = await onTerminal(argsFor("shown"));
@@ -41,6 +41,15 @@ t.test("[operations, The command line] a progress bar is shown on a terminal, an
   const copied = await onTerminal(["backup", join(folder, "backup")]);
   t.match(copied, { code: 0, stdout: /\d+\/\d+[\s\S]*backup is at/ }, "a backup");
   t.match(await onTerminal(["check"]), { code: 0, stdout: /\d+\/\d+[\s\S]*no problems/ }, "a check");
+  await onTerminal(["deactivate-realm", "shown1"]);
+  const erased = await onTerminal(["erase-realm", "shown1", "--confirm", "shown1"]);
+  t.match(erased, { code: 0, stdout: /\d+\/\d+[\s\S]*organization shown1 is erased/ }, "an erasure");
+  const verified = await onTerminal(["backup", "--verify", join(folder, "backup")]);
+  t.match(verified, { code: 0, stdout: /\d+\/\d+[\s\S]*no problems/ }, "a verification");
+  const restored = await onTerminal(["restore", join(folder, "backup")], join(folder, "restored"));
+  t.match(restored, { code: 0, stdout: /\d+\/\d+[\s\S]*restored to/ }, "a restore");
+  const quiet = await runCli(t, join(folder, "quiet"), "restore", join(folder, "backup"));
+  t.match(quiet, { code: 0, stderr: "" });
   const piped = await runCli(t, dataDir, ...argsFor("piped"));
   t.match(piped, { code: 0, stderr: "" }, "not into a pipe");
   t.notMatch(piped.stdout, bar);
