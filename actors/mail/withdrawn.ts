@@ -1,15 +1,26 @@
 /**
- * Decides whether an email that waits for a retry may still be sent (S1). It may not if one of its messages was deleted
- * or hidden from the user, or if the account was deactivated or changed its address. The other messages are still shown
- * as unread in clients.
+ * Decides whether an email that waits for a retry may still be sent (S1). It may not if its recipient has switched such
+ * emails off, if one of its messages was deleted or hidden from the user, or if the account was deactivated or changed
+ * its address. The other messages are still shown as unread in clients.
  */
 import type { MailData, MailRecord } from "../../schemas/mails.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
+import { isSubscribed, unsubscribeKindOf } from "../../src/domain/unsubscribe-links.ts";
 import type { View } from "../../src/domain/view.ts";
 
 const aboutMessages: ReadonlySet<string> = new Set(["missed-messages", "missed-messages-hidden"]);
 
-export function isWithdrawn(view: View, { template, to, data }: MailRecord): boolean {
+export function isWithdrawn(view: View, mail: MailRecord): boolean {
+  return isUnsubscribed(view, mail) || isOutdated(view, mail);
+}
+
+function isUnsubscribed(view: View, { template, to }: MailRecord): boolean {
+  const kind = unsubscribeKindOf(template);
+  const user = view.users.byEmail(to);
+  return kind !== undefined && user !== undefined && !isSubscribed(view, { kind, user });
+}
+
+function isOutdated(view: View, { template, to, data }: MailRecord): boolean {
   if (!aboutMessages.has(template)) return false;
   const { userId, messageIds } = data as MailData<"missed-messages-hidden">;
   const user = view.users.get(userId);

@@ -2,11 +2,14 @@
 import { refuse } from "../../schemas/errors.ts";
 import type { DeadLetterRecord } from "../../schemas/runtime.ts";
 import type { View } from "../../src/domain/view.ts";
+import { isWithdrawn } from "../mail/withdrawn.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 const noLetter = "there is no such dead letter";
+const isUnwanted =
+  "its recipient has switched such emails off or is gone, or its messages are gone: nothing is left to do but to drop it";
 const textIsGone =
   "its text was not stored because it contains a key: request the email again (for an invitation: invite again)";
 
@@ -14,8 +17,14 @@ function retryLetter(_context: unknown, asked: Command<"dead-letter.retry">, vie
   if (asked.callerId !== null) return refuse.insufficientPermission();
   const letter = view.row("deadLetters", asked.params.id);
   if (letter === undefined) return refuse.badRequest(noLetter);
+  if (isOfWithdrawn(letter, view)) return refuse.badRequest(isUnwanted);
   const again = repeated(letter, view);
   return again === null ? refuse.badRequest(textIsGone) : done({}, [...removed(letter), again]);
+}
+
+function isOfWithdrawn({ delivery }: DeadLetterRecord, view: View): boolean {
+  const mail = delivery?.kind === "mail" ? view.row("deadMails", delivery.id) : undefined;
+  return mail !== undefined && isWithdrawn(view, mail);
 }
 
 /** null: an email whose text was not kept. */

@@ -3,6 +3,7 @@
  */
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
+import type { MailRecord } from "../../schemas/mails.ts";
 import { changeUser, createChannel, realmOf, write } from "../support/conversation.ts";
 import { outboxFiles } from "../support/mail.ts";
 import { did, type MissedBench, startMissed } from "../support/missed-messages.ts";
@@ -46,3 +47,48 @@ t.test(
     }
   },
 );
+
+/** An email that failed once, and is due now. */
+function waiting({ clock }: MissedBench): MailRecord {
+  const email = "Bob0@example.com";
+  const place = { email, client: "curl", address: "192.0.2.1", at: clock.now(), timezone: "" };
+  const data = { realmName: "Realm", fullName: "Bob", ...place };
+  return { id: 1000, template: "new-login", to: email, data, createdAt: clock.now(), attempts: 1, dueAt: clock.now() };
+}
+
+t.test(
+  "[D174] an email waiting for another attempt is dropped when its recipient has switched such emails off",
+  async (t) => {
+    for (const isWanted of [true, false]) {
+      const bench = await startMissed(t);
+      const { server, bob } = bench;
+      await did(bob.patch("/settings", { enable_login_emails: isWanted }));
+      write(server, "mails", 1000, waiting(bench));
+      realmOf(server).dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
+      await realmOf(server).dispatcher.idle();
+      await until(() => realmOf(server).view.row("mails", 1000) === undefined);
+      const isSent = outboxFiles(server.dataDir).some((name) => name.includes("-1000"));
+      t.equal(isSent, isWanted, isWanted ? "wanted" : "switched off");
+      await server.stop();
+    }
+  },
+);
+
+t.test("[D174] a dead letter that its recipient has switched off is not sent by a retry", async (t) => {
+  const bench = await startMissed(t);
+  const { server, bob } = bench;
+  const { dispatcher, view } = realmOf(server);
+  const delivery = { kind: "mail", id: 1000, template: "new-login", to: "Bob0@example.com" } as const;
+  const died = command({ actor: "mail", id: 1000 }, "mail.failed", { isPermanent: true, reason: "no" }, null);
+  const letter = { sequence: 7, command: died, diedAt: 1, error: "e", attempts: 1, delivery } as const;
+  write(server, "deadLetters", 7, letter);
+  write(server, "deadMails", 1000, waiting(bench));
+  const retry = () => dispatcher.ask(command({ actor: "realm" }, "dead-letter.retry", { id: 7 }, null));
+  await did(bob.patch("/settings", { enable_login_emails: false }));
+  t.match(await retry(), { kind: "refused", msg: /switched such emails off/ });
+  t.ok(view.row("deadLetters", 7), "it stays");
+  await did(bob.patch("/settings", { enable_login_emails: true }));
+  t.not((await retry()).kind, "refused");
+  await until(() => outboxFiles(server.dataDir).some((name) => name.includes("-1000")));
+  t.equal(view.row("deadLetters", 7), undefined);
+});

@@ -4,6 +4,7 @@
  */
 import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import { unsubscribeKindOf } from "../../src/domain/unsubscribe-links.ts";
 import type { Replica, Write } from "./replica.ts";
 
 /** An email, or a message for a bot's receiver. */
@@ -73,9 +74,9 @@ export class Deliveries {
         ? to.id === key
         : to.actor === "webhook" && JSON.stringify([to.botId, to.id]) === JSON.stringify(key);
     const own = executed.filter(isOfIt).map(({ type }) => type);
-    // Its subject must not be announced any more (actors/mail/withdrawn.ts).
-    const isOfMessages = table === "mails" && this.#replica.get("mails", key)?.template.startsWith("missed-messages");
-    if (isOfMessages === true && own.includes("mail.due")) return true;
+    // It must not be sent any more, or is not wanted any more (actors/mail/withdrawn.ts).
+    const template = table === "mails" ? this.#replica.get("mails", key)?.template : undefined;
+    if (unsubscribeKindOf(template ?? "") !== undefined && own.includes("mail.due")) return true;
     const row = table === "mails" ? this.#replica.get("mails", key) : this.#replica.get("webhookDeliveries", key);
     const attempts_max = table === "mails" ? limits.mail_attempts_max : limits.webhook_attempts_max;
     const isLast = this.#refused.has(nameOf({ table, key } as Delivery)) || (row?.attempts ?? 0) + 1 >= attempts_max;
