@@ -124,6 +124,10 @@ export const commonLimits = {
   data_folder_wait_look_ms: 10,
   /** File removal waits until a backup in another container has shown no progress for this long. */
   file_hold_ms: 60 * 60 * 1000,
+  /** Copies beside a running server are flushed in pieces, with pauses of so many times what the last one took. */
+  flush_piece_bytes: 256 * 1024,
+  flush_pause_ratio: 10,
+  flush_pause_ms_max: 50,
   /** Organizations checked in one pass; the others follow in the next passes. */
   data_folder_checks_per_pass: 100,
 

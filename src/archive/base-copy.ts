@@ -21,7 +21,8 @@ import { referencedIn } from "../store/backup.ts";
 import { dataFile } from "../store/data-file.ts";
 import { openEnvironment } from "../store/environment.ts";
 import { holdFiles } from "../store/file-hold.ts";
-import { flushFolderSync, flushTree } from "../store/folders.ts";
+import { flushFolderSync } from "../store/folders.ts";
+import { flushTreeGently } from "../store/gentle-flush.ts";
 import { checkPages } from "../store/lmdb-check.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import type { RealmIdentity } from "../store/realm-identity.ts";
@@ -63,7 +64,7 @@ export async function copyBase(order: BaseOrder, copied: () => Promise<BaseTime>
       copyFileSync(join(dataDir, name), join(draft, name));
     }
     writeManifest(draft, manifest);
-    await flushTree(draft);
+    await flushTreeGently(draft);
     if (listOwners(archive).at(-1) !== order.owner) throw new Error(`another process writes ${archive} by now`);
     renameSync(draft, baseFolder(archive, generation, number));
     flushFolderSync(folder);

@@ -13,7 +13,8 @@ import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
 import { filesFolder, listFiles } from "./files.ts";
-import { flushFoldersTo, flushTree } from "./folders.ts";
+import { flushFoldersTo } from "./folders.ts";
+import { flushTreeGently } from "./gentle-flush.ts";
 import { refuseWithoutHead } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import { keepIdentity } from "./realm-identity.ts";
@@ -64,7 +65,7 @@ export async function backupFolder(
   if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
   // Created by the check; nothing else uses the copy.
   for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
-  await flushTree(target);
+  await flushTreeGently(target);
   flushFoldersTo(target);
   return problems;
 }
