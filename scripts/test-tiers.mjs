@@ -58,6 +58,7 @@ export const tiers = [
   // Start several nodes, one after the other.
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
   { file: "test/cluster/files.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/security.test.ts", quick: null, deep: {} },
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },

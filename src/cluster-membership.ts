@@ -40,7 +40,8 @@ export function natsOptionsOf(config: Config): NatsOptions | null {
   const { clusterNats, clusterNode: name, clusterCredentialsFile: credentialsFile } = config;
   const { clusterCaFile: caFile, clusterCertFile: certFile, clusterKeyFile: keyFile } = config;
   if (clusterNats === null) return null;
-  return { ...clusterNats, name, credentialsFile, ...(caFile === null ? {} : { tls: { caFile, certFile, keyFile } }) };
+  const hasTls = [caFile, certFile, keyFile].some((file) => file !== null);
+  return { ...clusterNats, name, credentialsFile, ...(hasTls ? { tls: { caFile, certFile, keyFile } } : {}) };
 }
 
 /**

@@ -37,6 +37,8 @@ export const clusterLimits = {
   cluster_lease_start_ms: 30_000,
   /** How often a standby looks for new messages. */
   cluster_follow_ms: 200,
+  /** Then it asks only for organizations of which a stream has more messages, and so often for all of them. */
+  cluster_follow_all_ms: 60_000,
   /** After a change it looks more often for a while. */
   cluster_eager_ms: 200,
   cluster_eager_pause_ms: 10,

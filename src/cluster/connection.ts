@@ -3,6 +3,8 @@
  * that is no member of a cluster loads nothing of them.
  */
 import { readFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Authenticator, NatsConnection, TlsOptions } from "@nats-io/transport-node";
 import { limits } from "../../schemas/limits.ts";
@@ -36,18 +38,15 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   const authenticators: Authenticator[] = [];
   const { credentialsFile = null, user, password, tls } = options;
   if (credentialsFile !== null) {
-    const file = await readFile(credentialsFile).catch((error: Error) => {
-      throw new ClusterUnusable(`CLUSTER_NATS_CREDENTIALS_FILE cannot be read: ${error.message}`);
-    });
-    authenticators.push(transport.credsAuthenticator(file));
+    authenticators.push(transport.credsAuthenticator(await readable("CLUSTER_NATS_CREDENTIALS_FILE", credentialsFile)));
   }
   if (user !== undefined) authenticators.push(transport.usernamePasswordAuthenticator(user, password));
-  const connection = await transport
+  const connecting = transport
     .connect({
       servers: [...options.servers],
       name: options.name,
       ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
-      ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+      ...(tls === undefined ? {} : { tls: { ...(await readTls(tls)), ...identityCheck(options.servers) } }),
       // With the defaults, a server that stands still is noticed after minutes.
       pingInterval: limits.cluster_ping_ms,
       maxPingOut: limits.cluster_pings_max,
@@ -61,6 +60,7 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
         `No NATS server of CLUSTER_NATS can be used (${options.servers.join(", ")}): ${error.message}. Start the servers, or correct the addresses and the credentials.`,
       );
     });
+  const connection = await Promise.race([connecting, tooLate(options.servers)]);
   const connected = new Connected(connection);
   return {
     connection,
@@ -74,12 +74,42 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   };
 }
 
-function tlsOptions({ caFile, certFile, keyFile }: NonNullable<NatsOptions["tls"]>): TlsOptions {
+/** A server that rejects a certificate does so after the client believes to be connected, and the library tries for ever. */
+async function tooLate(servers: readonly string[]): Promise<never> {
+  await wait((servers.length + 1) * limits.cluster_connect_ms_max, undefined, { ref: false });
+  throw new ClusterUnusable(
+    `No NATS server of CLUSTER_NATS can be used (${servers.join(", ")}): they end each connection, or do not answer. See their logs: a certificate may be missing or not trusted (CLUSTER_NATS_CERT_FILE).`,
+  );
+}
+
+async function readTls({ caFile, certFile, keyFile }: NonNullable<NatsOptions["tls"]>): Promise<TlsOptions> {
+  const text = async (variable: string, file: string) => (await readable(variable, file)).toString();
   return {
-    ...(caFile === null ? {} : { caFile }),
-    ...(certFile === null ? {} : { certFile }),
-    ...(keyFile === null ? {} : { keyFile }),
+    ...(caFile === null ? {} : { ca: await text("CLUSTER_NATS_CA_FILE", caFile) }),
+    ...(certFile === null ? {} : { cert: await text("CLUSTER_NATS_CERT_FILE", certFile) }),
+    ...(keyFile === null ? {} : { key: await text("CLUSTER_NATS_KEY_FILE", keyFile) }),
   };
+}
+
+/**
+ * A server is what it says if its certificate is valid for one of the addresses that the operator gave. The library
+ * compares with `localhost` when an address is a number, and servers tell each other's addresses by numbers.
+ */
+function identityCheck(servers: readonly string[]) {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, "").replace(/^\[|\]$/g, ""));
+  return {
+    checkServerIdentity(_host: string, certificate: PeerCertificate): Error | undefined {
+      const faults = hosts.map((host) => checkServerIdentity(host, certificate));
+      return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
+    },
+  };
+}
+
+/** @throws ClusterUnusable */
+function readable(variable: string, file: string): Promise<Buffer> {
+  return readFile(file).catch((error: Error) => {
+    throw new ClusterUnusable(`${variable} cannot be read: ${error.message}`);
+  });
 }
 
 /** The client keeps what is published while it is not connected, without a bound: so nothing is published then. */

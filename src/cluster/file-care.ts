@@ -1,7 +1,7 @@
 /**
  * Makes the object store agree with what organizations claim: sends files that only this node has, as those of an
- * organization that has just joined, and removes those that no row claims. A file is written before it is claimed, so one
- * that is younger than a day is left alone. It runs in a process of its own, on the node that serves the organizations.
+ * organization that has just joined, and removes those that no row claims, and what is left of files that were never
+ * written to their end. A file is written before it is claimed, so one that is younger than a day is left alone. It runs in a process of its own, on the node that serves the organizations.
  */
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -45,6 +45,7 @@ export async function careForFiles(options: FileCareOptions): Promise<FileCareRe
     for (const realmId of options.realmIds) {
       results.push(await careFor(realmId, bucket, stored.get(realmId) ?? new Set(), options));
     }
+    await bucket.removeUnfinished(options.now - limits.cluster_file_grace_ms);
     return results;
   } finally {
     await nats.close();

@@ -1,4 +1,5 @@
 /** The organizations of a cluster on a node that does not own them: finds them in the streams and follows each. */
+import { limits } from "../../schemas/limits.ts";
 import { environmentOf } from "../store/environment.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
 import { realmFolder } from "../store/realm-folders.ts";
@@ -7,8 +8,8 @@ import type { RootStore } from "../store/root.ts";
 import type { Nats } from "./connection.ts";
 import { FollowedRealm } from "./followed-realm.ts";
 import { RealmLog } from "./realm-log.ts";
-import { requested } from "./request.ts";
 import { Snapshots } from "./snapshots.ts";
+import { StreamNews } from "./stream-news.ts";
 import type { Streams } from "./streams.ts";
 
 export interface FollowerOptions {
@@ -19,17 +20,23 @@ export interface FollowerOptions {
   /** @throws DamagedData */
   readonly checkStore: (realmId: number) => void;
   readonly warn: (line: string) => void;
+  readonly clock: { monotonic(): number };
 }
 
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #realms = new Map<number, FollowedRealm>();
   readonly #snapshots: Snapshots;
+  readonly #news: StreamNews;
+  /** Organizations that may have more than their stores. */
+  readonly #behind = new Set<number>();
+  #allAt = Number.NEGATIVE_INFINITY;
   #followed = 0;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#snapshots = new Snapshots(options.nats);
+    this.#news = new StreamNews(options.nats, options.streams);
   }
 
   get realms(): Iterable<FollowedRealm> {
@@ -46,10 +53,12 @@ export class Follower {
     return made;
   }
 
-  /** Looks for organizations that were created since. */
+  /** Looks for organizations that were created, and for messages that were added since. */
   async find(): Promise<void> {
-    const { nats, streams } = this.#options;
-    for (const id of await realmIdsIn(nats, streams)) this.realm(id);
+    for (const id of await this.#news.changed()) {
+      this.realm(id);
+      this.#behind.add(id);
+    }
   }
 
   /**
@@ -57,13 +66,34 @@ export class Follower {
    * @param isFollowed false of those that this node owns
    */
   async catchUp(isFollowed: (realmId: number) => boolean): Promise<void> {
+    const { clock } = this.#options;
+    // Now and then all of them, whatever the streams say has changed.
+    if (clock.monotonic() - this.#allAt >= limits.cluster_follow_all_ms) {
+      for (const id of this.#realms.keys()) this.#behind.add(id);
+      this.#allAt = clock.monotonic();
+    }
     let followed = 0;
     for (const [id, realm] of this.#realms) {
-      if (!isFollowed(id) || !(await realm.catchUp())) continue;
-      await this.list(id);
-      followed++;
+      // What this node serves is followed again from where it stops.
+      if (!isFollowed(id)) this.#behind.add(id);
+      else if (!this.#behind.has(id)) followed++;
+      else {
+        this.#behind.delete(id);
+        if (await this.#caughtUp(id, realm)) followed++;
+      }
     }
     this.#followed = followed;
+  }
+
+  async #caughtUp(id: number, realm: FollowedRealm): Promise<boolean> {
+    try {
+      if (!(await realm.catchUp())) return false;
+      await this.list(id);
+      return true;
+    } catch (error) {
+      this.#behind.add(id);
+      throw error;
+    }
   }
 
   /** How many organizations were followed the last time. */
@@ -84,14 +114,4 @@ export class Follower {
   async close(): Promise<void> {
     for (const realm of this.#realms.values()) await realm.close();
   }
-}
-
-/** The organizations that have messages. */
-export async function realmIdsIn(nats: Nats, streams: Streams): Promise<number[]> {
-  const ids: number[] = [];
-  for (const { name, subjects } of streams.all) {
-    const { state } = await requested(nats, () => nats.manager.streams.info(name, { subjects_filter: subjects }));
-    ids.push(...Object.keys(state.subjects ?? {}).map((subject) => Number(subject.split(".")[2])));
-  }
-  return ids;
 }

@@ -115,6 +115,41 @@ export class ObjectBucket {
     await requested(this.#nats, () => this.#purge(`$O.${this.#name}.M.${tokenOf(name)}`));
   }
 
+  /**
+   * Removes the chunks of objects that were never finished: their writer died.
+   * @param before those that are younger may still be written
+   * @returns of how many objects
+   */
+  async removeUnfinished(before: number): Promise<number> {
+    const prefix = `$O.${this.#name}.C.`;
+    const options = { subjects_filter: `${prefix}>` };
+    const { state } = await requested(this.#nats, () => this.#nats.manager.streams.info(this.#stream, options));
+    // After the chunks: an object that is finished meanwhile is known.
+    const finished = await this.#finished();
+    let removed = 0;
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      if (finished.has(subject.slice(prefix.length))) continue;
+      const query = { last_by_subj: subject };
+      const last = await requested(this.#nats, () => this.#nats.manager.streams.getMessage(this.#stream, query));
+      if (last === null || last.time.getTime() >= before) continue;
+      await requested(this.#nats, () => this.#purge(subject));
+      removed++;
+    }
+    return removed;
+  }
+
+  /** What the chunks of objects are called that are there as a whole. */
+  async #finished(): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (let from = 1; ; ) {
+      const query = after(from, `$O.${this.#name}.M.>`);
+      const message = await requested(this.#nats, () => this.#nats.manager.streams.getMessage(this.#stream, query));
+      if (message === null) return found;
+      found.add(message.json<ObjectInfo>().nuid);
+      from = message.seq + 1;
+    }
+  }
+
   #purge(filter: string) {
     return this.#nats.manager.streams.purge(this.#stream, { filter });
   }

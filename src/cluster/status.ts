@@ -2,10 +2,10 @@
 import { headOf } from "./claim.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
 import { Directory } from "./directory.ts";
-import { realmIdsIn } from "./follower.ts";
 import { askReports, type NodeReport } from "./node-report.ts";
 import { RealmLog } from "./realm-log.ts";
 import { checkServers } from "./server-check.ts";
+import { realmIdsIn } from "./stream-news.ts";
 import { findStreams } from "./streams.ts";
 
 /** How long nodes have to answer. */

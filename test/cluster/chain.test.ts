@@ -3,6 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { Chain, type ChainHead, emptyChain, headAt, type StreamMessage } from "../../src/cluster/chain.ts";
 import { decodeEnvelope, encodeEnvelope, encodeRecords, recordsIn } from "../../src/cluster/envelope.ts";
+import { brokenModule } from "../support/broken-checkout.ts";
 import { seedOf } from "../support/seed.ts";
 
 /** A claim, three messages with records, a large record in parts, and another claim. */
@@ -118,4 +119,25 @@ t.test("[cluster] any records are read as they were written, and any other bytes
     { seed: seedOf(t), numRuns: 100 },
   );
   t.end();
+});
+
+t.test("[cluster] a program without the check of hashes is found by a byte that rots", async (t) => {
+  const messages = history();
+  const rotten = messages.map((message, index) => {
+    if (index !== 2) return message;
+    const bytes = Buffer.from(message.bytes);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    return { ...message, bytes };
+  });
+  const readBy = (Reader: typeof Chain) => () => {
+    const chain = new Reader(7, emptyChain);
+    for (const message of rotten) chain.take(message);
+  };
+  t.throws(readBy(Chain), { name: "JournalDamaged", message: /the hash differs/ });
+  const broken = await brokenModule<{ Chain: typeof Chain }>(
+    t,
+    [{ file: "src/cluster/chain.ts", from: "Buffer.compare(before, this.#head.hash) !== 0", to: "false" }],
+    "src/cluster/chain.ts",
+  );
+  t.doesNotThrow(readBy(broken.Chain), "it takes the damage for what was written");
 });

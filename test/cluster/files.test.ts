@@ -69,6 +69,18 @@ else {
     await bucket.remove(claimed);
     t.strictSame(await care(Date.now()), [{ realmId: 1, sent: 1, removed: 0 }], "what only this node has is sent");
 
+    // The writer of another one died in between: it has chunks and no name.
+    await nats.jetStream.publish("$O.files.C.unfinished", "chunk");
+    const chunks = async () => {
+      const { state } = await nats.manager.streams.info("OBJ_files", { subjects_filter: "$O.files.C.>" });
+      return Object.keys(state.subjects ?? {}).length;
+    };
+    await care(Date.now());
+    t.equal(await chunks(), 2, "somebody may be writing it");
+    await care(Date.now() + limits.cluster_file_grace_ms + 60_000);
+    t.equal(await chunks(), 1, "what is left of an upload that was never finished goes");
+    t.strictSame(await bucket.names(), [claimed]);
+
     const { body } = await there.get("/attachments");
     const [attachment] = (body as { attachments: { id: number }[] }).attachments;
     t.equal((await there.delete(`/attachments/${attachment?.id}`)).status, 200);

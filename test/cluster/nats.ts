@@ -34,6 +34,8 @@ export interface NatsClusterOptions {
   readonly syncInterval?: string;
   /** Whether the servers tell clients where the others are; by default they do. */
   readonly advertise?: boolean;
+  /** Further lines of their configuration: TLS, users. */
+  readonly lines?: readonly string[];
 }
 
 export class NatsCluster {
@@ -67,7 +69,7 @@ export class NatsCluster {
   /** Resolves when JetStream works on all of them. */
   static async start(
     t: Teardown,
-    { nodes = 3, syncInterval = "always", advertise = true }: NatsClusterOptions = {},
+    { nodes = 3, syncInterval = "always", advertise = true, lines: more = [] }: NatsClusterOptions = {},
   ): Promise<NatsCluster> {
     const folder = temporaryFolder(t);
     const firstPort = await freePortRange(3 * nodes);
@@ -83,6 +85,7 @@ export class NatsCluster {
         `listen: 127.0.0.1:${portOf(index, 0)}`,
         `http: 127.0.0.1:${portOf(index, 2)}`,
         `jetstream { store_dir: ${JSON.stringify(home)}, sync_interval: ${syncInterval}, max_mem: 64MB, max_file: 4GB }`,
+        ...more,
         ...(nodes === 1
           ? []
           : [

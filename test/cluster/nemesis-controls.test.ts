@@ -11,7 +11,31 @@ interface Control {
   readonly found: RegExp;
 }
 
+/** An owner that never stops answering, whatever its lease says. */
+const withoutLease: Breakage = {
+  file: "src/cluster/leases.ts",
+  from: "    return !isLate && !this.#hasLapsed;",
+  to: "    return true;",
+};
+
 const controls: readonly Control[] = [
+  {
+    what: "a stale owner that serves reads",
+    breakages: [withoutLease],
+    faults: ["cuts a node off", "stops a node for a while"],
+    found: /does not have message|has undefined as message/,
+  },
+  {
+    // With the lease, an owner that is cut off or stands still ends before it sends anything late.
+    what: "owners without a fence that do not end by their lease",
+    breakages: [
+      withoutLease,
+      { file: "src/cluster/realm-log.ts", from: "        expect: { lastSubjectSequence: after },\n", to: "" },
+    ],
+    faults: ["stops a node for a while", "cuts a node off"],
+    found:
+      /ended with code 78[\s\S]*is damaged|does not follow|acknowledged as message|does not have message|as message \d+, not/,
+  },
   {
     what: "answers before the acknowledgement",
     breakages: [

@@ -1,6 +1,6 @@
 /** Snapshots of stores: made and verified, restored on a node that starts empty, and what the stream forgets then. */
 import { readdirSync } from "node:fs";
-import t from "tap";
+import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { headOf } from "../../src/cluster/claim.ts";
 import type { Nats } from "../../src/cluster/connection.ts";
@@ -13,6 +13,7 @@ import { findStreams, openStreams } from "../../src/cluster/streams.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
+import { type Breakage, brokenModule } from "../support/broken-checkout.ts";
 import type { Client } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -60,7 +61,7 @@ else {
       t.equal((await log.next(1))?.sequence, beginning, "the first snapshot makes the stream forget nothing");
       await postAndSnapshot("two");
       const { snapshots: listed } = await snapshots.of(1);
-      t.equal(listed.length, 2);
+      t.equal(listed.length, limits.cluster_snapshots_kept);
       const [newer, older] = listed as [Snapshot, Snapshot];
       t.equal((await log.next(1))?.sequence, older.sequence, "what both snapshots have is gone");
       t.match(await snapshot(), /the newest snapshot has everything/);
@@ -115,6 +116,8 @@ else {
       for (const { object } of gone.snapshots) await damage(nats, object);
       const refused = await startNode(t, cluster, { name: "c", dataDir: temporaryFolder(t) }).exited;
       t.match(refused, { code: 78, stderr: /No snapshot of organization 1 can be used/ });
+
+      await provePurgesFirstIsFound(t, nats, a.dataDir);
     },
   );
 
@@ -226,7 +229,33 @@ async function damage(nats: Nats, name: string): Promise<void> {
 }
 
 /** Its snapshots rot as soon as they are sent. */
-function damagingMaker(nats: Nats, dataDir: string, drafts: string): SnapshotMaker {
+const purgesFirst: readonly Breakage[] = [
+  {
+    file: "src/cluster/snapshot-maker.ts",
+    from: "      await this.#verify(objects, object, { draft, turn, sha256 });\n",
+    to: "",
+  },
+  {
+    file: "src/cluster/snapshot-maker.ts",
+    from: "      await this.#list(log, list, made);\n",
+    to: "      await this.#list(log, list, made);\n      await this.#verify(objects, object, { draft, turn, sha256 });\n",
+  },
+];
+
+/** A program that lets the stream forget before it has verified what it sent does not pass the checks above. */
+async function provePurgesFirstIsFound(t: Test, nats: Nats, dataDir: string): Promise<void> {
+  const log = new RealmLog(nats, await openStreams(nats, { streams: 2 }), 1);
+  const snapshots = new Snapshots(nats);
+  const before = { listed: (await snapshots.of(1)).snapshots, first: await log.next(1) };
+  type Maker = { readonly SnapshotMaker: typeof SnapshotMaker };
+  const broken = await brokenModule<Maker>(t, purgesFirst, "src/cluster/snapshot-maker.ts");
+  const maker = damagingMaker(nats, dataDir, temporaryFolder(t), broken.SnapshotMaker);
+  await t.rejects(maker.make(log), { name: "ObjectDamaged" });
+  t.notSame((await snapshots.of(1)).snapshots, before.listed, "what is damaged is listed");
+  t.not((await log.next(1))?.sequence, before.first?.sequence, "and the stream has forgotten what it would need");
+}
+
+function damagingMaker(nats: Nats, dataDir: string, drafts: string, Maker = SnapshotMaker): SnapshotMaker {
   const snapshots = new Snapshots(nats);
   const opened = ObjectBucket.open(nats, "stores").then((bucket) => {
     const put = bucket.put.bind(bucket);
@@ -238,7 +267,7 @@ function damagingMaker(nats: Nats, dataDir: string, drafts: string): SnapshotMak
     return bucket;
   });
   Object.defineProperty(snapshots, "objects", { get: () => opened });
-  return new SnapshotMaker({ dataDir, drafts, snapshots, node: "a", now: () => 1, freeBytesMin: 0 });
+  return new Maker({ dataDir, drafts, snapshots, node: "a", now: () => 1, freeBytesMin: 0 });
 }
 
 async function readWhole(objects: ObjectBucket, name: string): Promise<void> {

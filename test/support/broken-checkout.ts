@@ -4,6 +4,8 @@
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildSync } from "esbuild";
 import { checkout } from "./process.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
 
@@ -38,4 +40,21 @@ export function brokenCheckout(t: Teardown, breakages: readonly Breakage[]): str
     writeFileSync(path, pieces.join(to));
   }
   return folder;
+}
+
+/** One module of such a program, for a test that needs no server. @param path of the module, relative to the checkout */
+export async function brokenModule<T>(t: Teardown, breakages: readonly Breakage[], path: string): Promise<T> {
+  const folder = brokenCheckout(t, breakages);
+  const outfile = join(folder, "broken.mjs");
+  buildSync({
+    entryPoints: [join(folder, path)],
+    outfile,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "error",
+  });
+  return (await import(pathToFileURL(outfile).href)) as T;
 }

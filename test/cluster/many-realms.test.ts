@@ -1,0 +1,67 @@
+/** What a node that follows many organizations asks the NATS servers for. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { claimEpoch } from "../../src/cluster/claim.ts";
+import { Follower } from "../../src/cluster/follower.ts";
+import { RealmLog } from "../../src/cluster/realm-log.ts";
+import { StreamJournal } from "../../src/cluster/stream-journal.ts";
+import { openStreams } from "../../src/cluster/streams.ts";
+import { RecordEncoder } from "../../src/journal/record.ts";
+import { storeVersion } from "../../src/store/migrations.ts";
+import type { RootStore } from "../../src/store/root.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { until } from "../support/realtime.ts";
+import { temporaryFolder } from "../support/server.ts";
+import { NatsCluster, natsObstacle } from "./nats.ts";
+
+const count = Number(process.env["REALMS"] ?? 60);
+const streamCount = 4;
+const skip = natsObstacle() ?? false;
+
+t.test("[cluster] a node asks only for organizations that have something new", { skip }, async (t) => {
+  const cluster = await NatsCluster.start(t);
+  const writer = await cluster.connect(t);
+  const streams = await openStreams(writer, { streams: streamCount });
+  const journals: StreamJournal[] = [];
+  const write = async (id: number, turn: number) => {
+    const journal = journals[id - 1] as StreamJournal;
+    const position = journal.append(id, new RecordEncoder().encode(turn, 0, []));
+    await until(() => journal.durable >= position);
+  };
+  for (let id = 1; id <= count; id++) {
+    const log = new RealmLog(writer, streams, id);
+    const claim = await claimEpoch(log, { node: "a", storeVersion }, 1, { joins: { turn: 0, base: 1 } });
+    if (claim === null) throw new Error("it cannot be claimed");
+    journals.push(new StreamJournal({ log, claim, fatal: (error) => t.fail(error.message) }));
+    await write(id, 1);
+  }
+  const nats = await cluster.connect(t);
+  const clock = new ManualClock(0);
+  // Its organizations are listed already.
+  const root = {
+    realms: () => Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
+  } as unknown as RootStore;
+  const dataDir = temporaryFolder(t);
+  const follower = new Follower({ nats, streams, dataDir, root, clock, checkStore: () => undefined, warn: t.comment });
+  t.teardown(() => follower.close());
+  /** @returns the requests of a look */
+  const look = async () => {
+    const before = nats.connection.stats().outMsgs;
+    const begunAt = performance.now();
+    await follower.find();
+    await follower.catchUp(() => true);
+    const requests = nats.connection.stats().outMsgs - before;
+    t.comment(`${requests} requests, ${Math.round(performance.now() - begunAt)} ms`);
+    return requests;
+  };
+  await look();
+  t.equal(follower.followed, count);
+  t.equal(await look(), streamCount, "nothing is new: one request a stream");
+  await write(8, 2);
+  const requests = await look();
+  t.ok(requests <= streamCount + 4, `one is new: ${requests} requests`);
+  t.equal([...follower.realms].find(({ log }) => log.realmId === 8)?.turn, 2);
+  clock.advance(limits.cluster_follow_all_ms);
+  t.ok((await look()) >= count, "now and then all of them");
+  for (const journal of journals) await journal.close();
+});
