@@ -59,6 +59,7 @@ export const tiers = [
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
   { file: "test/cluster/files.test.ts", quick: null, deep: {} },
   { file: "test/cluster/security.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/many-realms.test.ts", quick: null, deep: { REALMS: 200 } },
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
