@@ -4,7 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { chromiumFor, logIn, textsOf, until } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, textsOf, until, write } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { Client as ApiClient } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
@@ -13,6 +13,7 @@ import { readZuliprc, startTestServer } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);
 const lunch = "#narrow/channel/1-general/topic/lunch";
+const everything = { anchor: "newest", num_before: 9, num_after: 0 };
 
 async function open(t: Test) {
   const server = await startTestServer(t);
@@ -133,7 +134,7 @@ t.test("[web.md, Faults] a network that is lost costs nothing of what was begun"
   t.match((await ann.get("/scheduled_messages")).body.scheduled_messages, [{ content: "for tomorrow" }]);
   t.match((await ann.get("/drafts")).body.drafts, [{ content: "half a sentence" }]);
   t.equal((await ann.get(`/users/${ann.userId}/status`)).body.status.status_text, "At lunch");
-  const { body } = await ann.get("/messages", { anchor: "newest", num_before: 9, num_after: 0 });
+  const { body } = await ann.get("/messages", everything);
   t.strictSame(body.messages, []);
 });
 
@@ -253,5 +254,58 @@ t.test(
     await other.page.getByRole("heading", { name: "Kitchen" }).waitFor();
     await other.page.getByText(`Log in at ${new URL(url).host.replace("sales", "nobody")} to continue.`).waitFor();
     t.strictSame(other.complaints, []);
+  },
+);
+
+t.test(
+  "[D25, web.md, Sending] a message that was on its way is there after a reload, and is sent once",
+  { skip },
+  async (t) => {
+    const { page, server, ann } = await open(t);
+    let isLost = false;
+    // The server stores the message, and its answer never arrives.
+    await page.routeWebSocket(/events\/ws/, (socket) => {
+      const upstream = socket.connectToServer();
+      upstream.onMessage((text) => {
+        if (!isLost) socket.send(text);
+      });
+    });
+    await logIn(page, server.url, ann, lunch);
+    await page.locator("#compose-text").waitFor();
+    await write(page, "I am");
+    await page.locator(".feed .message[data-id]", { hasText: "I am" }).waitFor();
+    await page.locator(".message.pending").waitFor({ state: "detached" });
+    isLost = true;
+    await write(page, "only once");
+    await page.locator(".message.pending", { hasText: "only once" }).waitFor();
+    const isStored = async () => (await ann.get("/messages", everything)).body.messages.length === 3;
+    while (!(await isStored()));
+    isLost = false;
+    await page.reload();
+    const left = page.locator(".message.pending", { hasText: "only once" });
+    await left.getByText("The page was left before the server answered.").waitFor();
+    await left.getByRole("button", { name: "Send again" }).click();
+    await left.waitFor({ state: "detached" });
+    t.strictSame(await textsOf(page), ["Who is in for soup?", "I am", "only once"]);
+    t.ok(await isStored(), "the server has it once");
+  },
+);
+
+t.test(
+  "[S1, web.md, Sending] another person who logs in sees nothing of what was typed before",
+  { skip },
+  async (t) => {
+    const { page, server, ann } = await open(t);
+    const ben = await server.person("Ben Bright");
+    await logIn(page, server.url, ann, lunch);
+    await typeInto(page, "a secret");
+    await page.getByLabel("Your account").click();
+    await page.getByRole("menuitem", { name: "Log out" }).click();
+    await page.getByLabel("Email address").waitFor();
+    await page.reload();
+    await logIn(page, server.url, ben, lunch);
+    await page.locator("#compose-text").waitFor();
+    t.equal(await page.locator("#compose-text").inputValue(), "");
+    t.notMatch(await page.evaluate("JSON.stringify({ ...sessionStorage })"), /secret/);
   },
 );

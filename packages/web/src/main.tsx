@@ -1,13 +1,14 @@
 /** The page begins here. */
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import { watchCompose } from "./compose/compose-state.ts";
+import { forgetComposing, watchCompose } from "./compose/compose-state.ts";
 import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
+import { changesWriter } from "./kept.ts";
 import { watchKeys } from "./keyboard.ts";
 import { watchTime } from "./live.ts";
 import { watchAddress } from "./navigation.ts";
 import { watchTitle } from "./notifications.ts";
-import { settleBy } from "./pending.ts";
+import { forgetPending, settleBy, watchPending } from "./pending.ts";
 import { forgetKeptUnread, forgetMarks } from "./reading.ts";
 import { readSession, session } from "./session.ts";
 import { noMessages } from "./state/message-lists.ts";
@@ -45,6 +46,7 @@ watchTheme();
 watchTime();
 watchTitle();
 watchCompose();
+watchPending();
 settleBy(queueId);
 
 let connectedAs: number | null = null;
@@ -62,6 +64,10 @@ effect(() => {
     chat.value = null;
     messages.value = noMessages;
     forgetMarks();
+  }
+  if (changesWriter(userId)) {
+    forgetComposing();
+    forgetPending();
   }
   connect().catch(() => undefined);
 });

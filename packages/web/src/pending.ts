@@ -2,10 +2,11 @@
  * Messages on their way: shown at once, and replaced by the event of the stored message. One that fails stays, with the
  * reason, until the person sends it again or drops it. A repetition has the same key, so the server stores it once.
  */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Events } from "../../client/src/exports.ts";
 import { conversationKey } from "../../client/src/state/index.ts";
 import { ConnectionError, client, explain } from "./api.ts";
+import { keep, readKept } from "./kept.ts";
 import { forgetTypist } from "./live.ts";
 import { myId } from "./store.ts";
 
@@ -24,7 +25,24 @@ export interface PendingMessage {
   readonly problem: string | null;
 }
 
-export const pending = signal<readonly PendingMessage[]>([]);
+const storageKey = "pending";
+export const pending = signal<readonly PendingMessage[]>(readPending());
+
+/** Those that were on their way when the page was left: whether they arrived is unknown. */
+function readPending(): readonly PendingMessage[] {
+  const kept = readKept(storageKey);
+  const problem = "The page was left before the server answered. Send it again; it will not be sent twice.";
+  return Array.isArray(kept) ? (kept as PendingMessage[]).map((one) => ({ ...one, problem })) : [];
+}
+
+export function watchPending(): void {
+  effect(() => keep(storageKey, pending.value));
+}
+
+/** Another person writes now. */
+export function forgetPending(): void {
+  pending.value = [];
+}
 
 /** The page's own part of local ids. */
 const origin = Math.floor(Math.random() * 2 ** 32).toString(36);
@@ -50,14 +68,15 @@ export function settlePending(event: Events["message"]): void {
   if (event.local_message_id !== undefined) dropPending(event.local_message_id);
 }
 
-export function send(to: Destination, content: string): Promise<void> {
+/** @returns whether the server has it */
+export function send(to: Destination, content: string): Promise<boolean> {
   const localId = `${origin}-${++count}`;
   const message = { localId, to, content, at: Date.now() / 1000, queueId: findQueue(), problem: null };
   pending.value = [...pending.peek(), message];
   return deliver(message);
 }
 
-export function sendAgain(message: PendingMessage): Promise<void> {
+export function sendAgain(message: PendingMessage): Promise<boolean> {
   change(message.localId, null);
   return deliver(message);
 }
@@ -70,7 +89,7 @@ const address = (to: Destination) =>
 /** How long a message may wait for the network before the page says that it was not sent. */
 const patienceMs = 30_000;
 
-async function deliver({ localId, to, content, queueId }: PendingMessage): Promise<void> {
+async function deliver({ localId, to, content, queueId }: PendingMessage): Promise<boolean> {
   const queue = queueId === undefined ? {} : { queue_id: queueId };
   try {
     await client.call(
@@ -80,12 +99,14 @@ async function deliver({ localId, to, content, queueId }: PendingMessage): Promi
     );
     // As a rule its event has arrived. If the queue was replaced meanwhile, the list is fetched with the message.
     setTimeout(() => dropPending(localId), settleMs);
+    return true;
   } catch (error) {
     const why =
       error instanceof ConnectionError
         ? "The server did not answer. Send it again when you are connected; it will not be sent twice."
         : explain(error);
     change(localId, why);
+    return false;
   }
 }
 

@@ -61,8 +61,9 @@ export function sendNow(): void {
   const { to, text, draftId } = composing.peek();
   if (why !== null || to === null) return;
   stoppedTyping();
-  send(to, text.trimEnd()).catch(() => undefined);
-  dropDraft(draftId).catch(() => undefined);
+  send(to, text.trimEnd())
+    .then((isSent) => (isSent ? dropDraft(draftId) : undefined))
+    .catch(() => undefined);
   clearCompose();
   focusCompose.value++;
   sentCount.value++;

@@ -1,5 +1,6 @@
 /** What is being written, and to whom. It survives changes of place, lost connections, logins and reloads. */
 import { effect, signal } from "@preact/signals";
+import { keep, readKept } from "../kept.ts";
 import type { Destination } from "../pending.ts";
 import { channelOf, directOf, type Place, topicOf } from "../state/narrow.ts";
 import { chat, place } from "../store.ts";
@@ -25,24 +26,13 @@ export const sentCount = signal(0);
 export const composeProblem = signal<string | null>(null);
 
 function read(): Composing {
-  try {
-    const value = JSON.parse(sessionStorage.getItem(storageKey) ?? "null") as Composing | null;
-    return typeof value?.text === "string" ? value : nothing;
-  } catch {
-    return nothing;
-  }
+  const value = readKept(storageKey) as Composing | null;
+  return typeof value?.text === "string" ? value : nothing;
 }
 
 /** A tab keeps its text over a reload. */
 export function watchCompose(): void {
-  effect(() => {
-    const { value } = composing;
-    try {
-      sessionStorage.setItem(storageKey, JSON.stringify(value));
-    } catch {
-      // A browser that stores nothing costs only this.
-    }
-  });
+  effect(() => keep(storageKey, composing.value));
   effect(() => {
     const target = destinationOf(place.value);
     if (composing.peek().text === "" && target !== null) composing.value = { ...nothing, to: target };
@@ -93,6 +83,13 @@ export function clearCompose(): void {
   const here = destinationOf(place.peek());
   composing.value = { ...nothing, to: here ?? composing.peek().to };
   composeProblem.value = null;
+}
+
+/** Another person writes now. */
+export function forgetComposing(): void {
+  composing.value = nothing;
+  composeProblem.value = null;
+  isComposeOpen.value = false;
 }
 
 export function textLimit(): number {
