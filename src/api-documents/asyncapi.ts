@@ -7,6 +7,7 @@ import { programVersion } from "../../schemas/server.ts";
 import { type ClientFrameType, clientFrames, FrameReference } from "../../schemas/socket-frames.ts";
 import { errorSchema } from "./errors.ts";
 import { nameEvents } from "./events.ts";
+import type { FrameExamples } from "./examples.ts";
 import { type JsonSchema, objectOf, SchemaBook } from "./json-schema.ts";
 import { capitalized, pascalCase, withoutReferences } from "./words.ts";
 
@@ -50,6 +51,11 @@ interface Message {
 class AsyncApiWriter {
   readonly #book = new SchemaBook();
   readonly #events = nameEvents(this.#book);
+  readonly #examples: FrameExamples;
+
+  constructor(examples: FrameExamples) {
+    this.#examples = examples;
+  }
 
   document() {
     const messages = [...this.#fromClients(), ...this.#fromServer()];
@@ -91,7 +97,9 @@ class AsyncApiWriter {
           },
         },
         correlationIds: { ref: { location: "$message.payload#/ref", description: "The client's name for its frame." } },
-        messages: Object.fromEntries(messages.map((message) => [message.name, messageObject(message)])),
+        messages: Object.fromEntries(
+          messages.map((message) => [message.name, messageObject(message, this.#examples[message.name])]),
+        ),
         schemas: this.#book.components,
       },
     };
@@ -183,18 +191,23 @@ function optionalDefaults(schema: JsonSchema): JsonSchema {
   return { ...schema, required: required.filter((name) => properties[name]?.["default"] === undefined) };
 }
 
-function messageObject({ name, summary, payload, hasReference }: Message): JsonSchema {
+function messageObject(
+  { name, summary, payload, hasReference }: Message,
+  example: FrameExamples[string] | undefined,
+): JsonSchema {
   return {
     name,
     title: pascalCase(name),
     summary,
     ...(hasReference ? { correlationId: { $ref: "#/components/correlationIds/ref" } } : {}),
     payload,
+    ...(example === undefined ? {} : { examples: [{ payload: example }] }),
   };
 }
 
 export type AsyncApiDocument = ReturnType<AsyncApiWriter["document"]>;
 
-export function asyncApiDocument(): AsyncApiDocument {
-  return new AsyncApiWriter().document();
+/** @param examples none where only the schemas are needed */
+export function asyncApiDocument(examples: FrameExamples = {}): AsyncApiDocument {
+  return new AsyncApiWriter(examples).document();
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { asyncApiDocument } from "./asyncapi.ts";
-import { loadExamples } from "./examples.ts";
+import { loadExamples, loadFrameExamples } from "./examples.ts";
 import { openApiDocument } from "./openapi.ts";
 import { documentPage, pagePolicy } from "./page.ts";
 
@@ -24,7 +24,7 @@ const nothing = "default-src 'none'; frame-ancestors 'none'";
 interface Source {
   readonly contentType: string;
   readonly policy: string;
-  text(): string | Promise<string>;
+  text(): Promise<string>;
 }
 
 const sources: Readonly<Record<DocumentName, Source>> = {
@@ -33,11 +33,15 @@ const sources: Readonly<Record<DocumentName, Source>> = {
     policy: nothing,
     text: async () => JSON.stringify(openApiDocument(await loadExamples())),
   },
-  asyncapi: { contentType: "application/json", policy: nothing, text: () => JSON.stringify(asyncApiDocument()) },
+  asyncapi: {
+    contentType: "application/json",
+    policy: nothing,
+    text: async () => JSON.stringify(asyncApiDocument(await loadFrameExamples())),
+  },
   page: {
     contentType: "text/html; charset=utf-8",
     policy: pagePolicy,
-    text: async () => documentPage(openApiDocument(await loadExamples()), asyncApiDocument()),
+    text: async () => documentPage(openApiDocument(await loadExamples()), asyncApiDocument(await loadFrameExamples())),
   },
 };
 

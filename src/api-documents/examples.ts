@@ -1,6 +1,7 @@
 /**
- * Examples of the operations: one successful request of each, and its answer, as a server gave it (examples.json,
- * recorded by test/api-documents/examples.test.ts). They are read when a document is asked for.
+ * Examples of the operations: one successful request of each, and its answer, as a server gave it (examples.json), and of
+ * the frames of the WebSocket (frame-examples.json). test/api-documents/examples.test.ts records them. They are read when
+ * a document is asked for.
  */
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -17,6 +18,14 @@ export type Examples = Readonly<Record<string, Example>>;
 export async function loadExamples(): Promise<Examples> {
   const { default: examples } = await import("./examples.json", { with: { type: "json" } });
   return examples as Examples;
+}
+
+/** A frame by the name of its message. */
+export type FrameExamples = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export async function loadFrameExamples(): Promise<FrameExamples> {
+  const { default: examples } = await import("./frame-examples.json", { with: { type: "json" } });
+  return examples as FrameExamples;
 }
 
 /** A parameter of a path, a query or a header with its example. */
