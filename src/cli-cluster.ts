@@ -1,6 +1,7 @@
 /** CLI commands for a cluster: who owns the organizations and how far they are, and snapshots of their stores. */
 import { rmSync } from "node:fs";
 import type { Command as Program } from "commander";
+import { limits } from "../schemas/limits.ts";
 import { AdminFailure } from "./admin/operation.ts";
 import { makeCopiesFolder } from "./backup-run.ts";
 import { addCommand } from "./cli-commands.ts";
@@ -132,7 +133,8 @@ function memberConfig(): { readonly config: Config; readonly nats: NatsOptions }
   const config = readConfig(process.env);
   const nats = natsOptionsOf(config);
   if (nats === null) throw new BadConfig("CLUSTER_NATS is not set: see docs/cluster.md");
-  return { config, nats };
+  // The node that started it may be gone, and the servers, too.
+  return { config, nats: { ...nats, reconnectsMax: limits.cluster_command_reconnects_max } };
 }
 
 async function makeSnapshots(numbers: readonly string[], { json }: OutputOptions): Promise<void> {

@@ -20,6 +20,8 @@ export const clusterLimits = {
   cluster_pings_max: 2,
   cluster_connect_ms_max: 2000,
   cluster_reconnect_ms: 100,
+  /** How often a command tries each server again. A node tries for ever. */
+  cluster_command_reconnects_max: 100,
   /** How long a node waits for the monitoring page of a NATS server. */
   cluster_monitor_ms_max: 2000,
   cluster_monitor_bytes_max: 1024 * 1024,

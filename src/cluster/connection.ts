@@ -16,6 +16,8 @@ export interface NatsOptions extends NatsAddresses {
   readonly name: string;
   /** A credentials file of NATS. */
   readonly credentialsFile?: string | null;
+  /** How often each server is tried again after the connection was lost; by default for ever. */
+  readonly reconnectsMax?: number;
   readonly tls?: { readonly caFile: string | null; readonly certFile: string | null; readonly keyFile: string | null };
 }
 
@@ -52,7 +54,7 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
       maxPingOut: limits.cluster_pings_max,
       timeout: limits.cluster_connect_ms_max,
       reconnectTimeWait: limits.cluster_reconnect_ms,
-      maxReconnectAttempts: -1,
+      maxReconnectAttempts: options.reconnectsMax ?? -1,
       noAsyncTraces: true,
     })
     .catch((error: Error) => {

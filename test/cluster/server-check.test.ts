@@ -5,6 +5,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { parseNatsAddresses } from "../../src/cluster/addresses.ts";
 import { connectNats } from "../../src/cluster/connection.ts";
+import { requested } from "../../src/cluster/request.ts";
 import { checkServers } from "../../src/cluster/server-check.ts";
 import { openStreams } from "../../src/cluster/streams.ts";
 import { freePort } from "../support/ports.ts";
@@ -101,6 +102,18 @@ t.test("[cluster] a node says that no NATS server answers", async (t) => {
 });
 
 const obstacle = natsObstacle();
+
+t.test("[cluster] a command gives up when all NATS servers are gone", { skip: obstacle ?? false }, async (t) => {
+  const cluster = await NatsCluster.start(t, { nodes: 1 });
+  const nats = await connectNats({ servers: cluster.servers, name: "command", reconnectsMax: 2 });
+  t.teardown(() => nats.close());
+  await nats.manager.streams.names().next();
+  for (const { program } of cluster.nodes) await program.end("SIGKILL");
+  await nats.connection.closed();
+  await nats.onceConnected();
+  await t.rejects(requested(nats, () => nats.manager.streams.info("turns-0")));
+});
+
 t.test(
   "[cluster] real servers: without a flush before each acknowledgement, or alone",
   { skip: obstacle ?? false },
