@@ -11,6 +11,9 @@ const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, "dist");
 const buildsKept = 5;
 
+/** What the programs are built from. `cli listen` is a program on the client. */
+const sources = ["schemas", "actors", "src", "packages/client/src"];
+
 /**
  * Packages that stay outside, because they are native, load parts of themselves by path, or evaluate their own text. The program requires them: an
  * import of CommonJS would load Node's lexer for it, which takes 8 MB.
@@ -56,8 +59,8 @@ export function* filesIn(folder) {
  */
 export function sourceHash(folders, program) {
   const hash = createHash("sha256");
-  const sources = folders.flatMap((folder) => [...filesIn(join(root, folder))]).sort();
-  for (const file of [...sources, join(root, "package-lock.json"), program]) {
+  const files = folders.flatMap((folder) => [...filesIn(join(root, folder))]).sort();
+  for (const file of [...files, join(root, "package-lock.json"), program]) {
     hash
       .update(`${relative(root, file)}\0`)
       .update(readFileSync(file))
@@ -73,7 +76,7 @@ export function draftName() {
 
 /** @returns the folder with main.mjs and cli.mjs */
 export async function ensureBuilt() {
-  const target = join(dist, sourceHash(["schemas", "actors", "src"], fileURLToPath(import.meta.url)));
+  const target = join(dist, sourceHash(sources, fileURLToPath(import.meta.url)));
   if (existsSync(join(target, "main.mjs"))) return target;
   const draft = join(dist, draftName());
   await buildPrograms(draft, { sourcemap: "linked" });

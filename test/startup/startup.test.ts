@@ -363,7 +363,7 @@ t.test(
     const copy = join(temporaryFolder(t), "checkout");
     mkdirSync(copy);
     const programs = ["start.mjs", "build.mjs", "package.json", "package-lock.json"];
-    for (const name of [...programs, "src", "actors", "schemas"]) {
+    for (const name of [...programs, "src", "actors", "schemas", "packages/client/src"]) {
       cpSync(join(checkout, name), join(copy, name), { recursive: true });
     }
     symlinkSync(join(checkout, "node_modules"), join(copy, "node_modules"));

@@ -21,6 +21,7 @@ const parts = [
   "src",
   "actors",
   "schemas",
+  "packages/client/src",
   "package.json",
   "package-lock.json",
   "tsconfig.json",
