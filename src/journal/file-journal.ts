@@ -42,7 +42,7 @@ export interface FileJournalOptions {
    * a full disk they are the only space.
    */
   readonly settle?: (records: Iterable<Recorded>) => Promise<void>;
-  /** Whether segments of this size stay after `settle` until they are released: an archive may lack their records. */
+  /** Whether segments of this size stay after `settle` until they are released: an archive or a backup may lack their records. */
   readonly keepsSettled?: (bytes: number) => boolean;
   readonly sizes?: Partial<JournalSizes>;
 }

@@ -41,9 +41,12 @@ export function prepareDurability(): void {
 export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
   const { dataDir, archive, isErased, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
+  const isHeld = () => areFilesHeld(folder, options.clock.now());
+  // A backup under way has copied some stores already, and brings into them what they lacked when it began.
+  const isWanted = await isHeld();
   const { journal, recovered } = await openFileJournal({
     folder,
-    keepsSettled: (bytes) => archive?.keepsSettled(bytes) ?? false,
+    keepsSettled: (bytes) => (isWanted && options.hasSpace()) || archive?.keepsSettled(bytes) === true,
     fatal: (error) => options.fatal(asOwnership(error)),
     settle: (records) =>
       settle(records, (realmId) => {
@@ -53,7 +56,6 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
         return realmFolder(dataDir, realmId);
       }),
   });
-  const isHeld = () => areFilesHeld(folder, options.clock.now());
   const opened = archive?.open(journal.durable, bytesOf(recovered)) ?? null;
   const assertOwned = () => {
     try {

@@ -2,14 +2,18 @@
  * Backups of a running server (architecture, Files; cli backup): a copy has every file that its rows claim, whatever is
  * uploaded and removed meanwhile, and a killed backup leaves nothing that lets the store grow.
  */
-import { readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { journalPorts } from "../../src/journal/settle-folder.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
 import { areFilesHeld, holdFiles } from "../../src/store/file-hold.ts";
 import { FileStore } from "../../src/store/files.ts";
+import { realmFolder } from "../../src/store/realm-folders.ts";
 import { attachmentsOf, uploaded } from "../support/attachments.ts";
-import { checkout, Program, runCli } from "../support/process.ts";
+import type { Client } from "../support/client.ts";
+import { checkout, Program, runCli, startProgram } from "../support/process.ts";
 import { commands, openNewRealm } from "../support/runtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -190,3 +194,30 @@ t.test("[S3] a killed backup does not let the store grow until the next start", 
   const after = await grown();
   t.ok(after <= bound, `afterwards ${after} bytes, at most ${bound}`);
 });
+
+t.test(
+  "[journal, Backup] a copy gets the turns of its moment from the journal, although the server was restarted meanwhile",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const say = (owner: Client, content: string) => owner.say("general", "soup", content);
+    const { owner, program } = await startProgram(t, dataDir);
+    await say(owner, "before");
+    const ports = journalPorts(dataDir, { now: Date.now, warn: (line) => t.fail(line) });
+    const hold = await ports.holdJournal();
+    const copies = temporaryFolder(t);
+    const target = realmFolder(copies, 1);
+    mkdirSync(target, { recursive: true });
+    const store = openEnvironment(realmFolder(dataDir, 1));
+    await store.backup(target).finally(() => store.close());
+    await say(owner, "after the copy");
+    await program.end("SIGKILL");
+    const again = await startProgram(t, dataDir);
+    await ports.settle(copies);
+    const copy = openEnvironment(target);
+    const contents = copy.rows("messages", { limit: 100 }).map(({ row }) => row.content);
+    await copy.close();
+    t.strictSame(contents.slice(-2), ["before", "after the copy"]);
+    await hold.release();
+    t.equal((await again.program.end("SIGTERM")).code, 0);
+  },
+);
