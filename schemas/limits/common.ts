@@ -90,7 +90,7 @@ export const commonLimits = {
   realm_idle_check_ms: 60_000,
   realm_close_pause_ms: 10,
   /** How often a server that npm started looks whether its parent is still there. */
-  parent_check_ms: 1000,
+  parent_check_ms: 2000,
   /** How long the erasure of an organization waits for requests and deliveries that use it. */
   realm_withdrawal_ms_max: 10_000,
   realm_withdrawal_check_ms: 20,

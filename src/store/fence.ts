@@ -1,7 +1,8 @@
 /**
  * The fence on disk: at most one process writes to an environment, whatever process ids and locks say. The owner stores
- * its token in each environment before it reads from it, and every write transaction first compares the token. LMDB
- * serializes writers across processes, so a new owner sees everything that the earlier one acknowledged.
+ * its token in each environment before it reads from it, and every write transaction of LMDB (turns reach it with a
+ * checkpoint) first compares the token. LMDB serializes writers across processes, so a new owner's transactions see
+ * everything that the earlier one wrote.
  */
 import { join } from "node:path";
 import type { Environment } from "./environment.ts";
