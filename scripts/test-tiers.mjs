@@ -16,6 +16,13 @@ export const tiers = [
   { file: "test/web/client-bundle.test.ts", quick: null, deep: {} },
   // Two servers, under load.
   { file: "test/startup/upgrade.test.ts", quick: null, deep: {} },
+  { file: "test/journal/power.test.ts", quick: { CUTS: 50 }, deep: { CUTS: 400 } },
+  { file: "test/archive/kills.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 10 } },
+  // Thousands of requests by a program in Python.
+  { file: "test/clients/schemathesis.test.ts", quick: null, deep: {} },
+  // Other servers, and worktrees of other revisions.
+  { file: "test/bench/peers.test.ts", quick: null, deep: {} },
+  { file: "test/bench/compare.test.ts", quick: null, deep: {} },
   { file: "test/crash/damage.test.ts", quick: { COPIES: 3, SEED }, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },
