@@ -37,6 +37,8 @@ export type DiskOp = Timed &
   );
 
 export interface Wire extends Timed {
+  /** Counts the processes of the recording. */
+  readonly process: number;
   readonly fd: number;
   readonly isSent: boolean;
   readonly text: string;
@@ -48,6 +50,8 @@ export interface Recording {
   readonly wires: readonly Wire[];
   /** Numbers of folders; the data folder is 0. */
   readonly folders: ReadonlySet<number>;
+  /** The first line of each process. */
+  readonly starts: readonly number[];
 }
 
 interface Opened {
@@ -72,15 +76,26 @@ const unfollowed = new Set([
 ]);
 
 /**
- * @param dataDir was empty when the trace started @throws Error for a call on the data folder that is not understood
+ * @param traces of processes that ran one after the other; their lines are counted through
+ * @param dataDir was empty when the first trace started
+ * @throws Error for a call on the data folder that is not understood
  */
-export function readDiskTrace(trace: string, dataDir: string): Recording {
+export function readDiskTrace(traces: readonly string[], dataDir: string): Recording {
   const reader = new DiskTraceReader(dataDir);
-  for (const call of parseTrace(trace)) reader.take(call);
+  const starts: number[] = [];
+  let lines = 0;
+  for (const trace of traces) {
+    const first = lines;
+    starts.push(first);
+    reader.startProcess();
+    for (const call of parseTrace(trace)) reader.take({ ...call, start: first + call.start, end: first + call.end });
+    lines += trace.split("\n").length;
+  }
   return {
     ops: reader.ops.sort((a, b) => a.start - b.start),
     wires: reader.wires,
     folders: reader.folders,
+    starts,
   };
 }
 
@@ -92,10 +107,17 @@ class DiskTraceReader {
   readonly #numbers = new Map<string, number>();
   readonly #opened = new Map<number, Opened>();
   #count = 0;
+  #processes = 0;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
     this.#numbers.set(dataDir, 0);
+  }
+
+  /** Nothing is open. */
+  startProcess(): void {
+    this.#processes++;
+    this.#opened.clear();
   }
 
   take(call: Call): void {
@@ -139,7 +161,7 @@ class DiskTraceReader {
 
   #onWire({ name, text, start, end }: Call, fd: number): void {
     const bytes = Buffer.concat(stringsOf(text)).toString("latin1");
-    this.wires.push({ fd, isSent: name !== "recvfrom", text: bytes, start, end });
+    this.wires.push({ fd, process: this.#processes, isSent: name !== "recvfrom", text: bytes, start, end });
   }
 
   #onPath(call: Call, result: number): void {
@@ -224,4 +246,21 @@ function stringsOf(text: string): Buffer[] {
     found.push(Buffer.from((match[1] ?? "").replaceAll("\\x", ""), "hex"));
   }
   return found;
+}
+
+/** Segments of the journal that got their place, and how many of these files had been a segment before. */
+export function countSegments({ ops }: Recording): { readonly filled: number; readonly reused: number } {
+  const used = new Set<number>();
+  let filled = 0;
+  let reused = 0;
+  for (const op of ops) {
+    if (op.kind !== "entries") continue;
+    for (const [name, of] of op.changes) {
+      if (of === null || !name.endsWith(".journal")) continue;
+      filled++;
+      if (used.has(of)) reused++;
+      used.add(of);
+    }
+  }
+  return { filled, reused };
 }

@@ -1,6 +1,7 @@
 /**
- * The workload before a power cut: users post, edit, delete and upload concurrently while a socket reads. Requests and
- * responses are located in the trace by the requests' keys; what must hold after a cut follows from that.
+ * The workload before a power cut: users post, edit, delete and upload concurrently while a socket reads, and go on when
+ * the server was killed and started again. Requests and responses are located in the trace by the requests' keys; what
+ * must hold after a cut follows from that.
  */
 import { createHash } from "node:crypto";
 import { limits } from "../../schemas/limits.ts";
@@ -10,7 +11,6 @@ import { type Frame, Socket } from "../support/socket.ts";
 import type { Recording } from "./disk-trace.ts";
 
 const lanes = 6;
-const stepsPerLane = 16;
 
 interface Operation {
   readonly key: string;
@@ -31,62 +31,164 @@ export interface Day {
   readonly eventOf: ReadonlyMap<string, number>;
 }
 
-export async function runWorkload(owner: Client, random: () => number): Promise<Day> {
-  const socket = new Socket(owner.url, { as: owner });
-  await socket.opened();
-  const { queue_id: id, last_event_id: lastEventId } = await socket.ask({
-    type: "register",
-    params: { event_types: ["message"] },
-  });
-  const operations: Operation[] = [];
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => liveLane(owner, lane, random, operations)));
-  const posts = operations.filter(({ key }) => key.startsWith("k"));
-  for (const { key } of posts) await socket.event(({ message }: Frame) => message?.content.includes(key));
-  const eventOf = new Map(
-    socket.events.flatMap(({ id: eventId, message }: Frame) => {
+export class Workload implements Day {
+  readonly operations: Operation[] = [];
+  readonly eventOf = new Map<string, number>();
+  queue = { id: "", lastEventId: -1 };
+  readonly #lanes: readonly Lane[];
+  #socket: Socket | null = null;
+  #answers = 0;
+  #isServerGone = false;
+  #waiting: { readonly answers: number; readonly resolve: () => void } | null = null;
+
+  constructor(random: () => number) {
+    this.#lanes = Array.from({ length: lanes }, (_, lane) => new Lane(lane, random, this.operations));
+  }
+
+  /** Registers the queue, or resumes it after what was read. */
+  async connect(owner: Client): Promise<void> {
+    this.#isServerGone = false;
+    this.#socket = new Socket(owner.url, { as: owner });
+    await this.#socket.opened();
+    if (this.queue.id === "") {
+      const params = { event_types: ["message"] };
+      const { queue_id: id, last_event_id: lastEventId } = await this.#socket.ask({ type: "register", params });
+      this.queue = { id, lastEventId };
+    } else {
+      const read = Math.max(this.queue.lastEventId, ...this.eventOf.values());
+      const reply = await this.#socket.ask({ type: "resume", queue_id: this.queue.id, last_event_id: read });
+      if (reply.result !== "success") throw new Error(`the queue cannot be resumed: ${JSON.stringify(reply)}`);
+    }
+  }
+
+  /** Resolves when each lane has done so many steps, or the server is gone. */
+  async live(owner: Client, steps: number): Promise<void> {
+    const isGone = () => this.#isServerGone;
+    const onAnswer = () => this.#answered();
+    await Promise.all(this.#lanes.map((lane) => lane.live(owner, steps, { isGone, onAnswer })));
+  }
+
+  /** Resolves when so many operations were answered. */
+  answered(answers: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting = { answers, resolve };
+    });
+  }
+
+  #answered(): void {
+    this.#answers++;
+    if (this.#answers === this.#waiting?.answers) this.#waiting.resolve();
+  }
+
+  /** From now on, requests may fail: they are repeated after `connect`. */
+  losesServer(): void {
+    this.#isServerGone = true;
+  }
+
+  /** Takes note of what the socket has read, once it is closed. */
+  async lostServer(): Promise<void> {
+    await this.#socket?.closed;
+    this.#readEvents();
+  }
+
+  /** Reads the events of all posts; a queue that is resumed leaves those of deleted messages out. */
+  async finish(): Promise<void> {
+    const deleted = new Set(this.operations.filter(({ content }) => content === null).map(({ post }) => post));
+    for (const { key } of this.operations) {
+      if (!key.startsWith("k") || deleted.has(key) || this.eventOf.has(key)) continue;
+      await this.#socket?.event(({ message }: Frame) => message?.content.includes(key));
+    }
+    this.#readEvents();
+    this.#socket?.close();
+  }
+
+  #readEvents(): void {
+    for (const { id, message } of this.#socket?.events ?? []) {
       const key = keysIn(message?.content ?? "")[0];
-      return key === undefined ? [] : [[key, eventId] as const];
-    }),
-  );
-  socket.close();
-  return { operations, queue: { id, lastEventId }, eventOf };
+      if (key !== undefined && !this.eventOf.has(key)) this.eventOf.set(key, id);
+    }
+  }
 }
 
-async function liveLane(owner: Client, lane: number, random: () => number, operations: Operation[]): Promise<void> {
-  const standing: Operation[] = [];
-  for (let step = 0; step < stepsPerLane; step++) {
-    const chance = random();
-    const known = chance < 0.3 ? standing.shift() : undefined;
-    const make = (kind: string, post: string | null, content: string | null): Operation => {
-      const operation = { key: `${kind}${lane}-${step}z`, post, content, id: known?.id ?? 0, url: "", digest: "" };
-      operations.push(operation);
-      return operation;
-    };
-    if (known !== undefined && chance < 0.2) {
-      const key = `e${lane}-${step}z`;
-      await done(
-        owner.patch(
-          `/messages/${known.id}`,
-          { content: `edited by ${key}` },
-          keyed(make("e", known.post, `edited by ${key}`)),
-        ),
-      );
-    } else if (known !== undefined) {
-      await done(owner.delete(`/messages/${known.id}`, {}, keyed(make("d", known.post, null))));
-    } else if (chance > 0.76 && lane < limits.uploads_per_user_max) {
-      const bytes = Buffer.alloc(1 + Math.floor(random() * 12_000), Math.floor(random() * 256));
-      const operation = make("u", null, null);
-      operation.digest = digestOf(bytes);
-      operation.url = (await done(sendFile(owner, bytes, '"f.bin"', keyed(operation)))).url;
-    } else {
-      const key = `k${lane}-${step}z`;
-      // Some have pages of their own.
-      const operation = make("k", key, `${key} ${"x".repeat(Math.floor(random() ** 4 * 9000))}`.trim());
-      operation.id = (
-        await done(owner.post("/messages", { ...placeOf(lane, step), content: operation.content }, keyed(operation)))
-      ).id;
-      standing.push(operation);
+type Send = (owner: Client) => Promise<void>;
+
+class Lane {
+  readonly #lane: number;
+  readonly #random: () => number;
+  readonly #operations: Operation[];
+  readonly #standing: Operation[] = [];
+  #step = 0;
+  /** Not answered yet; repeated under its key if the server is killed meanwhile. */
+  #underWay: Send | null = null;
+
+  constructor(lane: number, random: () => number, operations: Operation[]) {
+    this.#lane = lane;
+    this.#random = random;
+    this.#operations = operations;
+  }
+
+  async live(
+    owner: Client,
+    steps: number,
+    { isGone, onAnswer }: { readonly isGone: () => boolean; readonly onAnswer: () => void },
+  ): Promise<void> {
+    while (!isGone() && (this.#underWay !== null || this.#step < steps)) {
+      this.#underWay ??= this.#next(this.#step++);
+      try {
+        await this.#underWay(owner);
+      } catch (error) {
+        if (isGone()) return;
+        throw error;
+      }
+      this.#underWay = null;
+      onAnswer();
     }
+  }
+
+  #next(step: number): Send {
+    const chance = this.#random();
+    const known = chance < 0.3 ? this.#standing.shift() : undefined;
+    if (known !== undefined && chance < 0.2) {
+      const content = `edited by e${this.#lane}-${step}z`;
+      const operation = this.#make("e", step, known.post, content);
+      return async (owner) => {
+        await done(owner.patch(`/messages/${known.id}`, { content }, keyed(operation)));
+      };
+    }
+    if (known !== undefined) {
+      const operation = this.#make("d", step, known.post, null);
+      return async (owner) => {
+        await done(owner.delete(`/messages/${known.id}`, {}, keyed(operation)));
+      };
+    }
+    return chance > 0.76 && this.#lane < limits.uploads_per_user_max ? this.#upload(step) : this.#post(step);
+  }
+
+  #upload(step: number): Send {
+    const bytes = Buffer.alloc(1 + Math.floor(this.#random() * 12_000), Math.floor(this.#random() * 256));
+    const operation = this.#make("u", step, null, null);
+    operation.digest = digestOf(bytes);
+    return async (owner) => {
+      operation.url = (await done(sendFile(owner, bytes, '"f.bin"', keyed(operation)))).url;
+    };
+  }
+
+  #post(step: number): Send {
+    const key = `k${this.#lane}-${step}z`;
+    // Some have pages of their own.
+    const content = `${key} ${"x".repeat(Math.floor(this.#random() ** 4 * 9000))}`.trim();
+    const operation = this.#make("k", step, key, content);
+    return async (owner) => {
+      const params = { ...placeOf(this.#lane, step), content };
+      operation.id = (await done(owner.post("/messages", params, keyed(operation)))).id;
+      this.#standing.push(operation);
+    };
+  }
+
+  #make(kind: string, step: number, post: string | null, content: string | null): Operation {
+    const operation = { key: `${kind}${this.#lane}-${step}z`, post, content, id: 0, url: "", digest: "" };
+    this.#operations.push(operation);
+    return operation;
   }
 }
 
@@ -121,30 +223,44 @@ export function keysIn(text: string): string[] {
 export interface Timeline {
   readonly createdAt: number;
   readonly registeredAt: number;
+  /** The server starts again, after it was killed. */
+  readonly restartedAt: number;
+  readonly servesAgainAt: number;
   readonly asked: ReadonlyMap<string, number>;
   readonly answered: ReadonlyMap<string, number>;
   readonly received: ReadonlyMap<string, number>;
 }
 
-export function timelineOf({ wires }: Recording, day: Day): Timeline {
+export function timelineOf({ wires, starts }: Recording, day: Day): Timeline {
   const asked = new Map<string, number>();
   const answered = new Map<string, number>();
   const received = new Map<string, number>();
-  const underWay = new Map<number, string>();
-  for (const { fd, isSent, text, start, end } of wires) {
+  const underWay = new Map<string, string>();
+  for (const { process, fd, isSent, text, start, end } of wires) {
+    const connection = `${process} ${fd}`;
     if (!isSent) {
       const key = /^idempotency-key: (\S+)/im.exec(text)?.[1];
       if (key === undefined) continue;
-      asked.set(key, end);
-      underWay.set(fd, key);
+      // It may be repeated after the kill.
+      if (!asked.has(key)) asked.set(key, end);
+      underWay.set(connection, key);
     } else if (text.startsWith("HTTP/1.1 200 ")) {
-      const key = underWay.get(fd);
+      const key = underWay.get(connection);
       if (key !== undefined && !answered.has(key)) answered.set(key, start);
     } else for (const key of keysIn(text)) if (!received.has(key)) received.set(key, start);
   }
-  const firstSent = (part: string) =>
-    wires.find(({ isSent, text }) => isSent && text.includes(part))?.start ?? Number.NaN;
-  return { createdAt: firstSent("Try: "), registeredAt: firstSent(day.queue.id), asked, answered, received };
+  const firstSent = (part: string, after = -1) =>
+    wires.find(({ isSent, text, start }) => start > after && isSent && text.includes(part))?.start ?? Number.NaN;
+  const restartedAt = starts[1] ?? Number.NaN;
+  return {
+    createdAt: firstSent("Try: "),
+    registeredAt: firstSent(day.queue.id),
+    restartedAt,
+    servesAgainAt: firstSent("Try: ", restartedAt),
+    asked,
+    answered,
+    received,
+  };
 }
 
 export interface ExpectedPost {
@@ -168,13 +284,15 @@ export function expectedAt(line: number, day: Day, timeline: Timeline): Expected
   const isBefore = (at: number | undefined) => at !== undefined && at <= line;
   const isAnswered = ({ key }: Operation) => isBefore(timeline.answered.get(key));
   const asked = day.operations.filter(({ key }) => isBefore(timeline.asked.get(key)));
-  const received = [...timeline.received].flatMap(([key, at]) => (at <= line ? [day.eventOf.get(key) ?? 0] : []));
+  // What was sent just before the kill may not have been read.
+  const isRead = (key: string) => day.eventOf.has(key) && isBefore(timeline.received.get(key));
+  const received = [...day.eventOf].flatMap(([key, id]) => (isRead(key) ? [id] : []));
   return {
     isInitialized: timeline.createdAt <= line,
     posts: asked
       .filter(({ key, post }) => key === post)
       .map((post) => {
-        const isReceived = isBefore(timeline.received.get(post.key));
+        const isReceived = isRead(post.key);
         const isThere = isAnswered(post) || isReceived;
         return {
           key: post.key,

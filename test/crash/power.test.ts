@@ -1,12 +1,14 @@
 /**
- * Power cuts (M1, M2, E1): records the writes and flushes of a real server under load, rebuilds its files as a disk may
- * contain them after a cut, and opens them. `CUTS` sets the number of cuts (20), `SEED` their positions.
+ * Power cuts (M1, M2, E1): records the writes and flushes of a real server under load, which is killed and recovers,
+ * rebuilds its files as a disk may contain them after a cut, and opens them. `CUTS` sets the number of cuts (20), `SEED`
+ * their positions.
  */
 import t from "tap";
 import { type Breakage, brokenCheckout } from "../support/broken-checkout.ts";
 import { seedOf } from "../support/seed.ts";
 import { tracingObstacle } from "../support/strace.ts";
-import { type CutResult, PowerCuts, recordDay } from "./power-cuts.ts";
+import { countSegments } from "./disk-trace.ts";
+import { type CutResult, type Part, PowerCuts, recordDay, smallSegments } from "./power-cuts.ts";
 
 const cuts = Number(process.env["CUTS"] ?? 20);
 /** Number of cuts per recording. */
@@ -22,30 +24,36 @@ t.test(
     }
     const seed = seedOf(t);
     const power = new PowerCuts(t, seed);
+    const program = brokenCheckout(t, [smallSegments]);
     const results: CutResult[] = [];
     for (let day = 0; results.length < cuts; day++) {
-      const recorded = await recordDay(t, seed + day);
+      const recorded = await recordDay(t, seed + day, program);
       const { operations } = recorded.day;
       const placed = operations.filter(({ key }) => recorded.timeline.answered.has(key));
       t.equal(placed.length, operations.length, `day ${day}: ${operations.length} responses, each found in the trace`);
+      const { filled, reused } = countSegments(recorded.recording);
+      t.ok(filled > 4, `${filled} segments were filled, ${reused} of them in a file that was used before`);
       for (const last = results.length + cutsPerDay; results.length < Math.min(cuts, last); ) {
         const result = await power.cut(recorded);
         results.push(result);
-        const { lost, damaged, cut, image } = result;
+        const { lost, damaged, cut, part, image } = result;
         if (lost.length + damaged.length > 0) {
-          t.fail(`day ${day}, cut after line ${cut.line}, ${cut.outcome}: see ${image}`, { lost, damaged });
+          t.fail(`day ${day}, cut after line ${cut.line} (${part}), ${cut.outcome}: see ${image}`, { lost, damaged });
         }
       }
     }
     const sum = (of: (result: CutResult) => number) => results.reduce((total, result) => total + of(result), 0);
-    t.comment(`${results.length} cuts, ${sum(({ pending }) => pending)} writes unflushed`);
+    const inRecovery = results.filter(({ part }) => part === "recovery").length;
+    t.comment(
+      `${results.length} cuts, ${inRecovery} of them in a recovery, ${sum(({ pending }) => pending)} writes unflushed`,
+    );
     t.ok(sum(({ pending }) => Math.min(1, pending)) > cuts / 4, "some cuts fell during writes");
     t.ok(sum(({ acknowledged }) => acknowledged) > cuts * 10, "and much was acknowledged before");
   },
 );
 
 /** The faults that power cuts must find in a deliberately broken server. */
-const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp }>> = {
+const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; part?: Part }>> = {
   "a journal that does not flush": {
     breakage: {
       file: "src/journal/segments.ts",
@@ -66,12 +74,21 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp }>> 
     breakage: { file: "src/store/staged-upload.ts", from: "await this.#file.sync();", to: "" },
     finds: /^the file /,
   },
+  "segments that are removed before the stores have their records": {
+    breakage: {
+      file: "src/journal/file-journal.ts",
+      from: "    await options.settle(recovered.records());\n    if (!keeps) forget(owner, recovered);",
+      to: "    const read = [...recovered.records()];\n    if (!keeps) forget(owner, recovered);\n    await options.settle(read);",
+    },
+    finds: / is gone$/,
+    part: "recovery",
+  },
 };
 
 /** `npm test` has no time for all controls. */
 const controlsPlayed = cuts < 100 ? 1 : Object.keys(controls).length;
 
-for (const [what, { breakage, finds }] of Object.entries(controls).slice(0, controlsPlayed)) {
+for (const [what, { breakage, finds, part }] of Object.entries(controls).slice(0, controlsPlayed)) {
   t.test(`[positive control] power cuts find ${what}`, async (t) => {
     const reason = tracingObstacle();
     if (reason !== null) {
@@ -80,11 +97,11 @@ for (const [what, { breakage, finds }] of Object.entries(controls).slice(0, cont
     }
     const seed = seedOf(t);
     const power = new PowerCuts(t, seed);
-    const recorded = await recordDay(t, seed, brokenCheckout(t, [breakage]));
+    const recorded = await recordDay(t, seed, brokenCheckout(t, [smallSegments, breakage]));
     let found = false;
     let tries = 0;
-    for (; tries < 20 && !found; tries++) {
-      const { lost } = await power.cut(recorded, "lost");
+    for (; tries < 40 && !found; tries++) {
+      const { lost } = await power.cut(recorded, "lost", part);
       found = lost.some((line) => finds.test(line));
     }
     t.ok(found, `after ${tries} cuts`);

@@ -96,7 +96,7 @@ t.test("[M1] a power cut at any moment loses no record that was announced", asyn
     .exited;
   t.equal(code, 0, stderr);
   t.match(stdout, /durable 300\n/);
-  const traced = readDiskTrace(readFileSync(file, "latin1"), dataDir);
+  const traced = readDiskTrace([readFileSync(file, "latin1")], dataDir);
   const recording = { ...traced, wires: traced.wires.filter(({ text }) => /^(?:durable|released) /.test(text)) };
   const seed = seedOf(t);
   t.strictSame(cutOften(t, recording, cuts, seed), []);
