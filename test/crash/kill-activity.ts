@@ -6,6 +6,7 @@ import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { Follower } from "../support/conversation.ts";
+import type { HostClient } from "../support/http.ts";
 import { ascends } from "../support/kept-messages.ts";
 import { outboxMails } from "../support/mail.ts";
 import type { ServerProgram } from "../support/process.ts";
@@ -23,8 +24,8 @@ export class SocketReader {
   readonly #eventIds: number[] = [];
   readonly messageIds: number[] = [];
 
-  async begin({ url, owner }: ServerProgram): Promise<void> {
-    const socket = new Socket(url, { as: owner });
+  async begin(owner: HostClient): Promise<void> {
+    const socket = new Socket(owner.url, { as: owner, headers: { Host: owner.host } });
     this.#socket = socket;
     await socket.opened();
     if (this.#queueId === "") {

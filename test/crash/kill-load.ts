@@ -1,17 +1,26 @@
 /**
- * 64 users post concurrently until the server is killed, each post with an idempotency key, so that a repeat determines
- * what happened to it.
+ * Several organizations post concurrently until their server is killed, each post with an idempotency key, so that a
+ * repeat determines what happened to it.
  */
 import { connect } from "node:net";
 import fc from "fast-check";
-import { type Client, encodeForm } from "../support/client.ts";
-import type { ServerProgram } from "../support/process.ts";
+import { type Answer, type Client, encodeForm } from "../support/client.ts";
+import { HostClient } from "../support/http.ts";
+import type { Program } from "../support/process.ts";
 
-export const lanes = 64;
-/** Posts per round whose responses are not read: on disk, but not acknowledged. */
+/** Posts per round and organization whose responses are not read: on disk, but not acknowledged. */
 const unacknowledged = 8;
 
+/** An organization that posts. */
+export interface Target {
+  readonly name: string;
+  readonly owner: HostClient;
+  /** How many posts it has in flight. */
+  readonly lanes: number;
+}
+
 export interface Post {
+  /** The same in each organization, unlike the content. */
   readonly key: string;
   readonly lane: number;
   readonly content: string;
@@ -28,10 +37,11 @@ function paramsOf({ key, lane, content }: Post): Record<string, unknown> {
   return { type: "channel", to: "general", topic: lane % 8 === 1 ? key : `lane ${lane}`, content };
 }
 
-function newPost(round: number, lane: number, name: string): Post {
+function newPost(target: Target, round: number, lane: number, name: string): Post {
   const key = `r${round}-${name}`;
-  // Some go to an outgoing webhook, too.
-  return { key, lane, content: lane % 16 === 2 ? `${key} @**The hook**` : key, id: null };
+  const content = `${key} in ${target.name}`;
+  // Some go to an outgoing webhook, too, where there is one.
+  return { key, lane, content: lane % 16 === 2 ? `${content} @**The hook**` : content, id: null };
 }
 
 export async function send(client: Client, post: Post): Promise<void> {
@@ -44,12 +54,12 @@ export async function send(client: Client, post: Post): Promise<void> {
  * Sends a post whose response is discarded, so that only a repeat can tell whether it was executed.
  * @returns resolves when it is on disk
  */
-function sendWithoutReading(client: Client, post: Post): Promise<void> {
+function sendWithoutReading(client: HostClient, post: Post): Promise<void> {
   const { hostname, port } = new URL(client.url);
   const body = encodeForm(paramsOf(post));
   const head = [
     "POST /api/v1/messages HTTP/1.1",
-    `Host: ${hostname}:${port}`,
+    `Host: ${client.host}`,
     `Authorization: ${client.authorization}`,
     `Idempotency-Key: ${post.key}`,
     "Content-Type: application/x-www-form-urlencoded",
@@ -62,7 +72,7 @@ function sendWithoutReading(client: Client, post: Post): Promise<void> {
 }
 
 export interface Kill {
-  /** The kill follows after this many responses, */
+  /** The kill follows after this many responses, at least one of them in each organization, */
   readonly acknowledgements: number;
   /** and this many more passes of this process's event loop, so that some kills interrupt a turn before its flush. */
   readonly passes: number;
@@ -73,46 +83,111 @@ export const kill: fc.Arbitrary<Kill> = fc.record({
   passes: fc.integer({ min: 0, max: 20 }),
 });
 
-async function killAfter(server: ServerProgram, passes: number): Promise<void> {
+async function killAfter(program: Program, passes: number): Promise<void> {
   for (let pass = 0; pass < passes; pass++) await new Promise<void>((resolve) => setImmediate(resolve));
-  await server.program.end("SIGKILL");
+  await program.end("SIGKILL");
 }
 
-/** Whether the kill interrupted the request, which fetch reports as a TypeError. Anything else is a wrong response. */
+const brokenConnection = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE"]);
+
+/** fetch reports a connection that broke as a TypeError. */
+function isBroken(error: unknown): boolean {
+  return error instanceof TypeError || brokenConnection.has((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** Whether the kill interrupted the request. An error of any other kind is a wrong response. */
 export async function unlessKilled(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;
     return true;
   } catch (error) {
-    if (error instanceof TypeError) return false;
+    if (isBroken(error)) return false;
     throw error;
   }
 }
 
 /**
- * Posts on every lane, one after the other, until the server is gone.
- * @param lastAct started then, and awaited before the kill
+ * The server closes a connection that was idle for 10 seconds. On a busy machine this process may notice it only when
+ * it sends the next request there, so a request whose connection breaks is repeated once, on a new connection. A server
+ * that crashed is not started again by anybody and refuses that connection.
  */
-export async function postUntilKilled(
-  server: ServerProgram,
-  round: number,
-  { acknowledgements, passes }: Kill,
-  lastAct: () => Promise<unknown>,
-): Promise<Post[]> {
-  const posts = Array.from({ length: unacknowledged }, (_, index) => newPost(round, -1, `u${index}`));
-  const unread = Promise.all(posts.map((post) => sendWithoutReading(server.owner, post)));
-  let acknowledged = 0;
-  const work = Array.from({ length: lanes }, async (_, lane) => {
-    for (let count = 0; ; count++) {
-      const post = newPost(round, lane, `l${lane}-${count}`);
-      posts.push(post);
-      if (!(await unlessKilled(send(server.owner, post)))) return;
-      acknowledged++;
-      if (acknowledged === acknowledgements) {
-        void Promise.all([unread, lastAct()]).then(() => killAfter(server, passes));
-      }
+export class RepeatingClient extends HostClient {
+  readonly #onNewConnection: HostClient;
+
+  constructor(client: Client, host: string) {
+    super(client, host);
+    this.#onNewConnection = new HostClient(client, host, false);
+  }
+
+  override anonymous(): RepeatingClient {
+    return new RepeatingClient(super.anonymous(), this.host);
+  }
+
+  override async send(...request: Parameters<HostClient["send"]>): Promise<Answer> {
+    try {
+      return await super.send(...request);
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      return this.#onNewConnection.send(...request);
     }
-  });
+  }
+}
+
+/** What one organization posts in one round. */
+class Load {
+  readonly posts: Post[];
+  readonly #target: Target;
+  readonly #round: number;
+
+  constructor(target: Target, round: number) {
+    this.#target = target;
+    this.#round = round;
+    this.posts = Array.from({ length: unacknowledged }, (_, index) => newPost(target, round, -1, `u${index}`));
+  }
+
+  sendWithoutReading(): Promise<unknown> {
+    return Promise.all(this.posts.map((post) => sendWithoutReading(this.#target.owner, post)));
+  }
+
+  /** Posts on every lane, one after the other, until the server is gone. */
+  async post(onAcknowledged: () => void): Promise<void> {
+    const work = Array.from({ length: this.#target.lanes }, async (_, lane) => {
+      for (let count = 0; ; count++) {
+        const post = newPost(this.#target, this.#round, lane, `l${lane}-${count}`);
+        this.posts.push(post);
+        if (!(await unlessKilled(send(this.#target.owner, post)))) return;
+        onAcknowledged();
+      }
+    });
+    await Promise.all(work);
+  }
+}
+
+export interface KillRound {
+  readonly program: Program;
+  readonly targets: readonly Target[];
+  readonly number: number;
+  readonly planned: Kill;
+  /** Started when the kill is due, and awaited before it. */
+  readonly lastAct: () => Promise<unknown>;
+}
+
+/** @returns the posts of each organization, in the order of the organizations */
+export async function postUntilKilled({ program, targets, number, planned, lastAct }: KillRound): Promise<Post[][]> {
+  const loads = targets.map((target) => new Load(target, number));
+  const unread = Promise.all(loads.map((load) => load.sendWithoutReading()));
+  const waitedFor = new Set(loads);
+  let acknowledged = 0;
+  let isDue = false;
+  const work = loads.map((load) =>
+    load.post(() => {
+      acknowledged++;
+      waitedFor.delete(load);
+      if (isDue || acknowledged < planned.acknowledgements || waitedFor.size > 0) return;
+      isDue = true;
+      void Promise.all([unread, lastAct()]).then(() => killAfter(program, planned.passes));
+    }),
+  );
   await Promise.all(work);
-  return posts;
+  return loads.map(({ posts }) => posts);
 }

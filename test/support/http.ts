@@ -2,7 +2,7 @@
  * HTTP below fetch: a connection for raw bytes, and a client that sets its own Host header (D4). It waits for a
  * response or for the end of the connection, never for time.
  */
-import { type IncomingMessage, request } from "node:http";
+import { type Agent, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { checkAnswer } from "./answer-check.ts";
 import { type Answer, Client } from "./client.ts";
@@ -103,10 +103,13 @@ export async function exchange(url: string, bytes: string | Buffer, hasBody = tr
 /** A client that sets its Host header (D4), which fetch does not allow. */
 export class HostClient extends Client {
   readonly host: string;
+  readonly #agent: Agent | false | undefined;
 
-  constructor(client: Client, host: string) {
+  /** @param agent false: each request has a connection of its own */
+  constructor(client: Client, host: string, agent?: Agent | false) {
     super(client.url, client.account);
     this.host = host;
+    this.#agent = agent;
   }
 
   override anonymous(): HostClient {
@@ -129,7 +132,8 @@ export class HostClient extends Client {
       ...headers,
     };
     return new Promise((resolve, reject) => {
-      const sent = request(`${this.url}/api/v1${path}`, { method, headers: all }, (response) => {
+      const options = { method, headers: all, agent: this.#agent };
+      const sent = request(`${this.url}/api/v1${path}`, options, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
