@@ -25,16 +25,20 @@ function salesOwner(url: string): HostClient {
   return new HostClient(new Client(url, { email, key, userId: 2 }), salesHost);
 }
 
-await t.test("[D28] request limits count per organization and user", async (t) => {
-  const limited = await startTestServer(t, { dataDir, environment: { RATE_LIMITS: "api=2/3600" } });
-  for (const status of [200, 200, 429]) t.equal((await limited.owner.get("/users/me")).status, status);
-  t.equal((await salesOwner(limited.url).get("/users/me")).status, 200, "the same user id, another bucket");
-  await limited.stop();
-});
+const limited = await startTestServer(t, { dataDir, environment: { RATE_LIMITS: "api=2/3600" } });
+const statusOf = async (who: Client) => (await who.get("/users/me")).status;
+const ownStatuses = [await statusOf(limited.owner), await statusOf(limited.owner), await statusOf(limited.owner)];
+const salesStatus = await statusOf(salesOwner(limited.url));
+await limited.stop();
 
 const server = await startTestServer(t, { dataDir });
 const first = server.owner;
 const sales = salesOwner(server.url);
+
+t.test("[D28] request limits count per organization and user", async (t) => {
+  t.strictSame(ownStatuses, [200, 200, 429]);
+  t.equal(salesStatus, 200, "the same user id, another bucket");
+});
 
 const invalidKey = refusal("Invalid API key", "INVALID_API_KEY", 401);
 
