@@ -34,11 +34,13 @@ export const tiers = [
   { file: "test/web/scrolling.test.ts", quick: null, deep: { MESSAGES: 10_000 } },
   // In a browser each action takes a tenth of a second or more.
   ...[
+    "accessibility",
     "account-pages",
     "administration",
     "calls",
     "compose",
     "join",
+    "keyboard",
     "live",
     "lost-network",
     "messages",

@@ -1,12 +1,15 @@
 /** Fetches pages of messages into the store. */
+import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
 import { messagesOf, withPage } from "./state/message-lists.ts";
-import { narrowKey, type Term } from "./state/narrow.ts";
-import { messages, myId } from "./store.ts";
+import { channelOf, directOf, isConversation, narrowKey, type Term, topicOf } from "./state/narrow.ts";
+import { messages, myId, unread } from "./store.ts";
 
 export const fetchLimits = {
   /** Messages around the place where a list opens, on either side. */
   opening_messages: 50,
+  /** Messages of a list that will probably be opened. */
+  prefetched_messages: 100,
   /** Messages of a further page: few, because all of them are rendered in one frame. */
   page_messages: 40,
 } as const;
@@ -25,14 +28,19 @@ function once(name: string, run: () => Promise<void>): Promise<void> {
 const common = { client_gravatar: false, allow_empty_topic_name: true } as const;
 
 /** @param anchor a message, or where to open: at the first unread message, or at the end */
-export function openList(terms: readonly Term[], anchor: number | "first_unread" | "newest"): Promise<void> {
+export function openList(
+  terms: readonly Term[],
+  anchor: number | "first_unread" | "newest",
+  before: number = fetchLimits.opening_messages,
+  after: number = fetchLimits.opening_messages,
+): Promise<void> {
   const key = narrowKey(terms);
   return once(`${key} ${anchor}`, async () => {
     const page = await client.call("GET /messages", {
       ...common,
       anchor: String(anchor),
-      num_before: fetchLimits.opening_messages,
-      num_after: fetchLimits.opening_messages,
+      num_before: before,
+      num_after: after,
       narrow: terms,
     });
     messages.value = withPage(messages.peek(), { key, terms }, page, "around", myId.peek());
@@ -57,12 +65,28 @@ export function extendList(terms: readonly Term[], side: "older" | "newer"): Pro
   });
 }
 
+/** How many of the prefetched messages follow the first unread one: as many as are unread, and some before it. */
+function messagesAfter(terms: readonly Term[]): number {
+  if (!isConversation(terms)) return fetchLimits.opening_messages;
+  const channelId = channelOf(terms);
+  const key =
+    channelId === null
+      ? directKey((directOf(terms) ?? []).filter((id) => id !== myId.peek()))
+      : channelKey(channelId, topicOf(terms) ?? "");
+  const count = unread.peek().get(key)?.length ?? 0;
+  // Messages that were read on another device may be among the unread ones.
+  return count === 0 ? 0 : Math.min(80, count + 20);
+}
+
 /** Fetches a list that somebody will probably open: the pointer rests on its link. */
 export function prefetch(terms: readonly Term[]): void {
   const list = messages.peek().lists.get(narrowKey(terms));
   if (list !== undefined && !list.isStale) return;
+  const after = messagesAfter(terms);
+  // The first unread message is one of them.
+  const before = fetchLimits.prefetched_messages - (after === 0 ? 0 : after + 1);
   // Opening the list repeats it, and reports failures.
-  openList(terms, "first_unread").catch(() => undefined);
+  openList(terms, "first_unread", before, after).catch(() => undefined);
 }
 
 export { messagesOf };

@@ -7,12 +7,14 @@ import {
   editing,
   linkTo,
   messageDialog,
+  setTopicPolicy,
   thumbsUp,
   toggleReaction,
   toggleStar,
 } from "./actions.ts";
 import { closeCompose } from "./compose/compose-actions.ts";
 import { composing, isComposeOpen, openCompose } from "./compose/compose-state.ts";
+import { returnFocus } from "./focus.ts";
 import { go } from "./navigation.ts";
 import { attempt } from "./notices.ts";
 import { canDelete, canEdit, canMove } from "./permissions.ts";
@@ -27,13 +29,13 @@ import {
   type Place,
   stateNarrow,
 } from "./state/narrow.ts";
-import { messages, place } from "./store.ts";
+import { isTopicMuted, messages, mutedChannels, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
 import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { quote } from "./views/message-row.tsx";
-import { isHelpOpen } from "./views/opened.ts";
+import { isHelpOpen, openPerson } from "./views/opened.ts";
 import { isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
 
@@ -97,6 +99,7 @@ function isTyped(element: Element | null): boolean {
 function closeInnermost(): unknown {
   if (isLeftOpen.peek()) {
     isLeftOpen.value = false;
+    returnFocus();
     return undefined;
   }
   if (editing.peek() !== null) {
@@ -105,6 +108,7 @@ function closeInnermost(): unknown {
   }
   if (isTyped(document.activeElement)) {
     (document.activeElement as HTMLElement).blur();
+    returnFocus();
     return undefined;
   }
   if (isComposeOpen.peek()) return closeCompose();
@@ -139,12 +143,8 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ["k", "ArrowUp"], label: "Previous message", group: "Messages", run: () => step(-1) },
   { keys: ["J", "PageDown", " "], label: "Scroll down", group: "Messages", run: () => scrollBy(0.85) },
   { keys: ["K", "PageUp"], label: "Scroll up", group: "Messages", run: () => scrollBy(-0.85) },
-  {
-    keys: ["End", "G"],
-    label: "Newest message",
-    group: "Messages",
-    run: goToEnd,
-  },
+  { keys: ["Home"], label: "First message that is loaded", group: "Messages", run: () => step(-Infinity) },
+  { keys: ["End", "G"], label: "Newest message", group: "Messages", run: goToEnd },
   { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: withMessage(reply) },
   { keys: [">"], label: "Quote in reply", group: "Messages", run: withMessage(quote) },
   {
@@ -196,6 +196,8 @@ export const shortcuts: readonly Shortcut[] = [
     group: "Messages",
     run: withMessage((one) => canDelete(one) && dialog("delete", one)),
   },
+  { keys: ["u"], label: "Who the sender is", group: "Messages", run: withMessage((one) => openPerson(one.sender_id)) },
+  { keys: ["M"], label: "Mute or unmute the topic", group: "Messages", run: withMessage(toggleMuted) },
   { keys: ["i"], label: "Menu of the message", group: "Messages", run: withMessage(openMenu) },
   { keys: ["c"], label: "Write to a channel", group: "Writing", run: writeToChannel },
   { keys: ["x"], label: "Write a direct message", group: "Writing", run: writeDirect },
@@ -220,6 +222,12 @@ function goToEnd(): unknown {
 
 function dialog(kind: "react" | "move" | "history" | "receipts" | "delete", message: Message): void {
   messageDialog.value = { kind, message };
+}
+
+function toggleMuted({ stream_id: channelId, subject: topic }: Message): unknown {
+  if (channelId === undefined) return false;
+  if (!isTopicMuted(channelId, topic)) return setTopicPolicy(channelId, topic, 1);
+  return setTopicPolicy(channelId, topic, mutedChannels.peek().has(channelId) ? 2 : 0);
 }
 
 function openMenu(message: Message): void {

@@ -1,5 +1,6 @@
 /** Sends what was written, or keeps it as a draft. */
 import { client, explain, once } from "../api.ts";
+import { returnFocus } from "../focus.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { type Destination, send } from "../pending.ts";
@@ -97,5 +98,5 @@ export async function closeCompose(): Promise<void> {
   }
   clearCompose();
   isComposeOpen.value = false;
-  (document.activeElement as HTMLElement | null)?.blur();
+  returnFocus();
 }

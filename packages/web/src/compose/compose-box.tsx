@@ -98,7 +98,8 @@ function Tools(props: {
           onClose={() => setPicking(false)}
           onPick={(emoji) => {
             setText(`${composing.peek().text}:${emoji.emoji_name}: `);
-            focusCompose.value++;
+            // After the dialog has given the focus back.
+            requestAnimationFrame(() => focusCompose.value++);
           }}
         />
       ) : null}

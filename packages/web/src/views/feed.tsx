@@ -7,6 +7,7 @@ import { editing } from "../actions.ts";
 import { explain } from "../api.ts";
 import { sentCount } from "../compose/compose-state.ts";
 import { extendList, openList } from "../fetching.ts";
+import { returnFocus } from "../focus.ts";
 import { pending } from "../pending.ts";
 import { messagesOf } from "../state/message-lists.ts";
 import { directOf, isConversation, type NarrowPlace, narrowKey, type Term, topicOf } from "../state/narrow.ts";
@@ -36,6 +37,8 @@ function hover(event: PointerEvent): void {
 
 /** Pixels to an end at which the next page is fetched. */
 const reach = 3_000;
+/** The same before the person has done anything at the place: opening it fetches no more than can be seen. */
+const reachAtRest = 100;
 /** Seconds within which messages of one person follow without a head. */
 const groupSeconds = 600;
 
@@ -140,6 +143,38 @@ function PendingRows({ terms }: { readonly terms: readonly Term[] }) {
   );
 }
 
+/** Whether the person has used the pointer, the wheel or a key since the list was opened. */
+function useActivity(): { readonly current: boolean } {
+  const isActive = useRef(false);
+  useEffect(() => {
+    const names = ["wheel", "touchmove", "pointerdown", "keydown"];
+    const note = () => {
+      isActive.current = true;
+    };
+    for (const name of names) document.addEventListener(name, note, { capture: true, passive: true });
+    return () => {
+      for (const name of names) document.removeEventListener(name, note, { capture: true });
+    };
+  }, []);
+  return isActive;
+}
+
+/** If the selected message is gone, the next one is selected, and has the focus that the other one had. */
+function useCursor(shown: readonly Message[]): void {
+  const wasShown = useRef(false);
+  useLayoutEffect(() => {
+    const id = cursor.peek();
+    const isShown = shown.some((message) => message.id === id);
+    if (wasShown.current && !isShown && id !== null) {
+      cursor.value = (shown.find((message) => message.id > id) ?? shown.at(-1))?.id ?? null;
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) returnFocus();
+      });
+    }
+    wasShown.current = isShown;
+  }, [shown]);
+}
+
 /** The list of a place, and what scrolls and fetches it. */
 function useFeed({ terms, near }: NarrowPlace) {
   const key = narrowKey(terms);
@@ -153,6 +188,7 @@ function useFeed({ terms, near }: NarrowPlace) {
   const shown = messagesOf(messages.value, key);
   const pendingCount = pending.value.length;
   const isUnread = unreadIds.value;
+  const isActive = useActivity();
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
@@ -175,8 +211,9 @@ function useFeed({ terms, near }: NarrowPlace) {
     if (current === null || scroller.current === null) return;
     scroller.current.note();
     if (list === undefined || problem !== null) return;
-    if (!list.foundOldest && current.scrollTop < reach) extend("older");
-    if (!list.foundNewest && current.scrollHeight - current.scrollTop - current.clientHeight < reach) extend("newer");
+    const most = isActive.current ? reach : reachAtRest;
+    if (!list.foundOldest && current.scrollTop < most) extend("older");
+    if (!list.foundNewest && current.scrollHeight - current.scrollTop - current.clientHeight < most) extend("newer");
   };
 
   useLayoutEffect(() => {
@@ -217,6 +254,7 @@ function useFeed({ terms, near }: NarrowPlace) {
       observer.disconnect();
     };
   }, []);
+  useCursor(shown);
   const mark = firstNew.current.key === key ? firstNew.current.id : null;
   return { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark };
 }

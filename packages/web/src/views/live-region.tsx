@@ -1,26 +1,42 @@
 /** Says new messages of the visible list to programs that read the page aloud. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { matcherFor } from "../state/narrow.ts";
 import { messages, myId, place } from "../store.ts";
 
 const spokenMax = 300;
+/** Messages of a burst that are said; older ones of it are only shown. */
+const linesMax = 5;
 
 function plain(html: string): string {
   return new DOMParser().parseFromString(html, "text/html").body.textContent?.trim().slice(0, spokenMax) ?? "";
 }
 
+interface Line {
+  readonly id: number;
+  readonly text: string;
+}
+
 export function LiveRegion() {
-  const [text, setText] = useState("");
-  const last = messages.value.recent.at(-1);
+  const [lines, setLines] = useState<readonly Line[]>([]);
+  const newest = messages.value.recent.at(-1)?.id ?? 0;
+  /** A message is said once, also if those after it are deleted. */
+  const seen = useRef(newest);
   useEffect(() => {
     const now = place.peek();
-    if (last === undefined || last.sender_id === myId.peek() || now.kind !== "narrow") return;
-    if (matcherFor(now.terms, myId.peek())?.(last) === true)
-      setText(`${last.sender_full_name}: ${plain(last.content)}`);
-  }, [last?.id]);
+    const fresh = messages.peek().recent.filter(({ id }) => id > seen.current);
+    seen.current = Math.max(seen.current, newest);
+    if (now.kind !== "narrow") return;
+    const matches = matcherFor(now.terms, myId.peek());
+    const said = fresh
+      .filter((message) => message.sender_id !== myId.peek() && matches?.(message) === true)
+      .map(({ id, sender_full_name: name, content }) => ({ id, text: `${name}: ${plain(content)}` }));
+    if (said.length > 0) setLines((before) => [...before, ...said].slice(-linesMax));
+  }, [newest]);
   return (
     <div class="sr-only" role="log" aria-live="polite" aria-label="New messages">
-      {text}
+      {lines.map(({ id, text }) => (
+        <p key={id}>{text}</p>
+      ))}
     </div>
   );
 }

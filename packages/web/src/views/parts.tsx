@@ -3,6 +3,7 @@ import { Component, type ComponentChildren, type ComponentType, type VNode } fro
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../api.ts";
 import { fragmentOf } from "../content.ts";
+import { giveBackFocus } from "../focus.ts";
 import { onLeave } from "../navigation.ts";
 import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -142,11 +143,14 @@ export function Dialog({ title, onClose, children, class: className = "" }: Dial
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
+    const { current } = dialog;
+    current?.showModal();
     const forget = onLeave(onClose);
     return () => {
       forget();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // Nothing outside an open dialog can take the focus.
+      current?.close();
+      giveBackFocus(before);
     };
   }, []);
   return (
@@ -189,9 +193,11 @@ interface MenuProps {
 /** A menu below the button that opened it; arrow keys move, Escape closes. */
 export function Menu({ label, items, onClose }: MenuProps) {
   const box = useRef<HTMLDivElement>(null);
+  const opener = useRef<Element | null>(null);
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    box.current?.querySelector("button")?.focus();
+    opener.current = document.activeElement;
+    const { current } = box;
+    current?.querySelector("button")?.focus();
     keepInView(box.current);
     const outside = (event: Event) => {
       if (event.target instanceof Node && box.current?.contains(event.target) === false) onClose();
@@ -201,8 +207,8 @@ export function Menu({ label, items, onClose }: MenuProps) {
     return () => {
       document.removeEventListener("pointerdown", outside, true);
       forget();
-      if (before instanceof HTMLElement && before.isConnected && document.activeElement === document.body)
-        before.focus();
+      const now = document.activeElement;
+      if (now === document.body || current?.contains(now) === true) giveBackFocus(opener.current);
     };
   }, []);
   const move = (event: KeyboardEvent) => {
@@ -225,6 +231,8 @@ export function Menu({ label, items, onClose }: MenuProps) {
             key={item.label}
             class={item.isDangerous === true ? "danger" : ""}
             onClick={() => {
+              // What the item opens gives the focus back to what it finds.
+              giveBackFocus(opener.current);
               onClose();
               item.run();
             }}

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { client } from "../api.ts";
 import { disconnect } from "../connection.ts";
+import { returnFocus } from "../focus.ts";
 import { go } from "../navigation.ts";
 import { attempt, complain } from "../notices.ts";
 import { logOut } from "../session.ts";
@@ -66,7 +67,7 @@ function Search() {
       else run(shown);
     } else if (event.key === "Escape") {
       setText(null);
-      input.current?.blur();
+      returnFocus();
     } else return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,0 +1,294 @@
+/** Everything by keyboard: what each key does, and where the focus is afterwards. */
+import type { Page } from "playwright-core";
+import t from "tap";
+import { uploaded } from "../support/attachments.ts";
+import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
+import { picture } from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const { skip, openPage } = chromiumFor(t);
+
+const topicOf = (name: string) => `#narrow/channel/1-general/topic/${name}`;
+const lunch = topicOf("lunch");
+const lunchMessages = 40;
+
+async function furnish() {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const ben = await server.person("Ben Bright");
+  await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
+  const ids: number[] = [];
+  const say = async (who: typeof ann, text: string) => ids.push(await who.say("general", "lunch", text));
+  for (let at = 0; at < lunchMessages / 2; at++) await say(ben, `Soup ${at}\n\nwith bread`);
+  await say(ann, "I am in");
+  for (let at = lunchMessages / 2; at < lunchMessages; at++) await say(ben, `Soup ${at}\n\nwith bread`);
+  await ann.post("/mark_topic_as_read", { stream_id: 1, topic_name: "lunch" });
+  const mine = ids[lunchMessages / 2] ?? 0;
+  await ann.patch(`/messages/${mine}`, { content: "I am in, with Ben" });
+  return { server, ann, ben, ids, mine, theirs: ids[lunchMessages / 2 - 1] ?? 0 };
+}
+
+let furnishing: ReturnType<typeof furnish> | null = null;
+/** One server for all tests of the file. */
+function house() {
+  furnishing ??= furnish();
+  return furnishing;
+}
+
+const row = (id: number) => `.feed .message[data-id="${id}"]`;
+const isFocused = (selector: string) => `document.activeElement?.matches(${JSON.stringify(selector)})`;
+const isThere = (selector: string) => `document.querySelector(${JSON.stringify(selector)}) !== null`;
+const dialogOf = (title: string) => `dialog[open][aria-label=${JSON.stringify(title)}]`;
+
+async function focusRow(page: Page, id: number): Promise<void> {
+  await page.locator(row(id)).waitFor();
+  await page.evaluate(`document.querySelector(${JSON.stringify(row(id))}).focus()`);
+  await page.locator(`${row(id)}.cursor`).waitFor();
+}
+
+interface KeyProof {
+  /** As the help names it. */
+  readonly label: string;
+  /** Where the key is pressed: `lunch`, unless another place is named. */
+  readonly from?: string;
+  /** The selected message: another person's, unless one's own is needed. */
+  readonly isMine?: true;
+  /** What is true in the page afterwards, and was false before. */
+  readonly becomes: string;
+  /** Keys that bring the page back, besides going to the place again. */
+  readonly back?: readonly string[];
+}
+
+const isAt = (address: string) => `location.hash === ${JSON.stringify(address)}`;
+const isWriting = "document.activeElement.id === 'compose-text'";
+const leaveText = ["Control+a", "Delete", "Escape"];
+
+/** One row for each line of the help. `scrollTop` at the press is `window.before`. */
+function keyProofs({ ids, mine, theirs, ben }: Awaited<ReturnType<typeof furnish>>): readonly KeyProof[] {
+  const at = (id: number | undefined) => isFocused(`.message.cursor[data-id="${id}"]`);
+  const own = row(mine);
+  const other = row(theirs);
+  return [
+    // First, because the combined feed reads everything.
+    { label: "Next unread topic", becomes: isAt(topicOf("next")) },
+    { label: "Next unread direct conversation", becomes: `location.hash.startsWith("#narrow/dm/${ben.userId}")` },
+    { label: "Search", becomes: isFocused("[aria-label='Search messages']"), back: ["Escape"] },
+    { label: "Inbox", becomes: isAt("#inbox") },
+    { label: "Recent conversations", becomes: isAt("#recent") },
+    { label: "Combined feed", becomes: isAt("#feed") },
+    { label: "Starred messages", becomes: isAt("#narrow/is/starred") },
+    { label: "Mentions", becomes: isAt("#narrow/is/mentioned") },
+    { label: "Direct messages", becomes: isAt("#narrow/is/dm") },
+    { label: "Drafts", becomes: isAt("#drafts") },
+    { label: "Conversation of the message", from: "#feed", becomes: isAt(`${lunch}/near/${theirs}`) },
+    { label: "Channel of the message", becomes: isAt("#narrow/channel/1-general") },
+    { label: "Next message", becomes: at(mine) },
+    { label: "Previous message", becomes: at(ids[ids.indexOf(theirs) - 1]) },
+    { label: "Scroll down", becomes: "document.querySelector('.feed').scrollTop > window.before + 100" },
+    { label: "Scroll up", becomes: "document.querySelector('.feed').scrollTop < window.before - 100" },
+    { label: "First message that is loaded", becomes: at(ids[0]) },
+    { label: "Newest message", becomes: at(ids.at(-1)) },
+    { label: "Reply", becomes: isWriting, back: leaveText },
+    {
+      label: "Quote in reply",
+      becomes: "/quote\\nSoup/.test(document.getElementById('compose-text').value)",
+      back: leaveText,
+    },
+    { label: "Write to the sender", becomes: isThere(".destination .pill"), back: leaveText },
+    { label: "React with thumbs up", becomes: isThere(`${other} .reaction.mine`) },
+    { label: "React with an emoji", becomes: isThere(dialogOf("Choose an emoji")) },
+    { label: "Star", becomes: isThere(`${other} .star.on`) },
+    { label: "Edit", isMine: true, becomes: isFocused(`${own} textarea`), back: ["Escape"] },
+    { label: "Move", becomes: isThere(dialogOf("Move messages")) },
+    { label: "Edit history", isMine: true, becomes: isThere(dialogOf("Edit history")) },
+    { label: "Read receipts", becomes: isThere(dialogOf("Read by")) },
+    { label: "Mark as unread from here", becomes: isThere(`${other}.unread`) },
+    { label: "Copy the link", becomes: `window.copied?.endsWith(${JSON.stringify(`${lunch}/near/${theirs}`)})` },
+    { label: "Delete", becomes: isThere(dialogOf("Delete this message?")) },
+    { label: "Who the sender is", becomes: isThere(dialogOf("Ben Bright")) },
+    { label: "Mute or unmute the topic", becomes: isThere(".left-bar a.topic.muted[href$='/lunch']"), back: ["M"] },
+    { label: "Menu of the message", becomes: isThere(`${other} [role=menu]`), back: ["Escape"] },
+    {
+      label: "Write to a channel",
+      from: "#inbox",
+      becomes: isThere(".destination [aria-label='Channel']"),
+      back: leaveText,
+    },
+    {
+      label: "Write a direct message",
+      becomes: isFocused(".destination .person-picker input"),
+      back: ["Escape", "Escape"],
+    },
+    { label: "Find people", becomes: isFocused("#people-filter"), back: ["Escape"] },
+    { label: "Find in the left side", becomes: isFocused(".left-bar .row"), back: ["Escape"] },
+    { label: "These keys", becomes: isThere(dialogOf("Keyboard shortcuts")) },
+    { label: "Close, then the inbox", becomes: isAt("#inbox") },
+  ];
+}
+
+const helpLines = `[...document.querySelectorAll(".keys dl > div")].map((line) => ({
+  label: line.querySelector("dd").textContent,
+  keys: [...line.querySelectorAll("kbd")].map((key) => key.textContent),
+}))`;
+const pressed: Readonly<Record<string, string>> = {
+  "↓": "ArrowDown",
+  "↑": "ArrowUp",
+  "Ctrl+k": "Control+k",
+  "Ctrl+s": "Control+s",
+};
+
+t.test("[web.md, Keys] each key of the help does what the help says", { skip }, async (t) => {
+  const home = await house();
+  const { server, ann, ben, mine, theirs } = home;
+  await ben.say("general", "next", "Read me");
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Ten minutes?" });
+  const { page, complaints } = await openPage(t);
+  await page.addInitScript("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
+  await logIn(page, server.url, ann, lunch);
+  await focusRow(page, theirs);
+  await page.keyboard.press("?");
+  await page.locator(dialogOf("Keyboard shortcuts")).waitFor();
+  const lines = (await page.evaluate(helpLines)) as { label: string; keys: string[] }[];
+  const proofs = keyProofs(home);
+  t.strictSame(
+    lines.map(({ label }) => label).sort(),
+    proofs.map(({ label }) => label).sort(),
+    "each line of the help has a proof",
+  );
+  for (const { label, from = lunch, isMine, becomes, back = [] } of proofs) {
+    const keys = lines.find((line) => line.label === label)?.keys ?? [];
+    for (const key of keys) {
+      // A change of place closes what is open.
+      await page.evaluate(`location.hash = "#settings/preferences"`);
+      await page.locator(".panel-body .setting").first().waitFor();
+      await page.evaluate(`location.hash = ${JSON.stringify(from)}`);
+      if (from !== "#inbox") await focusRow(page, isMine === true ? mine : theirs);
+      await page.evaluate(`(() => {
+        const feed = document.querySelector(".feed");
+        if (feed !== null) feed.scrollTop = window.before = Math.round((feed.scrollHeight - feed.clientHeight) / 2);
+      })()`);
+      const name = `${key}: ${label}`;
+      t.notOk(await page.evaluate(`Boolean(${becomes})`), `${name} (not before)`);
+      await page.keyboard.press(pressed[key] ?? key);
+      await until(page, becomes).then(
+        () => t.pass(name),
+        (error) => t.fail(`${name}: ${error.message}`),
+      );
+      for (const one of back) await page.keyboard.press(one);
+    }
+  }
+  t.strictSame(complaints, []);
+});
+
+interface FocusProof {
+  readonly place?: string;
+  /** What has the focus before something is opened, and again afterwards. */
+  readonly opener: string;
+  /** The item of the menu that the opener opens, which opens the dialog. */
+  readonly item?: string;
+  /** Opens it; Enter, unless it is another key. */
+  readonly key?: string;
+  /** What is open then. */
+  readonly shows: string;
+}
+
+/** Everything that opens over the page. */
+function focusProofs({ mine, theirs }: Awaited<ReturnType<typeof furnish>>): readonly FocusProof[] {
+  const opener = row(theirs);
+  const more = `${opener} [aria-label="More actions (i)"]`;
+  const account = "[aria-label='Your account']";
+  return [
+    { opener, key: "?", shows: dialogOf("Keyboard shortcuts") },
+    { opener, key: ":", shows: dialogOf("Choose an emoji") },
+    { opener, key: "m", shows: dialogOf("Move messages") },
+    { opener, key: "V", shows: dialogOf("Read by") },
+    { opener, key: "Delete", shows: dialogOf("Delete this message?") },
+    { opener, key: "u", shows: dialogOf("Ben Bright") },
+    { opener, key: "i", shows: "[role=menu]" },
+    { opener: row(mine), key: "H", shows: dialogOf("Edit history") },
+    { opener: row(mine), key: "e", shows: ".edit-box textarea" },
+    { opener: `${row(mine)} .mark`, shows: dialogOf("Edit history") },
+    { opener: `${opener} [aria-label="Add a reaction (:)"]`, shows: dialogOf("Choose an emoji") },
+    { opener: more, shows: "[role=menu]" },
+    { opener: more, item: "Move m", shows: dialogOf("Move messages") },
+    { opener: more, item: "View read receipts", shows: dialogOf("Read by") },
+    { opener: account, shows: "[role=menu]" },
+    { opener: account, item: "Keyboard shortcuts", shows: dialogOf("Keyboard shortcuts") },
+    { opener: account, item: "Ann Ames", shows: dialogOf("Ann Ames") },
+    { opener: "[aria-label='Topic'].icon-button", shows: "[role=menu]" },
+    { opener: "[aria-label='Insert an emoji']", shows: dialogOf("Choose an emoji") },
+    { opener: ".message_inline_image a", shows: "dialog.viewer[open]" },
+    {
+      place: "#organization/people",
+      opener: ".table button.danger",
+      shows: "dialog[open]",
+    },
+  ];
+}
+
+t.test("[web.md, Accessibility] what is closed gives the focus back to what opened it", { skip }, async (t) => {
+  const home = await house();
+  const { server, ann, ben, theirs, ids } = home;
+  const image = await uploaded(ben, await picture("png", 90, 70), '"soup.png"');
+  await ben.say("general", "lunch", `[soup](${image.url})`);
+  const { page, complaints } = await openPage(t);
+  await logIn(page, server.url, ann, lunch);
+  await page.locator(row(theirs)).waitFor();
+  const isOpen = "document.querySelector('dialog[open], [role=menu]') !== null";
+  for (const { place = lunch, opener, item, key = "Enter", shows } of focusProofs(home)) {
+    for (const close of ["Escape", "Close"]) {
+      const name = `${opener} ${item ?? ""} ${key}, ${close}`;
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+      if (opener.startsWith(".feed")) await focusRow(page, Number(/\d+/.exec(opener)));
+      await page.locator(opener).first().focus();
+      await page.keyboard.press(key);
+      if (item !== undefined) {
+        await page.getByRole("menuitem", { name: item }).focus();
+        await page.keyboard.press("Enter");
+      }
+      await page.locator(shows).waitFor();
+      const button = page.locator("dialog[open] [aria-label=Close]");
+      if (close === "Close" && (await button.count()) === 0) {
+        await page.keyboard.press("Escape");
+        continue;
+      }
+      if (close === "Escape") await page.keyboard.press("Escape");
+      else {
+        await button.focus();
+        await page.keyboard.press("Enter");
+      }
+      await page.locator(shows).waitFor({ state: "detached" });
+      t.notOk(await page.evaluate(isOpen), name);
+      const is = await page.evaluate(isFocused(opener));
+      t.ok(is, `${name}: ${await page.evaluate("document.activeElement.outerHTML.slice(0, 90)")}`);
+    }
+  }
+
+  // What had the focus is gone: the next message has it.
+  await page.evaluate(`location.hash = ${JSON.stringify(lunch)}`);
+  await focusRow(page, theirs);
+  await page.keyboard.press("Delete");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter");
+  await page.locator(row(theirs)).waitFor({ state: "detached" });
+  await until(page, isFocused(row(ids[ids.indexOf(theirs) + 1] ?? 0)));
+  // What is chosen in a dialog goes where it is used.
+  await page.getByLabel("Insert an emoji").press("Enter");
+  await page.getByLabel("Name of an emoji").fill("tada");
+  await page.getByRole("button", { name: "tada", exact: true }).waitFor();
+  await page.getByLabel("Name of an emoji").press("Enter");
+  await until(page, isFocused("#compose-text"));
+  await page.getByLabel("Send later").press("Enter");
+  await page.locator(dialogOf("Send later")).waitFor();
+  await page.keyboard.press("Escape");
+  await until(page, isFocused("[aria-label='Send later']"));
+  await page.locator("#compose-text").focus();
+  for (const key of leaveText) await page.keyboard.press(key);
+  await until(page, isFocused(".message.cursor"));
+  for (const [key, goesTo] of Object.entries({ "/": "[role=combobox]", w: "#people-filter", q: ".left-bar .row" })) {
+    await page.keyboard.press(key);
+    await until(page, isFocused(goesTo));
+    await page.keyboard.press("Escape");
+    await until(page, isFocused(".message.cursor"));
+  }
+  t.strictSame(complaints, []);
+});
