@@ -66,7 +66,7 @@ export class CommandQueue {
       // A command that writes, sent in a volatile turn, waits for a turn with a transaction.
       if (isVolatileTurn && !isVolatile(queued.command)) return null;
       this.#taken++;
-      if (!backgroundCommands.has(queued.command.type)) return queued;
+      if (!isBackground(queued)) return queued;
       const allowsBackground = !isAsked || this.#turnsWithoutBackground >= limits.turns_without_background_max;
       if (isIdle || (allowsBackground && !this.#hadBackgroundCommand)) {
         this.#hadBackgroundCommand = true;
@@ -82,8 +82,9 @@ export class CommandQueue {
     const left = this.#commands.slice(this.#taken);
     for (const queued of this.#postponed) left.push(queued);
     this.#commands = first === null ? left : [first, ...left];
-    this.#turnsWithoutBackground =
-      this.#hadBackgroundCommand || this.#postponed.length === 0 ? 0 : this.#turnsWithoutBackground + 1;
+    // A turn whose budget ended before it reached a background command counts, too.
+    const isWaiting = this.#postponed.length > 0 || left.some(isBackground);
+    this.#turnsWithoutBackground = isWaiting && !this.#hadBackgroundCommand ? this.#turnsWithoutBackground + 1 : 0;
     this.#postponed = [];
     this.#taken = 0;
     this.#hadBackgroundCommand = false;
@@ -128,6 +129,10 @@ export class CommandQueue {
 /** Only requests and volatile commands pass: others are tried again before everything else if they fail (M6). */
 function isPassing({ command, settle }: QueuedCommand, continued: QueuedCommand): boolean {
   return (settle !== null || isVolatile(command)) && mayRunBetween(command, continued.command);
+}
+
+function isBackground({ command }: QueuedCommand): boolean {
+  return backgroundCommands.has(command.type);
 }
 
 export function isVolatile(command: Command): boolean {

@@ -132,17 +132,22 @@ interface RealmCountersRow {
 function auditCounters(environment: Environment, problems: string[]): void {
   const realmCounters = environment.get("meta", "ledger")?.value as RealmCountersRow | undefined;
   const highest = {
-    message: Math.max(0, ...rowsOf(environment, "messages").map(({ id }) => id)),
-    user: Math.max(0, ...rowsOf(environment, "users").map(({ id }) => id)),
-    channel: Math.max(0, ...rowsOf(environment, "channels").map(({ id }) => id)),
-    recipient: Math.max(0, ...rowsOf(environment, "conversations").map(({ id }) => id)),
-    sequence: Math.max(0, ...rowsOf(environment, "mailbox").map(({ sequence }) => sequence)),
+    message: highestOf(rowsOf(environment, "messages"), ({ id }) => id),
+    user: highestOf(rowsOf(environment, "users"), ({ id }) => id),
+    channel: highestOf(rowsOf(environment, "channels"), ({ id }) => id),
+    recipient: highestOf(rowsOf(environment, "conversations"), ({ id }) => id),
+    sequence: highestOf(rowsOf(environment, "mailbox"), ({ sequence }) => sequence),
   };
   for (const [name, id] of Object.entries(highest)) {
     if ((realmCounters?.counters[name] ?? 0) < id) problems.push(`counter ${name} is below ${id}`);
   }
-  const position = Math.max(0, ...rowsOf(environment, "events").map((event) => event.position));
+  const position = highestOf(rowsOf(environment, "events"), (event) => event.position);
   if ((realmCounters?.positionCeiling ?? 0) <= position) problems.push(`event ${position} is not below the ceiling`);
+}
+
+// A spread of a hundred thousand rows would overflow the stack.
+function highestOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
+  return rows.reduce((highest, row) => Math.max(highest, numberOf(row)), 0);
 }
 
 /** Stored responses of posts name existing messages; only valid if nothing was deleted. */
