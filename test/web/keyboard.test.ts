@@ -292,3 +292,70 @@ t.test("[web.md, Accessibility] what is closed gives the focus back to what open
   }
   t.strictSame(complaints, []);
 });
+
+/** Presses keys one task after another, as a fast hand on a busy machine does: no frame is drawn in between. */
+const hurry = (keys: readonly string[]) => `(async () => {
+  const { port1, port2 } = new MessageChannel();
+  for (const key of ${JSON.stringify(keys)}) {
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    await new Promise((done) => { port1.onmessage = done; port2.postMessage(null); });
+  }
+  const at = document.activeElement;
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return { selector: at.id || at.className || at.tagName, hasStayed: at === document.activeElement };
+})()`;
+
+t.test("[web.md, Keys] what is typed right after a key belongs to what the key opened", { skip }, async (t) => {
+  const { server, ann, ids } = await house();
+  const { page, complaints } = await openPage(t);
+  await logIn(page, server.url, ann, lunch);
+  for (const [keys, goesTo] of [
+    [["j", "r"], "#compose-text"],
+    [["k", "k", "c"], "#compose-text"],
+    [["x"], ".person-picker input"],
+    [["w"], "#people-filter"],
+    [["q"], ".left-bar .row"],
+    [["/"], "[role=combobox]"],
+  ] as const) {
+    await page.evaluate(`location.hash = "#settings/preferences"`);
+    await page.locator(".panel-body .setting").first().waitFor();
+    await page.evaluate(`location.hash = ${JSON.stringify(goesTo.startsWith(".person") ? "#narrow" : lunch)}`);
+    if (!goesTo.startsWith(".person")) await focusRow(page, ids[1] ?? 0);
+    const { selector, hasStayed } = (await page.evaluate(hurry(keys))) as { selector: string; hasStayed: boolean };
+    t.ok(await page.evaluate(isFocused(goesTo)), `${keys.join(", ")}: ${selector}`);
+    t.ok(hasStayed, `${keys.join(", ")}: and it stays there`);
+    await page.evaluate("document.activeElement.blur()");
+  }
+  t.strictSame(complaints, []);
+});
+
+t.test("[web.md, Accessibility] a key that changes the place puts the focus on its message", { skip }, async (t) => {
+  const { server, ann, ben } = await house();
+  const { page, complaints } = await openPage(t);
+  await logIn(page, server.url, ann, lunch);
+  await page.locator(".feed .message.cursor").waitFor();
+  const id = await ben.say("general", "supper", "What about soup?");
+  await page
+    .getByText("What about soup?")
+    .or(page.locator(".left-bar", { hasText: "supper" }))
+    .first()
+    .waitFor();
+  await page.keyboard.press("n");
+  await until(page, isFocused(`${row(id)}.cursor`));
+  t.strictSame(complaints, []);
+});
+
+const manyMessages = 450;
+
+t.test("[web.md, Keys] End selects the newest message, also one that is not loaded", { skip }, async (t) => {
+  const { server, ann, ben } = await house();
+  const ids: number[] = [];
+  for (let at = 0; at < manyMessages; at++) ids.push(await ben.say("general", "long", `Line ${at}`));
+  const { page, complaints } = await openPage(t);
+  await logIn(page, server.url, ann, `${topicOf("long")}/near/${ids[0]}`);
+  await page.locator(row(ids[0] ?? 0)).waitFor();
+  t.notOk(await page.evaluate(isThere(row(ids.at(-1) ?? 0))), "not loaded");
+  await page.keyboard.press("End");
+  await until(page, isFocused(`${row(ids.at(-1) ?? 0)}.cursor`));
+  t.strictSame(complaints, []);
+});

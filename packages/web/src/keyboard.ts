@@ -68,8 +68,8 @@ function step(by: number): unknown {
   const at = rows.findIndex((row) => Number(row.dataset["id"]) === cursor.peek());
   const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? rows.length - 1 : at + by))];
   cursor.value = Number(next?.dataset["id"]);
-  // The row takes the focus when it has become the one that may have it.
-  requestAnimationFrame(() => moveFocus(rows, rows.indexOf(next as HTMLElement)));
+  // At once: a frame later the focus may already belong to the text that the next key began.
+  moveFocus(rows, rows.indexOf(next as HTMLElement));
   return undefined;
 }
 
@@ -251,18 +251,23 @@ function writeDirect(): void {
   const userIds = now.kind === "narrow" ? directOf(now.terms) : null;
   openCompose({ to: { kind: "direct", userIds: userIds ?? [] } });
   if (userIds === null || userIds.length === 0) {
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(".destination .person-picker input")?.focus());
+    focusWhenShown(".destination .person-picker input");
   }
 }
 
 function findPeople(): void {
   isRightOpen.value = true;
-  requestAnimationFrame(() => document.getElementById("people-filter")?.focus());
+  focusWhenShown("#people-filter");
 }
 
 function focusLeft(): void {
   isLeftOpen.value = true;
-  requestAnimationFrame(() => document.querySelector<HTMLElement>(".left-bar .row")?.focus());
+  focusWhenShown(".left-bar .row");
+}
+
+/** What a change of state shows is there after this task, and before the next key. */
+function focusWhenShown(selector: string): void {
+  queueMicrotask(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
 const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) => [key, shortcut] as const)));

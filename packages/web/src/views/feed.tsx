@@ -159,6 +159,10 @@ function useActivity(): { readonly current: boolean } {
   return isActive;
 }
 
+function takeLostFocus(): void {
+  if (document.activeElement === document.body) returnFocus();
+}
+
 /** If the selected message is gone, the next one is selected, and has the focus that the other one had. */
 function useCursor(shown: readonly Message[]): void {
   const wasShown = useRef(false);
@@ -167,9 +171,7 @@ function useCursor(shown: readonly Message[]): void {
     const isShown = shown.some((message) => message.id === id);
     if (wasShown.current && !isShown && id !== null) {
       cursor.value = (shown.find((message) => message.id > id) ?? shown.at(-1))?.id ?? null;
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body) returnFocus();
-      });
+      requestAnimationFrame(takeLostFocus);
     }
     wasShown.current = isShown;
   }, [shown]);
@@ -231,6 +233,8 @@ function useFeed({ terms, near }: NarrowPlace) {
       if (near !== null) scroller.current.show(near, 0.3);
       else if (first !== null && first !== shown[0]?.id) scroller.current.show(first, 0.2);
       else if (first !== null) scroller.current.show(first, 0.05);
+      // A key that changes the place takes the focus away with the message that had it.
+      requestAnimationFrame(takeLostFocus);
     }
     // What one has just written is what one acts on.
     const last = shown.at(-1);
@@ -317,6 +321,7 @@ async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Pro
   if (scroller === null) return;
   scroller.isAtEnd = true;
   if (list?.foundNewest === false) await openList(terms, "newest").catch(() => undefined);
+  cursor.value = messagesOf(messages.peek(), narrowKey(terms)).at(-1)?.id ?? cursor.peek();
   scroller.restore();
   scroller.note();
 }
