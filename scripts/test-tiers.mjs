@@ -67,6 +67,7 @@ export const tiers = [
   // Start several nodes, one after the other.
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
   { file: "test/cluster/files.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/erasure.test.ts", quick: null, deep: {} },
   { file: "test/cluster/security.test.ts", quick: null, deep: {} },
   { file: "test/cluster/many-realms.test.ts", quick: null, deep: { REALMS: 200 } },
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },

@@ -4,6 +4,7 @@ import type { Member, ServedRealms } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { ForwardingApp } from "./forwarding/forwarding-app.ts";
+import type { OpenHubs } from "./open-hubs.ts";
 import type { OpenedRealms } from "./open-realms.ts";
 import type { SocketServer } from "./realtime/socket-server.ts";
 import { atMost } from "./runtime/at-most.ts";
@@ -51,9 +52,9 @@ export function forwardingApp(config: Config, { app, member, clock, url, faults 
 
 /** What the creation of an organization does in a cluster. */
 export function creationInCluster(member: Member | null) {
-  if (member === null) return { isMember: false };
+  if (member === null) return { member: null };
   return {
-    isMember: true,
+    member,
     reserve: (identity: RealmIdentity) => member.reserve(identity),
     onceOwned: (id: number) => member.onceOwned(id),
   };
@@ -61,6 +62,7 @@ export function creationInCluster(member: Member | null) {
 
 interface ServedContext {
   readonly realms: OpenedRealms;
+  readonly hubs: OpenHubs;
   readonly sockets: SocketServer;
   readonly clock: Clock;
   readonly createFirst: () => Promise<void>;
@@ -82,10 +84,11 @@ export function takePart(config: Config, { member, url, hasStopped, ...context }
 }
 
 /** Organizations that come to this node and go to others. */
-function servedRealms({ realms, sockets, clock, createFirst }: ServedContext): ServedRealms {
+function servedRealms({ realms, hubs, sockets, clock, createFirst }: ServedContext): ServedRealms {
   const { host } = realms;
   return {
     createFirst,
+    forget: (id) => hubs.forget(id),
     open: (id, journal) => realms.serve(id, journal),
     async close(id) {
       const realm = host.all.find(({ entry }) => entry.id === id)?.realm ?? null;

@@ -3,15 +3,16 @@ import { programVersion } from "../schemas/server.ts";
 import { AdminFailure } from "./admin/operation.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import { readClosed } from "./closed-store.ts";
+import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
 import { onceDurable } from "./journal/gate.ts";
 import { siteOf } from "./mail-config.ts";
 import type { MetricSources } from "./metric-families.ts";
 import type { RealmCreationTools } from "./realm-creation.ts";
-import { eraseRealm } from "./realm-erasure.ts";
+import { eraseInCluster, eraseRealm } from "./realm-erasure.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Realm } from "./runtime/realm.ts";
-import { RealmElsewhere, type RealmHost } from "./runtime/realm-host.ts";
+import { RealmElsewhere } from "./runtime/realm-host.ts";
 import { creationPorts } from "./secret-ports.ts";
 import { realmFolder } from "./store/realm-folders.ts";
 import type { RealmEntry } from "./store/root.ts";
@@ -22,8 +23,8 @@ interface ServedTools extends Pick<RealmCreationTools, "root" | "alarm" | "reser
   readonly onceOwned?: (id: number) => Promise<void>;
   readonly clock: Clock;
   readonly config: Config;
-  /** The server is a node of a cluster. */
-  readonly isMember: boolean;
+  /** Null: the server is no node of a cluster. */
+  readonly member: Member | null;
   readonly url: () => string;
 }
 
@@ -51,12 +52,14 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       return found;
     },
     withRealm(entry, work) {
-      const realm = host.openRealm(entry) ?? openHere(host, entry);
+      const realm = host.openRealm(entry) ?? openHere(parts, entry);
       return realm.use.during(durably(realm, work));
     },
     async eraseRealm(entry, progress) {
-      if (parts.isMember) throw new AdminFailure("refused", inCluster);
-      await eraseRealm(entry, { dataDir, root: parts.root, host, now: () => clock.now(), progress });
+      const tools = { dataDir, root: parts.root, host, now: () => clock.now(), progress };
+      if (parts.member === null) await eraseRealm(entry, tools);
+      else if (!parts.member.owns(entry.id)) throw servedElsewhere(parts.member, entry);
+      else await eraseInCluster(entry, parts.member, tools);
       parts.hubs.forget(entry.id);
       parts.alarm.warn(
         `organization ${entry.label} (number ${entry.id}) was erased by the operator, with all its files`,
@@ -80,21 +83,20 @@ export function servedPorts(parts: ServedParts): AdminPorts {
 }
 
 /** @throws AdminFailure if another node of the cluster serves it */
-function openHere(host: RealmHost, entry: RealmEntry): Realm {
+function openHere({ host, member }: ServedParts, entry: RealmEntry): Realm {
   try {
     return host.open(entry);
   } catch (error) {
-    if (!(error instanceof RealmElsewhere)) throw error;
-    const which = entry.label === "" ? "the first organization" : `organization ${entry.label}`;
-    throw new AdminFailure(
-      "refused",
-      `another node serves ${which} (number ${entry.id}): run the command there (cli cluster status shows where)`,
-    );
+    throw error instanceof RealmElsewhere ? servedElsewhere(member, entry) : error;
   }
 }
 
-const inCluster =
-  "the server is a node of a cluster, whose streams and other nodes would keep the organization: leave the cluster first (docs/cluster.md)";
+function servedElsewhere(member: Member | null, { id, label }: RealmEntry): AdminFailure {
+  const which = label === "" ? "the first organization" : `organization ${label}`;
+  const owner = member?.ownerOf(id) ?? null;
+  const where = owner === null || owner === member?.node ? "cli cluster status shows where" : `node ${owner}`;
+  return new AdminFailure("refused", `another node serves ${which} (number ${id}): run the command there (${where})`);
+}
 
 /** Nobody learns what was done, or why it was refused, before what both show is on disk (M1, M9). */
 async function durably<T>(realm: Realm, work: (realm: Realm) => Promise<T>): Promise<T> {

@@ -297,7 +297,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     administration.standby();
     const createFirst = () => createFirstRealm(config, { ...context, alarm }, zuliprc, port);
     const hasStopped = tools.hasStopped ?? (() => false);
-    await takePart(config, { member, realms, sockets, clock, createFirst, url: url(), hasStopped });
+    await takePart(config, { member, realms, hubs, sockets, clock, createFirst, url: url(), hasStopped });
   }
   administration.serving({ ...parts, ...about }, ports);
   const isHere = member === null || member.destinationOf("").kind === "here";

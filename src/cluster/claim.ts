@@ -6,9 +6,9 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../schemas/limits.ts";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
-import { type ChainHead, emptyChain, headAt } from "./chain.ts";
+import { type ChainHead, emptyChain, headAt, type StreamMessage } from "./chain.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
-import { type Envelope, encodeEnvelope, hashOf } from "./envelope.ts";
+import { decodeEnvelope, type Envelope, encodeEnvelope, hashOf } from "./envelope.ts";
 import type { RealmLog } from "./realm-log.ts";
 
 export interface Claimant {
@@ -24,11 +24,14 @@ interface ClaimNote {
   readonly nonce: string;
   /** How many records follow that hold the whole store: the realm joins the cluster. */
   readonly base?: number;
+  /** The organization was erased: no claim ever follows this one. */
+  readonly isErasure?: true;
 }
 
 export interface ClaimPlan {
   /** For a realm that joins: the last turn of its store, and the number of records that its rows need. */
   readonly joins?: { readonly turn: Position; readonly base: number };
+  readonly isErasure?: boolean;
 }
 
 /**
@@ -70,6 +73,34 @@ async function claimAgain(
   throw new ClusterUnusable(`Organization ${log.realmId} cannot be taken over: others append to it all the time.`);
 }
 
+/**
+ * The last claim of an organization that the directory lists as erased. It stays, so that whatever an earlier owner still
+ * sends does not follow the last message and is refused.
+ * @returns its number
+ */
+export async function claimErasure(log: RealmLog, claimant: Claimant): Promise<number> {
+  for (let attempt = 1; attempt <= limits.cluster_claim_attempts_max; attempt++) {
+    const last = await log.last();
+    if (last !== null && isErasure(last)) return last.sequence;
+    const head = last === null ? emptyChain : headAt(last);
+    const claim = await claimBehind(log, claimant, head, { isErasure: true });
+    if (claim !== null) return claim.sequence;
+    await wait(limits.cluster_retry_ms_min * attempt);
+  }
+  throw new ClusterUnusable(`Organization ${log.realmId} cannot be erased: others append to it all the time.`);
+}
+
+/** Whether the stream says that the organization was erased. */
+export async function isErased(log: RealmLog): Promise<boolean> {
+  const last = await log.last();
+  return last !== null && isErasure(last);
+}
+
+function isErasure({ bytes }: StreamMessage): boolean {
+  const envelope = decodeEnvelope(bytes);
+  return envelope.kind === "claim" && claimNoteIn(envelope).isErasure === true;
+}
+
 export async function headOf(log: RealmLog): Promise<ChainHead> {
   const last = await log.last();
   return last === null ? emptyChain : headAt(last);
@@ -80,14 +111,19 @@ export async function claimBehind(
   log: RealmLog,
   claimant: Claimant,
   head: ChainHead,
-  { joins }: ClaimPlan = {},
+  { joins, isErasure: erases = false }: ClaimPlan = {},
 ): Promise<ChainHead | null> {
   const { node, storeVersion } = claimant;
   requireKnownVersion(log.realmId, head, claimant);
   const epoch = head.epoch + 1;
   const before = Math.max(head.position, joins?.turn ?? 0);
   const nonce = randomBytes(12).toString("base64url");
-  const note: ClaimNote = { node, nonce, ...(joins === undefined ? {} : { base: joins.base }) };
+  const note: ClaimNote = {
+    node,
+    nonce,
+    ...(joins === undefined ? {} : { base: joins.base }),
+    ...(erases ? { isErasure: true } : {}),
+  };
   const bytes = encodeEnvelope(
     { kind: "claim", storeVersion, epoch, position: before + 1, part: 0, parts: 1, before: head.hash },
     Buffer.from(JSON.stringify(note)),

@@ -21,6 +21,14 @@ export interface OwnerFact {
   readonly hosts: readonly string[];
   /** The node is creating it: nobody else may take its number or its names. */
   readonly isReserved?: boolean;
+  /** Nobody serves it again, and its number is never used again. */
+  readonly erased?: Erasure;
+}
+
+export interface Erasure {
+  readonly at: number;
+  /** Nothing of it is left in the streams and in the object store. */
+  readonly isCleared: boolean;
 }
 
 interface Facts {
@@ -101,8 +109,32 @@ export class Directory {
     return this.all().filter(([, { value }]) => value.isReserved !== true);
   }
 
-  /** In the order of their numbers. */
+  /** With organizations that are being created, in the order of their numbers. */
   all(): readonly (readonly [realmId: number, fact: Fact<OwnerFact>])[] {
+    return this.#everything().filter(([, { value }]) => value.erased === undefined);
+  }
+
+  isErased(realmId: number): boolean {
+    return this.owner(realmId)?.value.erased !== undefined;
+  }
+
+  erased(): readonly (readonly [realmId: number, erasure: Erasure])[] {
+    return this.#everything().flatMap(([id, { value }]) =>
+      value.erased === undefined ? [] : [[id, value.erased] as const],
+    );
+  }
+
+  /**
+   * From now on the organization does not exist. Its names may be used again, its number may not.
+   * @param after the number of the fact that it follows; 0: there is none
+   * @returns false if there is another one by now
+   */
+  erase(realmId: number, node: string, erased: Erasure, after: number): Promise<boolean> {
+    const fact = { node, instance: "", epoch: 0, label: "", hosts: [], erased };
+    return this.put("owner", String(realmId), fact, after);
+  }
+
+  #everything(): readonly (readonly [realmId: number, fact: Fact<OwnerFact>])[] {
     const prefix = `${stream}.owner.`;
     return [...this.#facts]
       .filter(([subject]) => subject.startsWith(prefix))

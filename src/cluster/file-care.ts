@@ -1,7 +1,8 @@
 /**
  * Makes the object store agree with what organizations claim: sends files that only this node has, as those of an
- * organization that has just joined, and removes those that no row claims, and what is left of files that were never
- * written to their end. A file is written before it is claimed, so one that is younger than a day is left alone. It runs in a process of its own, on the node that serves the organizations.
+ * organization that has just joined, and removes those that no row claims, what is left of files that were never
+ * written to their end, and of erased organizations. A file is written before it is claimed, so one that is younger than
+ * a day is left alone. It runs in a process of its own, on the node that serves the organizations.
  */
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +13,9 @@ import { filesFolder } from "../store/files.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { fileOf, filesBucket, objectName } from "./cluster-files.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
+import { Directory } from "./directory.ts";
 import { ObjectBucket } from "./object-bucket.ts";
+import { Snapshots } from "./snapshots.ts";
 
 export interface FileCareOptions {
   readonly nats: NatsOptions;
@@ -41,6 +44,11 @@ export async function careForFiles(options: FileCareOptions): Promise<FileCareRe
       const names = stored.get(file.realmId) ?? new Set();
       stored.set(file.realmId, names.add(file.name));
     }
+    const directory = await Directory.find(nats);
+    const erased = new Set((directory?.erased() ?? []).map(([id]) => id));
+    // A node that was killed while it sent something may have left it.
+    for (const id of erased) for (const name of stored.get(id) ?? []) await bucket.remove(objectName(id, name));
+    await new Snapshots(nats).removeAll((id) => erased.has(id), [...erased]);
     const results: FileCareResult[] = [];
     for (const realmId of options.realmIds) {
       results.push(await careFor(realmId, bucket, stored.get(realmId) ?? new Set(), options));

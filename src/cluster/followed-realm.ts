@@ -34,6 +34,7 @@ export class FollowedRealm {
   #chain: Chain | null = null;
   #store: LaggingStore | null = null;
   #last: Promise<unknown> = Promise.resolve();
+  #isEnded = false;
 
   constructor(options: FollowedRealmOptions) {
     this.#options = options;
@@ -55,7 +56,7 @@ export class FollowedRealm {
    */
   catchUp(upTo = Number.POSITIVE_INFINITY): Promise<boolean> {
     return this.#alone(async () => {
-      if (this.#store === null && !(await this.#open())) return false;
+      if (this.#isEnded || (this.#store === null && !(await this.#open()))) return false;
       await this.#drain(upTo);
       return true;
     });
@@ -67,6 +68,12 @@ export class FollowedRealm {
       this.#store = null;
       this.#chain = null;
     });
+  }
+
+  /** It was erased. Resolves when nothing here uses its files any more. */
+  end(): Promise<void> {
+    this.#isEnded = true;
+    return this.close();
   }
 
   /** One after the other. */

@@ -1,10 +1,12 @@
 /** The organizations of a cluster on a node that does not own them: finds them in the streams and follows each. */
 import { limits } from "../../schemas/limits.ts";
+import { JournalDamaged } from "../journal/journal.ts";
 import { environmentOf } from "../store/environment.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { readIdentity } from "../store/realm-identity.ts";
 import type { RootStore } from "../store/root.ts";
+import { isErased } from "./claim.ts";
 import type { Nats } from "./connection.ts";
 import { FollowedRealm } from "./followed-realm.ts";
 import { RealmLog } from "./realm-log.ts";
@@ -30,6 +32,8 @@ export class Follower {
   readonly #news: StreamNews;
   /** Organizations that may have more than their stores. */
   readonly #behind = new Set<number>();
+  /** Organizations that were erased. */
+  readonly #ended = new Set<number>();
   #allAt = Number.NEGATIVE_INFINITY;
   #followed = 0;
 
@@ -56,6 +60,7 @@ export class Follower {
   /** Looks for organizations that were created, and for messages that were added since. */
   async find(): Promise<void> {
     for (const id of await this.#news.changed()) {
+      if (this.#ended.has(id)) continue;
       this.realm(id);
       this.#behind.add(id);
     }
@@ -91,9 +96,20 @@ export class Follower {
       await this.list(id);
       return true;
     } catch (error) {
+      // What an erased organization lacks is no damage.
+      if (error instanceof JournalDamaged && (await isErased(realm.log))) return false;
       this.#behind.add(id);
       throw error;
     }
+  }
+
+  /** It was erased. Resolves when nothing here uses its files any more. */
+  async end(id: number): Promise<void> {
+    this.#ended.add(id);
+    const realm = this.#realms.get(id);
+    this.#realms.delete(id);
+    this.#behind.delete(id);
+    await realm?.end();
   }
 
   /** How many organizations were followed the last time. */
@@ -104,7 +120,7 @@ export class Follower {
   /** Enters an organization whose store was built here into the root. */
   async list(id: number): Promise<void> {
     const { dataDir, root } = this.#options;
-    if (root.realms().some((entry) => entry.id === id)) return;
+    if (root.isErased(id) || root.realms().some((entry) => entry.id === id)) return;
     const tables = new LmdbTables(realmFolder(dataDir, id));
     const identity = readIdentity(environmentOf(tables));
     await tables.close();

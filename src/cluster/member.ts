@@ -12,17 +12,19 @@ import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 import { connectNats, type Nats, type NatsOptions } from "./connection.ts";
 import { type Destination, Destinations } from "./destinations.ts";
 import { Directory } from "./directory.ts";
+import { Erasures } from "./erasures.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 import { Lease, type LeaseClock, openLeases } from "./leases.ts";
+import { News } from "./news.ts";
 import { answerReports, type NodeReport } from "./node-report.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { RealmClaims } from "./realm-claims.ts";
 import { RealmLog } from "./realm-log.ts";
-import { RealmPlacement, type ServedRealms } from "./realm-placement.ts";
+import { type ErasureSteps, RealmPlacement, type ServedRealms } from "./realm-placement.ts";
 import { checkServers } from "./server-check.ts";
 import { openStreams, type Streams } from "./streams.ts";
 
-export type { Destination, ServedRealms };
+export type { Destination, ErasureSteps, ServedRealms };
 
 export interface MemberOptions extends Omit<FollowerOptions, "nats" | "streams"> {
   readonly nats: NatsOptions;
@@ -46,6 +48,7 @@ interface Parts {
   readonly follower: Follower;
   readonly directory: Directory;
   readonly watch: NodeWatch;
+  readonly erasures: Erasures;
 }
 
 /** What a node knows of its cluster. */
@@ -59,6 +62,11 @@ export interface ClusterFigures {
   readonly epoch: number;
   /** Since its stores had everything that the streams had. */
   readonly followAgeS: number;
+}
+
+/** An organization is erased. What is left of it is removed later. */
+export class ErasureUnfinished extends Error {
+  override readonly name = "ErasureUnfinished";
 }
 
 export class Member {
@@ -100,7 +108,13 @@ export class Member {
       const directory = await Directory.open(nats, onNews);
       const watch = await NodeWatch.open(nats, options.clock, onNews);
       const follower = new Follower({ ...options, nats, streams });
-      return new Member(options, { nats, streams, follower, directory, watch }, news);
+      const claimant = { node: options.node, storeVersion };
+      const erasures = new Erasures({ ...options, nats, streams, directory, follower, claimant });
+      if (streams.cluster !== options.knownCluster) await erasures.bringAlong();
+      // What was erased while this node was away must not be opened.
+      erasures.look(() => false);
+      await erasures.settled();
+      return new Member(options, { nats, streams, follower, directory, watch, erasures }, news);
     } catch (error) {
       await nats.close();
       throw error;
@@ -172,7 +186,7 @@ export class Member {
    */
   async start(served: ServedRealms, address: string, hasStopped: () => boolean): Promise<void> {
     const { node, clock, dataDir, checkStore, root, warn, fatal } = this.#options;
-    const { nats, directory, watch, follower } = this.#parts;
+    const { nats, directory, watch, follower, erasures } = this.#parts;
     const instance = this.#instance;
     const lost = (message: string) => fatal(new OwnershipLost(message));
     const claims = new RealmClaims({
@@ -210,6 +224,7 @@ export class Member {
       onChange: () => this.#news.arrived(),
     });
     this.#placement = placement;
+    erasures.forget = (id) => served.forget(id);
     this.#endReports = answerReports(nats, () => this.#report(address));
     await this.#follow();
     this.#isReady = true;
@@ -237,6 +252,25 @@ export class Member {
     );
   }
 
+  /**
+   * Erases an organization that this node serves, on this node and in the cluster. The other nodes follow.
+   * @param progress told how far the removal of files is
+   * @throws ClusterUnusable when another node serves it, and what the steps throw; then it exists as before.
+   *   ErasureUnfinished when it is erased and something of it is left
+   */
+  async erase(realmId: number, steps: ErasureSteps, progress: (done: number, total: number) => void): Promise<void> {
+    if (this.#placement === null) throw new ClusterUnusable("This node does not serve yet: try again.");
+    await this.#placement.erase(realmId, steps);
+    await this.#parts.erasures.remove(realmId, steps.at, progress).catch((error: Error) => {
+      throw new ErasureUnfinished(error.message);
+    });
+  }
+
+  /** The node that serves an organization, or will in a moment; null: none. */
+  ownerOf(realmId: number): string | null {
+    return this.#parts.directory.owner(realmId)?.value.node ?? null;
+  }
+
   /** Resolves when an organization that was created here is served. */
   async onceOwned(realmId: number): Promise<void> {
     this.#news.arrived();
@@ -260,11 +294,12 @@ export class Member {
   }
 
   async #placeLoop(placement: RealmPlacement): Promise<void> {
-    const { directory, watch } = this.#parts;
+    const { directory, watch, erasures } = this.#parts;
     while (!this.#isOver) {
       await this.#patiently(async () => {
         this.#requireOwnName();
         await directory.refresh();
+        erasures.look((id) => placement.isInCharge(id));
         await placement.place();
       });
       // Nodes hear of a change before the stream has it.
@@ -308,52 +343,16 @@ export class Member {
   async leave(): Promise<boolean> {
     this.#isOver = true;
     this.#news.arrived();
-    const { nats, follower, directory, watch } = this.#parts;
+    const { nats, follower, directory, watch, erasures } = this.#parts;
     this.#endReports();
     await this.#loops;
+    await erasures.settled();
     await this.#lease?.end();
     directory.close();
     watch.close();
     await follower.close();
     await nats.close();
     return this.#isWhole;
-  }
-}
-
-/** Wakes those who wait for a change. */
-class News {
-  readonly #clock: LeaseClock;
-  #waiting: (() => void)[] = [];
-  #arrivedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: LeaseClock) {
-    this.#clock = clock;
-  }
-
-  /** How long ago the last change was. */
-  get ageMs(): number {
-    return this.#clock.monotonic() - this.#arrivedAt;
-  }
-
-  arrived(): void {
-    this.#arrivedAt = this.#clock.monotonic();
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  /** Resolves at the next change, or after some time. */
-  once(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(milliseconds, resolve);
-      this.#waiting.push(() => {
-        cancel();
-        resolve();
-      });
-    });
-  }
-
-  /** Resolves after some time, whatever changes. */
-  paused(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => void this.#clock.after(milliseconds, resolve));
   }
 }
 

@@ -22,6 +22,19 @@ export interface ServedRealms {
   close(realmId: number): Promise<void>;
   /** Creates the first organization in the data folder. */
   createFirst(): Promise<void>;
+  /** It was erased: nothing of it stays in memory. */
+  forget(realmId: number): void;
+}
+
+/** How an organization is closed for its erasure. */
+export interface ErasureSteps {
+  readonly at: number;
+  /** @throws Error if somebody uses it */
+  withdraw(): Promise<void>;
+  /** It is closed, and its store has everything. @throws Error if it must not be erased */
+  check(): Promise<void>;
+  /** It is not erased. */
+  giveBack(): void;
 }
 
 export interface RealmPlacementOptions {
@@ -131,6 +144,38 @@ export class RealmPlacement {
     }
   }
 
+  /**
+   * Makes an organization of this node one that does not exist.
+   * @throws ClusterUnusable when another node serves it, and what the steps throw; then it exists as before
+   */
+  async erase(realmId: number, { at, withdraw, check, giveBack }: ErasureSteps): Promise<void> {
+    const { directory, node, served, onChange } = this.#options;
+    const [fact, journal] = [directory.owner(realmId), this.#owned.get(realmId)];
+    if (fact === null || journal === undefined) throw goneElsewhere(realmId);
+    this.#changing.add(realmId);
+    this.#owned.delete(realmId);
+    onChange();
+    try {
+      await withdraw().catch((error: Error) => {
+        this.#owned.set(realmId, journal);
+        throw error;
+      });
+      try {
+        await served.close(realmId);
+        await check();
+        const isErased = await directory.erase(realmId, node, { at, isCleared: false }, fact.sequence);
+        if (!isErased) throw goneElsewhere(realmId);
+      } catch (error) {
+        // It is still this node's, which takes it again.
+        giveBack();
+        throw error;
+      }
+    } finally {
+      this.#changing.delete(realmId);
+      onChange();
+    }
+  }
+
   /** The node stops: others get what it has. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
@@ -171,7 +216,7 @@ export class RealmPlacement {
       ...[...follower.realms].map(({ log }) => log.realmId),
       ...listed().map(({ id }) => id),
     ]);
-    return [...ids].toSorted((a, b) => a - b);
+    return [...ids].filter((id) => !directory.isErased(id)).toSorted((a, b) => a - b);
   }
 
   #candidates(): Target[] {
@@ -262,6 +307,11 @@ export class RealmPlacement {
     return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? epoch : null;
   }
 
+  /** Whether this node does what one of them has to do for an organization that nobody serves. */
+  isInCharge(id: number): boolean {
+    return preferredNode(id, this.#candidates(), null)?.node === this.#options.node;
+  }
+
   /** Where an organization of this node belongs, if that is elsewhere and it can go there now. */
   #targetOf(id: number): Target | null {
     const { directory, node, clock } = this.#options;
@@ -272,4 +322,8 @@ export class RealmPlacement {
     const isSettled = clock.monotonic() - preferred.since >= limits.cluster_settle_ms;
     return isWanted || isSettled ? preferred : null;
   }
+}
+
+function goneElsewhere(realmId: number): ClusterUnusable {
+  return new ClusterUnusable(`Another node has taken over organization ${realmId}: run the command there.`);
 }

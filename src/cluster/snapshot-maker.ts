@@ -13,12 +13,13 @@ import { openEnvironment } from "../store/environment.ts";
 import { storeVersion } from "../store/migrations.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { turnNumberIn } from "../store/turn-number.ts";
+import { isErased } from "./claim.ts";
 import { decodeEnvelope, recordsIn } from "./envelope.ts";
 import { lastBefore } from "./followed-realm.ts";
 import type { ObjectBucket } from "./object-bucket.ts";
 import type { RealmLog } from "./realm-log.ts";
 import { downloadStore } from "./snapshot-download.ts";
-import type { Snapshot, SnapshotList, Snapshots } from "./snapshots.ts";
+import { type Snapshot, type SnapshotList, type Snapshots, snapshotObject } from "./snapshots.ts";
 
 export interface SnapshotMakerOptions {
   readonly dataDir: string;
@@ -57,7 +58,7 @@ export class SnapshotMaker {
     const turn = await this.#copy(realmId, draft);
     if (turn <= (list.snapshots[0]?.turn ?? -1)) return null;
     const sequence = await sequenceOf(log, turn);
-    const object = `realm-${realmId}-turn-${turn}-${node}-${now()}`;
+    const object = snapshotObject(realmId, turn, `${node}-${now()}`);
     const { bytes, sha256 } = await objects.put(object, () => createReadStream(dataFile(draft), chunks));
     try {
       await this.#verify(objects, object, { draft, turn, sha256 });
@@ -112,6 +113,10 @@ export class SnapshotMaker {
     const dropped = await snapshots.add(log.realmId, list, made);
     if (dropped === null) {
       throw new SnapshotRefused(`Another node has made a snapshot of organization ${log.realmId} meanwhile.`);
+    }
+    if (await isErased(log)) {
+      await snapshots.removeAll((id) => id === log.realmId, [log.realmId]);
+      throw new SnapshotRefused(`Organization ${log.realmId} was erased meanwhile.`);
     }
     const older = list.snapshots[limits.cluster_snapshots_kept - 2];
     if (older !== undefined) await log.purge(older.sequence);

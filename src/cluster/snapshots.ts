@@ -93,6 +93,22 @@ export class Snapshots {
     return isListed ? all.slice(limits.cluster_snapshots_kept) : null;
   }
 
+  /**
+   * Removes all snapshots of organizations that were erased.
+   * @param realmIds of these the lists, too
+   */
+  async removeAll(isErased: (realmId: number) => boolean, realmIds: readonly number[]): Promise<void> {
+    const objects = await this.objects;
+    for (const object of await objects.names()) {
+      const realmId = realmOf(object);
+      if (realmId !== null && isErased(realmId)) await objects.remove(object);
+    }
+    await this.#openList();
+    for (const realmId of realmIds) {
+      await requested(this.#nats, () => this.#nats.manager.streams.purge(stream, { filter: subjectOf(realmId) }));
+    }
+  }
+
   async #openList(): Promise<void> {
     const { manager } = this.#nats;
     const options = {
@@ -111,4 +127,14 @@ const wrongLastSequence = 10071;
 
 function subjectOf(realmId: number): string {
   return `${stream}.${realmId}`;
+}
+
+/** The name of a snapshot in the bucket. @param by tells snapshots of the same turn apart */
+export function snapshotObject(realmId: number, turn: number, by: string): string {
+  return `realm-${realmId}-turn-${turn}-${by}`;
+}
+
+function realmOf(object: string): number | null {
+  const found = /^realm-([1-9]\d*)-turn-/.exec(object)?.[1];
+  return found === undefined ? null : Number(found);
 }

@@ -52,6 +52,7 @@ export async function clusterStatus(options: NatsOptions, monitors: readonly str
     const reports = await askReports(nats, answerMs);
     const organizations: OrganizationStatus[] = [];
     for (const id of (await realmIdsIn(nats, streams)).toSorted((a, b) => a - b)) {
+      if (directory.isErased(id)) continue;
       const { epoch, position, sequence } = await headOf(new RealmLog(nats, streams, id));
       const owner = ownerOf(id, directory, reports);
       const place = { epoch, turn: position, stream: streams.nameOf(id), message: sequence };

@@ -32,7 +32,8 @@ async function asked<T>(options: NatsOptions, work: (asked: Asked) => Promise<T>
  */
 export function moveRealm(options: NatsOptions, realmId: number, node: string): Promise<void> {
   return asked(options, async ({ nats, directory }) => {
-    if (directory.owner(realmId) === null) throw new ClusterUnusable(`The cluster has no organization ${realmId}.`);
+    if (directory.owner(realmId) === null || directory.isErased(realmId))
+      throw new ClusterUnusable(`The cluster has no organization ${realmId}.`);
     const nodes = (await askReports(nats, answerMs)).map((report) => report.node);
     if (!nodes.includes(node)) {
       throw new ClusterUnusable(`Node ${node} does not answer. These do: ${nodes.join(", ") || "none"}.`);

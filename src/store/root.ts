@@ -204,15 +204,16 @@ export class RootStore {
     return (this.#database.get(["revision"]) as number | undefined) ?? 0;
   }
 
-  /** What an erased realm left behind in memory has no effect. */
-  /** A realm whose store came from elsewhere. */
+  /** A realm whose store came from elsewhere, unless it was erased. */
   addRealm(entry: RealmEntry): void {
     this.#write(() => {
+      if (this.isErased(entry.id)) return;
       this.#database.put(["realm", entry.id], entry);
       this.#database.put(["revision"], this.#revision() + 1);
     });
   }
 
+  /** What an erased realm left behind in memory has no effect. */
   putRealm(entry: RealmEntry): void {
     this.#write(() => {
       if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);
