@@ -1,6 +1,7 @@
 /** The CLI command that prints events as they arrive. */
 import { join } from "node:path";
-import { InvalidArgumentError, type Command as Program } from "commander";
+import { Argument, InvalidArgumentError, type Command as Program } from "commander";
+import { eventTypes } from "../schemas/events.ts";
 import { AdminFailure } from "./admin/operation.ts";
 import { addCommand } from "./cli-commands.ts";
 import { alarm, dataDir, say } from "./cli-session.ts";
@@ -10,9 +11,10 @@ import { type Account, readZuliprc } from "./zuliprc.ts";
 export function addListenCommand(program: Program): void {
   addCommand(program, "listen")
     .description("print every event as it arrives over the WebSocket, one line of JSON each; SIGINT ends it")
-    .argument("[types...]", "event types; default: all")
+    // The server accepts types that it does not know, of which no event comes.
+    .addArgument(new Argument("[types...]", "event types; default: all").choices([...eventTypes].sort()))
     .option("--zuliprc <file>", "credentials (default: DATA_DIR/zuliprc)")
-    .option("--count <n>", "stop after this many events", readCount, Number.POSITIVE_INFINITY)
+    .option("--count <n>", "stop after this many events", readCount)
     .action(listenForEvents);
 }
 
@@ -21,13 +23,13 @@ function readCount(text: string): number {
   return Number(text);
 }
 
-async function listenForEvents(types: string[], options: { zuliprc?: string; count: number }): Promise<void> {
+async function listenForEvents(types: string[], options: { zuliprc?: string; count?: number }): Promise<void> {
   const file = options.zuliprc ?? join(dataDir(), "zuliprc");
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
   await listen(accountIn(file), {
     types,
-    count: options.count,
+    count: options.count ?? Number.POSITIVE_INFINITY,
     onEvent: (event) => say(JSON.stringify(event)),
     onNotice: alarm.warn,
     signal: ending.signal,

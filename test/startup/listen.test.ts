@@ -67,14 +67,16 @@ t.test("[operations, The command line] listen says in one line why it cannot", a
     t.match(stderr, /^colloquy: [^\n]+\n$/);
     t.match(stderr, why);
   };
-  const [key, address, file, count] = await Promise.all([
+  const [key, address, file, count, type] = await Promise.all([
     run("--zuliprc", wrong),
     run("--zuliprc", nobody),
     run("--zuliprc", "/no/such/file"),
     run("--count", "0"),
+    run("message", "mesage"),
   ]);
   isRefused(key, 1, /Invalid API key|INVALID_API_KEY/);
   isRefused(address, 75, /no server answers at http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
   isRefused(file, 66, /\/no\/such\/file cannot be read: ENOENT/);
   isRefused(count, 64, /--count/);
+  isRefused(type, 64, /'mesage' is invalid .* Allowed choices are .*\bmessage\b/);
 });
