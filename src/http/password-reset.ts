@@ -11,6 +11,7 @@ import type { HttpReply } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { hashApiKey } from "./authentication.ts";
 import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { verifyLogin } from "./password-login.ts";
 import { askedPage, askPage, setPage } from "./password-reset-pages.ts";
 import type { Passwords } from "./passwords.ts";
 import type { RateLimits } from "./rate-limits.ts";
@@ -67,9 +68,9 @@ function setForm(request: PageRequest, key: string, problem: string | null): Htt
   return setPage({ realmName: request.realm.view.realm.name, email: user.email, problem });
 }
 
-async function submit(request: PageRequest, key: string, { passwords }: PasswordResetTools): Promise<HttpReply> {
-  // A guessed link costs a lookup, and neither a hash nor a turn.
-  if (accountOf(request, key) === undefined) return gone();
+async function submit(request: PageRequest, key: string, tools: PasswordResetTools): Promise<HttpReply> {
+  const { passwords } = tools;
+  if (accountOf(request, key) === undefined) return sentAgain(request, tools);
   const password = textOf(request, "password");
   if (password === undefined) return unreadable();
   const problem = problemOf(password);
@@ -79,12 +80,28 @@ async function submit(request: PageRequest, key: string, { passwords }: Password
   const params = { keyHash: hashApiKey(key), passwordHash };
   const { realm } = request;
   const set = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset", params, null));
-  if (set.kind === "refused") return set.code === "NOT_FOUND" ? gone() : unavailable();
+  if (set.kind === "refused") return set.code === "NOT_FOUND" ? sentAgain(request, tools) : unavailable();
+  return done(realm);
+}
+
+function done(realm: Realm): HttpReply {
   return messagePage(200, {
     title: "Your password is set",
     text: `Log in to ${realm.view.realm.name} with it. All devices were logged out. API keys that were written to a file for programs stay valid: if somebody else may know one, replace it in your settings.`,
     link: { to: "/", text: "Log in" },
   });
+}
+
+/**
+ * Whoever presses the button twice sees only the second answer, whose link is used. The right password gets the answer
+ * of the first one; another one is a failed login, so guessing a link costs what guessing a password does.
+ */
+async function sentAgain(request: PageRequest, tools: PasswordResetTools): Promise<HttpReply> {
+  const [username, password] = [textOf(request, "username"), textOf(request, "password")];
+  if (username === undefined || password === undefined) return unreadable();
+  if (username === "" || password === "") return gone();
+  const login = await verifyLogin(request.realm, { username, password }, request.address(), tools);
+  return "user" in login ? done(request.realm) : gone();
 }
 
 function problemOf(password: string): string | null {
