@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { uploaded } from "../support/attachments.ts";
-import { chromiumFor, logIn } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { picture } from "../support/pictures.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -69,7 +69,7 @@ t.test(
     await form.getByLabel("Name").fill("parrot");
     await form.getByRole("button", { name: "Add" }).click();
     await page.getByText(":parrot:").waitFor();
-    await page.waitForFunction(`document.querySelector(".custom-emoji")?.naturalWidth > 0`);
+    await until(page, `document.querySelector(".custom-emoji")?.naturalWidth > 0`);
     const text = { name: "x.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
     await form.getByLabel("Picture").setInputFiles(text);
     await form.getByRole("button", { name: "Add" }).click();
@@ -146,7 +146,7 @@ t.test(
     };
     t.equal(await statusWith(keyIn(zuliprc)), 200);
     await page.getByRole("button", { name: "New key for Echo" }).click();
-    await page.waitForFunction(`document.querySelector(".key-box textarea").value !== ${JSON.stringify(zuliprc)}`);
+    await until(page, `document.querySelector(".key-box textarea").value !== ${JSON.stringify(zuliprc)}`);
     t.strictSame([await statusWith(keyIn(zuliprc)), await statusWith(keyIn(await box.inputValue()))], [401, 200]);
     await page.getByLabel("Name of Echo").fill("Parrot");
     await page.keyboard.press("Enter");
@@ -231,7 +231,7 @@ t.test(
     await page.getByLabel("Home page").fill("no address");
     // Everything that is saved comes back as an event, while the text above is still being typed.
     await admin.patch("/settings", { full_name: "Ann Anders" });
-    await page.waitForFunction(`document.querySelector("#setting-full_name").value === "Ann Anders"`);
+    await until(page, `document.querySelector("#setting-full_name").value === "Ann Anders"`);
     t.equal(await page.getByLabel("Home page").inputValue(), "no address");
     await page.getByLabel("Home page").blur();
     await page.getByRole("alert").filter({ hasText: "It was not saved: " }).waitFor();
@@ -265,6 +265,64 @@ t.test(
   },
 );
 
+t.test("[web.md] folders are made, ordered, renamed and archived, and the left side follows", { skip }, async (t) => {
+  const { admin, page } = await openAt(t, "#organization/folders");
+  await admin.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }, { name: "garden" }] });
+  const form = formOf(page, "Add a folder");
+  const add = async (name: string) => {
+    await form.getByLabel("Name").fill(name);
+    await page.keyboard.press("Enter");
+  };
+  for (const name of ["Food", "Outside"]) {
+    await add(name);
+    await page.getByRole("button", { name: `Archive ${name}` }).waitFor();
+  }
+  await add("Food");
+  await form.getByRole("alert").filter({ hasText: "The folder was not added: " }).waitFor();
+  t.equal(await form.getByLabel("Name").inputValue(), "Food", "what was refused stays");
+
+  const ids = new Map<string, number>();
+  for (const { name, stream_id: id } of (await admin.get("/users/me/subscriptions")).body.subscriptions)
+    ids.set(name, id);
+  const left = page.getByRole("navigation", { name: "Conversations" });
+  const moveTo = async (channel: string, folder: string) => {
+    await page.evaluate(`location.hash = "#channels/${ids.get(channel)}"`);
+    await page.getByRole("heading", { name: channel }).waitFor();
+    await page.getByLabel("Folder").selectOption({ label: folder });
+    const section = folder === "None" ? "Channels" : folder;
+    await left.getByRole("region", { name: section }).getByRole("link", { name: channel }).waitFor();
+  };
+  await moveTo("kitchen", "Food");
+  await moveTo("garden", "Outside");
+  const sections = () => left.locator(".section-toggle").allInnerTexts();
+  t.strictSame(await sections(), ["Direct messages", "Food", "Outside", "Channels"]);
+
+  await page.evaluate(`location.hash = "#organization/folders"`);
+  await page.getByRole("button", { name: "Move Outside up" }).click();
+  await left.locator("section:nth-of-type(2)[aria-label=Outside]").waitFor();
+  t.strictSame(await sections(), ["Direct messages", "Outside", "Food", "Channels"]);
+  await page.getByRole("button", { name: "Change Food" }).click();
+  await formOf(page, "Change Food").getByLabel("Name").fill("Meals");
+  await page.keyboard.press("Enter");
+  await left.getByRole("region", { name: "Meals" }).waitFor();
+  await page.getByRole("button", { name: "Archive Meals" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+  await left.getByRole("region", { name: "Meals" }).waitFor({ state: "detached" });
+  await left.getByRole("region", { name: "Channels" }).getByRole("link", { name: "kitchen" }).waitFor();
+  await page.getByRole("button", { name: "Restore Meals" }).click();
+  await left.getByRole("region", { name: "Meals" }).getByRole("link", { name: "kitchen" }).waitFor();
+  const { channel_folders: folders } = (await admin.get("/channel_folders", { include_archived: true })).body;
+  t.strictSame(
+    folders.map(({ name, is_archived: isArchived }: { name: string; is_archived: boolean }) => [name, isArchived]),
+    [
+      ["Outside", false],
+      ["Meals", false],
+    ],
+  );
+  await moveTo("kitchen", "None");
+  t.strictSame(await sections(), ["Direct messages", "Outside", "Channels"], "an empty folder is not shown");
+});
+
 t.test("[web.md] a video opens with controls, speed, and captions from a file", { skip }, async (t) => {
   const { admin, page } = await openAt(t, "#inbox");
   const { url } = await uploaded(admin, Buffer.from("no video"), '"talk.mp4"');
@@ -281,7 +339,7 @@ t.test("[web.md] a video opens with controls, speed, and captions from a file", 
   await choose("1\n00:00 --> 00:01\nHello");
   await dialog.getByText("talk.vtt is not a WebVTT file of at most 1 MiB.").waitFor();
   await choose("WEBVTT\n\n00:00.000 --> 00:01.000\nHello");
-  await page.waitForFunction(`document.querySelector("dialog track").src.startsWith("blob:")`);
+  await until(page, `document.querySelector("dialog track").src.startsWith("blob:")`);
   await dialog.getByLabel("Speed").selectOption("1.5");
   t.equal(await page.evaluate(`document.querySelector("dialog video").playbackRate`), 1.5);
 });

@@ -85,6 +85,8 @@ t.test(
     await write(page, "I am");
     const own = page.locator(".feed .message[data-id]", { hasText: "I am" });
     await own.waitFor();
+    // Dialogs open without a network once their file is there.
+    await until(page, `performance.getEntriesByType("resource").some(({ name }) => name.includes("/later-"))`);
     await page.keyboard.press("Escape");
 
     // Edit, move and delete wait for an answer; the reaction and the star are shown at once.

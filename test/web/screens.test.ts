@@ -33,6 +33,7 @@ const screens: Readonly<Record<string, string>> = {
   "#organization/statistics": ".bars",
   "#organization/emoji": ".panel-body form",
   "#organization/bots": ".panel-body form",
+  "#organization/folders": ".panel-body form",
   "#organization/linkifiers": ".panel-body form",
   "#organization/profile-fields": ".panel-body form",
 };

@@ -13,7 +13,8 @@ import {
   toggleStar,
 } from "./actions.ts";
 import { closeCompose } from "./compose/compose-actions.ts";
-import { composing, isComposeOpen, openCompose } from "./compose/compose-state.ts";
+import { composing, destinationOf, isComposeOpen, openCompose } from "./compose/compose-state.ts";
+import { quote } from "./compose/quotes.ts";
 import { returnFocus } from "./focus.ts";
 import { go } from "./navigation.ts";
 import { attempt } from "./notices.ts";
@@ -26,22 +27,27 @@ import {
   directOf,
   feed,
   inbox,
+  narrowKey,
   type Place,
   stateNarrow,
 } from "./state/narrow.ts";
-import { isTopicMuted, messages, mutedChannels, place } from "./store.ts";
+import { chat, isTopicMuted, messages, mutedChannels, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
+import { holdKey } from "./views/held-keys.ts";
 import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
-import { quote } from "./views/message-row.tsx";
-import { isHelpOpen, openPerson } from "./views/opened.ts";
+import { closeOpened, isHelpOpen, openPerson } from "./views/opened.ts";
 import { isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
 
+/** @returns null while the list of the place has not come, too: no key acts on what nobody sees */
 function selected(): Message | null {
   const id = cursor.peek();
-  return id === null || place.peek().kind !== "narrow" ? null : (messages.peek().byId.get(id) ?? null);
+  const now = place.peek();
+  if (id === null || now.kind !== "narrow") return null;
+  const list = messages.peek().lists.get(narrowKey(now.terms));
+  return list?.ids.includes(id) === true ? (messages.peek().byId.get(id) ?? null) : null;
 }
 
 const withMessage = (run: (message: Message) => unknown) => () => {
@@ -80,9 +86,11 @@ function scrollBy(share: number): unknown {
   return undefined;
 }
 
-function reply(message: Message): void {
-  const target = conversationOf(message, null);
-  openCompose({ to: target });
+function reply(): unknown {
+  const message = selected();
+  const now = place.peek();
+  if (message === null && destinationOf(now) === null) return false;
+  return openCompose({ to: message === null ? now : conversationOf(message, null) });
 }
 
 function narrowTo(make: (message: Message) => Place) {
@@ -97,6 +105,11 @@ function isTyped(element: Element | null): boolean {
 
 /** Escape closes what is open, from the inside out. */
 function closeInnermost(): unknown {
+  if (closeOpened()) return undefined;
+  if (messageDialog.peek() !== null) {
+    messageDialog.value = null;
+    return undefined;
+  }
   if (isLeftOpen.peek()) {
     isLeftOpen.value = false;
     returnFocus();
@@ -145,7 +158,7 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ["K", "PageUp"], label: "Scroll up", group: "Messages", run: () => scrollBy(-0.85) },
   { keys: ["Home"], label: "First message that is loaded", group: "Messages", run: () => step(-Infinity) },
   { keys: ["End", "G"], label: "Newest message", group: "Messages", run: goToEnd },
-  { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: withMessage(reply) },
+  { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: reply },
   { keys: [">"], label: "Quote in reply", group: "Messages", run: withMessage(quote) },
   {
     keys: ["R"],
@@ -274,11 +287,15 @@ const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) =>
 
 export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    if (event.defaultPrevented || event.isComposing || event.altKey || chat.peek() === null) return;
     const isCommand = event.ctrlKey || event.metaKey;
     const name = `${isCommand ? "Ctrl+" : ""}${event.key}`;
     const target = event.target instanceof Element ? event.target : null;
     if (document.querySelector("dialog[open]") !== null) return;
+    if (holdKey(event)) {
+      event.preventDefault();
+      return;
+    }
     if (isTyped(target) && event.key !== "Escape") return;
     const isControl = target?.closest("button, a, summary, [role=menu]") != null;
     if (isControl && (event.key === "Enter" || event.key === " ")) return;

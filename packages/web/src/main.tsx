@@ -2,6 +2,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { forgetComposing, watchCompose } from "./compose/compose-state.ts";
+import { watchInputMethods } from "./compose/insertion.ts";
 import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
 import { changesWriter } from "./kept.ts";
 import { watchKeys } from "./keyboard.ts";
@@ -46,6 +47,7 @@ watchTheme();
 watchTime();
 watchTitle();
 watchCompose();
+watchInputMethods();
 watchPending();
 settleBy(queueId);
 

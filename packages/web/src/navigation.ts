@@ -6,10 +6,20 @@ export function hrefOf(target: Place): string {
   return addressOf(target, channelName);
 }
 
+/** At once: the next key may be for the new place, and the browser reports a changed fragment only later. */
 export function go(target: Place): void {
   const href = hrefOf(target);
-  if (location.hash === href) place.value = target;
-  else location.hash = href;
+  if (location.hash === href) {
+    place.value = target;
+    return;
+  }
+  history.pushState(null, "", href);
+  arrive();
+}
+
+function arrive(): void {
+  for (const close of [...closers]) close();
+  place.value = placeOf(location.hash) ?? inbox;
 }
 
 /** The present place has another address now; the back button does not lead to the old one. */
@@ -27,8 +37,14 @@ export function onLeave(close: () => void): () => void {
 }
 
 export function watchAddress(): void {
-  addEventListener("hashchange", () => {
-    for (const close of [...closers]) close();
-    place.value = placeOf(location.hash) ?? inbox;
+  addEventListener("hashchange", arrive);
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    if (event.defaultPrevented || event.button !== 0 || !(target instanceof Element)) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const to = placeOf(target.closest<HTMLAnchorElement>('a[href^="#"]')?.getAttribute("href") ?? "");
+    if (to === null) return;
+    event.preventDefault();
+    go(to);
   });
 }

@@ -4,7 +4,7 @@ import { settings } from "../store.ts";
 import { Avatar } from "../views/parts.tsx";
 import { candidatesFor } from "./candidates.ts";
 import { type Candidate, completed, type Started, startedAt } from "./completion.ts";
-import { composing, focusCompose, setText } from "./compose-state.ts";
+import { composing, focusRequests, meetFocusRequest, setText } from "./compose-state.ts";
 import { isTyping } from "./typing-notice.ts";
 import { addFiles } from "./uploads.ts";
 
@@ -13,9 +13,6 @@ interface Props {
   readonly onSend: () => void;
   readonly onClose: () => void;
 }
-
-/** The last request for the focus that was met. */
-let focused = 0;
 
 const lineHeights = { least: 44, most: 360 } as const;
 
@@ -87,14 +84,14 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
   const [chosen, setChosen] = useState(0);
   const { text } = composing.value;
   const candidates = started === null ? [] : candidatesFor(started);
-  const focus = focusCompose.value;
+  const focus = focusRequests.value;
   useEffect(() => grow(area.current), [text]);
   // At once: the next key belongs to the text.
   useLayoutEffect(() => {
-    if (focus === focused || area.current === null) return;
-    focused = focus;
+    const where = area.current === null ? null : meetFocusRequest();
+    if (area.current === null || where === null) return;
     area.current.focus();
-    area.current.setSelectionRange(area.current.value.length, area.current.value.length);
+    if (where === "end") area.current.setSelectionRange(area.current.value.length, area.current.value.length);
   }, [focus]);
 
   const look = () => {

@@ -3,11 +3,12 @@ import { client, explain, once } from "../api.ts";
 import { returnFocus } from "../focus.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
-import { type Destination, send } from "../pending.ts";
+import { type Destination, pending, send } from "../pending.ts";
 import { postingObstacle } from "../permissions.ts";
 import { directNarrow, isConversation, type NarrowPlace, narrowKey, topicNarrow } from "../state/narrow.ts";
 import { channelName, chat, connection, nameOf, place, settings, topicLabel } from "../store.ts";
 import {
+  type Composing,
   clearCompose,
   composeProblem,
   composing,
@@ -17,6 +18,8 @@ import {
   sentCount,
   textLimit,
 } from "./compose-state.ts";
+import { whenFinal } from "./insertion.ts";
+import { quotesOnTheirWay } from "./quotes.ts";
 import { stoppedTyping } from "./typing-notice.ts";
 import { uploads } from "./uploads.ts";
 
@@ -44,6 +47,7 @@ export function obstacle(): string | null {
   const over = lengthOf(text) - textLimit();
   if (over > 0) return `The message is ${over} characters too long. Shorten it, or send it in parts.`;
   if (uploads.peek().some(({ problem }) => problem === null)) return "A file is still being uploaded.";
+  if (quotesOnTheirWay.peek() > 0) return "The quote is still on its way.";
   if (connection.peek().state === "refused")
     return "The server does not understand this page. Reload it; your text stays here.";
   if (connection.peek().state !== "live")
@@ -57,6 +61,8 @@ export async function dropDraft(draftId: number | null): Promise<void> {
 }
 
 export function sendNow(): void {
+  // A second click for a text that is on its way already.
+  if (composing.peek().text === "" && pending.peek().some(({ problem }) => problem === null)) return;
   const why = obstacle();
   composeProblem.value = why;
   const { to, text, draftId } = composing.peek();
@@ -66,7 +72,7 @@ export function sendNow(): void {
     .then((isSent) => (isSent ? dropDraft(draftId) : undefined))
     .catch(() => undefined);
   clearCompose();
-  focusCompose.value++;
+  focusCompose();
   sentCount.value++;
   isComposeOpen.value = false;
   const target = placeOfDestination(to);
@@ -76,26 +82,50 @@ export function sendNow(): void {
   if (settings.peek()?.web_navigate_to_sent_message !== false) go(target);
 }
 
-/** Closes the box; text in it becomes a draft. */
-export async function closeCompose(): Promise<void> {
-  stoppedTyping();
-  const { to, text, draftId } = composing.peek();
-  if (text.trim() !== "") {
-    const draft = {
-      type: to === null ? ("" as const) : to.kind === "topic" ? ("stream" as const) : ("private" as const),
-      to: to === null ? [] : to.kind === "topic" ? [to.channelId] : to.userIds,
-      topic: to?.kind === "topic" ? to.topic : "",
-      content: text,
-    };
-    try {
-      if (draftId === null) await once(draft, (options) => client.call("POST /drafts", { drafts: [draft] }, options));
-      else await client.call("PATCH /drafts/{draft_id}", { draft_id: draftId, draft });
-      tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
-    } catch (error) {
-      composeProblem.value = `The draft was not saved, so the text stays here: ${explain(error)}`;
-      return;
-    }
+const draftFailure = "The draft was not saved, so the text stays here: ";
+
+async function saveDraft({ to, text, draftId }: Composing): Promise<void> {
+  const draft = {
+    type: to === null ? ("" as const) : to.kind === "topic" ? ("stream" as const) : ("private" as const),
+    to: to === null ? [] : to.kind === "topic" ? [to.channelId] : to.userIds,
+    topic: to?.kind === "topic" ? to.topic : "",
+    content: text,
+  };
+  if (draftId === null) await once(draft, (options) => client.call("POST /drafts", { drafts: [draft] }, options));
+  else await client.call("PATCH /drafts/{draft_id}", { draft_id: draftId, draft });
+  tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
+}
+
+/** Makes a text a draft. If that fails, the text is in the box again, before what has been written there meanwhile. */
+export async function keepAsDraft(written: Composing): Promise<void> {
+  try {
+    await saveDraft(written);
+  } catch (error) {
+    whenFinal(() => {
+      const now = composing.peek();
+      composing.value = now.text === "" ? written : { ...now, text: `${written.text}\n\n${now.text}` };
+      composeProblem.value = `${draftFailure}${explain(error)}`;
+      isComposeOpen.value = true;
+    });
   }
+}
+
+/** Text that is replaced becomes a draft. */
+export function setAside(): void {
+  const written = composing.peek();
+  if (written.text.trim() === "") return;
+  clearCompose();
+  keepAsDraft(written).catch(() => undefined);
+}
+
+/** Closes the box at once: what is typed next is not for it. Text in it becomes a draft. */
+export function closeCompose(): void {
+  stoppedTyping();
+  if (composing.peek().text.trim() !== "" && connection.peek().state === "offline") {
+    composeProblem.value = `${draftFailure}The server did not answer. Check your network, then try again.`;
+    return;
+  }
+  setAside();
   clearCompose();
   isComposeOpen.value = false;
   returnFocus();

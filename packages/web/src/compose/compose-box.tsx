@@ -1,25 +1,17 @@
 /** The box in which messages are written. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
 import { postingObstacle } from "../permissions.ts";
 import { narrowKey } from "../state/narrow.ts";
 import { place, settings } from "../store.ts";
-import { lazyEmojiPicker } from "../views/emoji-picker-loader.tsx";
 import { Icon } from "../views/icon.tsx";
-import { ScheduleDialog } from "../views/lazy-views.ts";
+import { EmojiPicker, ScheduleDialog } from "../views/lazy-views.ts";
 import { Html, IconButton, Problem } from "../views/parts.tsx";
 import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, dropDraft, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
-import {
-  composeProblem,
-  composing,
-  focusCompose,
-  isComposeOpen,
-  lengthOf,
-  setText,
-  textLimit,
-} from "./compose-state.ts";
+import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
+import { insertAtCaret } from "./insertion.ts";
 import { addFiles, dropUpload, retryUpload, uploads } from "./uploads.ts";
 
 function Uploads() {
@@ -49,16 +41,18 @@ function Preview({ text }: { readonly text: string }) {
   const [html, setHtml] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
+    let isCurrent = true;
     client.call("POST /messages/render", { content: text }, { retryMs: 0 }).then(
-      ({ rendered }) => setHtml(rendered),
-      (error) => setProblem(explain(error)),
+      ({ rendered }) => isCurrent && setHtml(rendered),
+      (error) => isCurrent && setProblem(explain(error)),
     );
+    return () => {
+      isCurrent = false;
+    };
   }, [text]);
   if (problem !== null) return <Problem text={problem} />;
   return <div class="preview">{html === null ? <p class="waiting">Rendering</p> : <Html html={html} />}</div>;
 }
-
-const EmojiPicker = lazyEmojiPicker;
 
 function Tools(props: {
   readonly isPreview: boolean;
@@ -67,6 +61,12 @@ function Tools(props: {
 }) {
   const [isPicking, setPicking] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
+  const hasPicked = useRef(false);
+  // After the dialog has given the focus back, and before the next key.
+  useLayoutEffect(() => {
+    if (!isPicking && hasPicked.current) focusCompose("caret");
+    hasPicked.current = false;
+  }, [isPicking]);
   const over = lengthOf(composing.value.text) - textLimit();
   return (
     <div class="compose-tools">
@@ -97,9 +97,8 @@ function Tools(props: {
         <EmojiPicker
           onClose={() => setPicking(false)}
           onPick={(emoji) => {
-            setText(`${composing.peek().text}:${emoji.emoji_name}: `);
-            // After the dialog has given the focus back.
-            requestAnimationFrame(() => focusCompose.value++);
+            insertAtCaret(`:${emoji.emoji_name}: `);
+            hasPicked.current = true;
           }}
         />
       ) : null}
@@ -145,7 +144,10 @@ export function ComposeBox() {
       <Problem text={composeProblem.value} />
       <Tools
         isPreview={isPreview}
-        onPreview={() => setPreview(!isPreview && text !== "")}
+        onPreview={() => {
+          setPreview(!isPreview && text !== "");
+          if (isPreview) focusCompose();
+        }}
         onSchedule={() => {
           const reason = obstacle();
           composeProblem.value = reason;

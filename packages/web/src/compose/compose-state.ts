@@ -20,7 +20,28 @@ export const composing = signal<Composing>(read());
 /** Opened by the person; in a conversation it is always shown. */
 export const isComposeOpen = signal(composing.peek().text !== "");
 /** Rises when the text area should take the focus. */
-export const focusCompose = signal(0);
+export const focusRequests = signal(0);
+let requestsMet = 0;
+
+let wantedCaret: "end" | "caret" = "end";
+
+/**
+ * Where no text area is shown, nobody has the request later.
+ * @param where the person goes on writing
+ */
+export function focusCompose(where: typeof wantedCaret = "end"): void {
+  wantedCaret = where;
+  focusRequests.value++;
+  setTimeout(meetFocusRequest, 0);
+}
+
+/** @returns where the person goes on writing; null if there is no request that nobody has met */
+export function meetFocusRequest(): typeof wantedCaret | null {
+  const isOpen = focusRequests.peek() !== requestsMet;
+  requestsMet = focusRequests.peek();
+  return isOpen ? wantedCaret : null;
+}
+
 /** Rises when a message was sent from here: the list goes to its end. */
 export const sentCount = signal(0);
 export const composeProblem = signal<string | null>(null);
@@ -66,7 +87,7 @@ export function openCompose({ to, insert, draftId }: ComposeRequest = {}): void 
     draftId: draftId ?? before.draftId,
   };
   isComposeOpen.value = true;
-  focusCompose.value++;
+  focusCompose();
 }
 
 export function setText(text: string): void {

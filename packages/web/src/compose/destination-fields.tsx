@@ -51,6 +51,12 @@ export function DestinationFields({ isHere }: { readonly isHere: boolean }) {
   );
 }
 
+/** The channel that is chosen when an answer comes. */
+function channelOfForm(): number | null {
+  const { to } = composing.peek();
+  return to?.kind === "topic" ? to.channelId : firstChannel();
+}
+
 function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic" }> | null }) {
   const [topics, setTopics] = useState<readonly string[]>([]);
   const channelId = to?.channelId ?? firstChannel();
@@ -60,7 +66,7 @@ function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic"
     setTopics(known);
     if (known.length === 0)
       fetchTopics(channelId).then(
-        () => setTopics(knownTopics(channelId)),
+        () => channelOfForm() === channelId && setTopics(knownTopics(channelId)),
         () => undefined,
       );
   };

@@ -42,7 +42,8 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
   const [offered] = useState(choices);
   const [own, setOwn] = useState("");
   const schedule = async (date: Date) => {
-    const { to, text, draftId } = composing.peek();
+    const written = composing.peek();
+    const { to, text, draftId } = written;
     if (to === null) return;
     const where =
       to.kind === "topic"
@@ -51,7 +52,8 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
     const params = { ...where, content: text, scheduled_delivery_timestamp: Math.floor(date.getTime() / 1000) };
     const isDone = await run(() => once(params, (options) => client.call("POST /scheduled_messages", params, options)));
     if (!isDone) return;
-    clearCompose();
+    // What was written since then is another message.
+    if (composing.peek() === written) clearCompose();
     onClose();
     tell(`It will be sent on ${timeFormat.format(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
     await onDone(draftId);
@@ -60,7 +62,7 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
     <Dialog title="Send later" onClose={onClose}>
       <div class="choices">
         {offered.map(({ label, date }) => (
-          <button type="button" key={label} disabled={isBusy} onClick={() => schedule(date)}>
+          <button type="button" key={label} aria-disabled={isBusy} onClick={() => schedule(date)}>
             <span>{label}</span>
             <span class="quiet">{timeFormat.format(date)}</span>
           </button>
@@ -77,7 +79,7 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
           Another time
           <input type="datetime-local" required value={own} onInput={(event) => setOwn(event.currentTarget.value)} />
         </label>
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           Schedule
         </button>
       </form>

@@ -1,7 +1,7 @@
 /** Uploads files, with progress. Each file is a link in the text when it has arrived. */
 import { signal } from "@preact/signals";
 import { chat } from "../store.ts";
-import { openCompose } from "./compose-state.ts";
+import { appendLine } from "./insertion.ts";
 
 export interface Upload {
   readonly id: number;
@@ -74,7 +74,7 @@ function start({ id, file, name, key }: Upload): void {
     if (!requests.delete(id)) return;
     const answer = parse(request.responseText);
     if (request.status === 200 && typeof answer["url"] === "string") {
-      openCompose({ insert: linkOf(name, answer["url"]) });
+      appendLine(linkOf(name, answer["url"]));
       dropUpload(id);
       return;
     }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
 import { isHolder } from "../permissions.ts";
 import { chat, isAdministrator, myId, nameOf, people } from "../store.ts";
-import { Avatar, Problem } from "../views/parts.tsx";
+import { Avatar, Problem, useOneAtATime } from "../views/parts.tsx";
 import { Setting } from "./fields.tsx";
 import { ConfirmDialog, EntryForm, KindSelect } from "./forms.tsx";
 
@@ -85,9 +85,10 @@ function BotLine({ userId, ownerId, isActive, onKey }: BotLineProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isEnding, setEnding] = useState(false);
   const name = nameOf(userId);
+  const run = useOneAtATime();
   const attemptTo = (what: string, work: () => Promise<unknown>) => {
     setProblem(null);
-    work().catch((error) => setProblem(`${what}: ${explain(error)}`));
+    run(work).catch((error) => setProblem(`${what}: ${explain(error)}`));
   };
   const renewKey = async () => {
     const { api_key: key } = await client.call("POST /bots/{bot_id}/api_key/regenerate", { bot_id: userId });

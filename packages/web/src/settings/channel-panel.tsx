@@ -68,7 +68,8 @@ function People({ channelId, name }: { readonly channelId: number; readonly name
     const isDone = await attempt("Nobody was added", () =>
       client.call("POST /users/me/subscriptions", { subscriptions: [{ name }], principals: added }),
     );
-    if (isDone) setAdded([]);
+    // Those who were chosen since then are not in it.
+    if (isDone) setAdded((now) => now.filter((userId) => !added.includes(userId)));
   };
   const remove = (userId: number) =>
     attempt(`${nameOf(userId)} was not removed`, () =>
@@ -129,7 +130,9 @@ function Administration({ channelId }: { readonly channelId: number }) {
   if (channel === undefined) return null;
   const save = (change: Change) => client.call("PATCH /streams/{stream_id}", { stream_id: channelId, ...change });
   const values = channel as unknown as Readonly<Record<string, unknown>>;
-  const folderChoices = folders.value.map(({ id, name }) => [id, name] as const);
+  const folderChoices = folders.value
+    .filter(({ id, is_archived: isArchived }) => !isArchived || id === channel.folder_id)
+    .map(({ id, name }) => [id, name] as const);
   return (
     <>
       <h3>Channel</h3>

@@ -1,5 +1,5 @@
 /** Rows of settings: each saves when it is changed, and says what happened where it happened. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../api.ts";
 import { groups } from "../store.ts";
 import { Problem } from "../views/parts.tsx";
@@ -49,7 +49,9 @@ function TextField({ row, value, change }: FieldProps) {
   );
 }
 
-function fieldOf({ row, value, change }: FieldProps) {
+function fieldOf({ wanted, ...props }: FieldProps & { readonly wanted: Value | null }) {
+  const { row, change } = props;
+  const value = wanted ?? props.value;
   const id = `setting-${row.name}`;
   if (row.choices !== undefined) {
     const { choices } = row;
@@ -72,28 +74,43 @@ function fieldOf({ row, value, change }: FieldProps) {
     );
   }
   if (typeof value === "boolean") {
-    return <input id={id} type="checkbox" checked={value} onChange={() => void change(!value)} />;
+    return (
+      <input id={id} type="checkbox" checked={value} onChange={(event) => void change(event.currentTarget.checked)} />
+    );
   }
-  return <TextField row={row} value={value} change={change} />;
+  return <TextField {...props} />;
 }
 
 export function Setting({ row, value, save }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [saving, setSaving] = useState("");
-  const [refused, setRefused] = useState<Value | null>(null);
+  /** What was chosen last, until the server's event says the same or something newer. */
+  const [wanted, setWanted] = useState<Value | null>(null);
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const changes = useRef({ begun: 0, ended: 0 });
+  const refused = useRef<Value>("");
+  useEffect(() => {
+    if (changes.current.begun === changes.current.ended) setWanted(null);
+  }, [value]);
   const change = async (next: Value) => {
+    const number = ++changes.current.begun;
     setProblem(null);
     setSaving("Saving");
-    try {
-      await save(next);
-      setSaving(row.done ?? "Saved");
-      return true;
-    } catch (error) {
-      setSaving("");
-      setRefused(next);
-      setProblem(`It was not saved: ${explain(error)}`);
-      return false;
+    setWanted(next);
+    // One after the other: the last choice is the one that stays.
+    const saved = last.current.then(() => save(next));
+    last.current = saved.catch(() => undefined);
+    const problem = await saved.then(
+      () => null,
+      (error) => `It was not saved: ${explain(error)}`,
+    );
+    changes.current.ended++;
+    if (problem !== null) refused.current = next;
+    if (number === changes.current.begun) {
+      setSaving(problem === null ? (row.done ?? "Saved") : "");
+      setProblem(problem);
     }
+    return problem === null;
   };
   return (
     <div>
@@ -108,13 +125,13 @@ export function Setting({ row, value, save }: Props) {
               {saving}
             </span>
           )}
-          {fieldOf({ row, value, change })}
+          {fieldOf({ row, value, wanted, change })}
         </span>
       </div>
       {problem === null ? null : (
         <div class="refused">
           <Problem text={problem} />
-          <button type="button" onClick={() => void change(refused ?? "")}>
+          <button type="button" onClick={() => void change(refused.current)}>
             Try again
           </button>
         </div>

@@ -14,13 +14,27 @@ interface EntryFormProps {
   readonly children: ComponentChildren;
 }
 
+/** What was typed while the answer was on its way is the next entry, and stays. */
+export function emptyForm(form: HTMLFormElement, sent: FormData): void {
+  const now = [...new FormData(form)];
+  if (now.every(([name, value]) => typeof value !== "string" || sent.get(name) === value)) {
+    form.reset();
+    return;
+  }
+  for (const field of form.elements) {
+    const isText = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
+    if (isText && field.value === sent.get(field.name)) field.value = field.defaultValue;
+  }
+}
+
 /** Empties itself after it was done; a refusal stands below the fields. */
 export function EntryForm({ title, action, failure, submit, children }: EntryFormProps) {
   const { problem, isBusy, run } = useAttempt(failure);
   const send = async (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    if (await run(() => submit(new FormData(form)))) form.reset();
+    const sent = new FormData(form);
+    if (await run(() => submit(sent))) emptyForm(form, sent);
   };
   return (
     <form class="fields" aria-label={title} onSubmit={send}>
@@ -28,7 +42,7 @@ export function EntryForm({ title, action, failure, submit, children }: EntryFor
       {children}
       <Problem text={problem} />
       <div class="buttons">
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           {action}
         </button>
       </div>
@@ -62,6 +76,8 @@ export function KindSelect({ label, name, kinds, value, onChange }: KindSelectPr
 
 /** What is asked before something is removed, and said afterwards. */
 export interface Removal {
+  /** The word on the buttons; by default "Remove". */
+  readonly action?: string;
   readonly title: string;
   readonly text: string;
   /** What to say before the reason when it was refused. */
@@ -71,12 +87,11 @@ export interface Removal {
 }
 
 interface ConfirmDialogProps extends Removal {
-  readonly action: string;
   readonly onClose: () => void;
 }
 
 /** Asks before something ends. */
-export function ConfirmDialog({ title, text, action, failure, done, run, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({ title, text, action = "Remove", failure, done, run, onClose }: ConfirmDialogProps) {
   const attempt = useAttempt(failure);
   const confirm = async () => {
     if (!(await attempt.run(run))) return;
@@ -88,7 +103,7 @@ export function ConfirmDialog({ title, text, action, failure, done, run, onClose
       <p>{text}</p>
       <Problem text={attempt.problem} />
       <div class="buttons">
-        <button type="button" class="danger" disabled={attempt.isBusy} onClick={confirm}>
+        <button type="button" class="danger" aria-disabled={attempt.isBusy} onClick={confirm}>
           {action}
         </button>
         <button type="button" onClick={onClose}>

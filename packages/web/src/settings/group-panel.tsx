@@ -88,7 +88,8 @@ function Details({ id }: { readonly id: number }) {
             class="primary"
             disabled={added.length === 0}
             onClick={async () => {
-              if (await change({ add: added })) setAdded([]);
+              // Those who were chosen since then are not in it.
+              if (await change({ add: added })) setAdded((now) => now.filter((userId) => !added.includes(userId)));
             }}
           >
             Add

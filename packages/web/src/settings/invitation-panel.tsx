@@ -6,8 +6,9 @@ import { attempt, tell } from "../notices.ts";
 import { isHolder } from "../permissions.ts";
 import { chat } from "../store.ts";
 import { fullTime } from "../time.ts";
-import { Problem } from "../views/parts.tsx";
+import { Problem, useAttempt } from "../views/parts.tsx";
 import { roleNames } from "../views/person-card.tsx";
+import { emptyForm } from "./forms.tsx";
 
 type Invite = Awaited<ReturnType<typeof client.call<"GET /invites">>>["invites"][number];
 
@@ -19,13 +20,14 @@ const expiries: readonly (readonly [number, string])[] = [
 ];
 
 function NewInvitation({ onDone }: { readonly onDone: () => void }) {
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, isBusy, run } = useAttempt("Nobody was invited");
   const [link, setLink] = useState<string | null>(null);
   const mayMail = isHolder(chat.value?.realm_can_invite_users_group);
   const mayLink = isHolder(chat.value?.realm_create_multiuse_invite_group);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
     const isLink = event.submitter?.getAttribute("value") === "link";
     const what = {
       invite_expires_in_minutes: Number(data.get("expiry")),
@@ -33,17 +35,16 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       include_realm_default_subscriptions: true,
       stream_ids: [],
     };
-    setProblem(null);
-    try {
+    const isDone = await run(async () => {
       if (isLink) setLink((await client.call("POST /invites/multiuse", what)).invite_link);
       else {
         await client.call("POST /invites", { ...what, invitee_emails: String(data.get("emails")) });
         tell("The invitations are on their way.");
       }
       onDone();
-    } catch (error) {
-      setProblem(`Nobody was invited: ${explain(error)}`);
-    }
+    });
+    // Those who are invited are not invited again.
+    if (isDone && !isLink) emptyForm(form, data);
   };
   if (!mayMail && !mayLink) return <p>You may not invite people. Ask an administrator.</p>;
   return (
@@ -79,12 +80,12 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       <Problem text={problem} />
       <div class="buttons">
         {mayMail ? (
-          <button type="submit" class="primary" value="mail">
+          <button type="submit" class="primary" value="mail" aria-disabled={isBusy}>
             Send invitations
           </button>
         ) : null}
         {mayLink ? (
-          <button type="submit" value="link">
+          <button type="submit" value="link" aria-disabled={isBusy}>
             Make a link
           </button>
         ) : null}

@@ -1,23 +1,23 @@
 /** Creates a channel. */
 import { useState } from "preact/hooks";
-import { client, explain } from "../api.ts";
+import { client } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import { channelNarrow } from "../state/narrow.ts";
 import { activeUsers, chat, folders, myId } from "../store.ts";
-import { Problem } from "../views/parts.tsx";
+import { Problem, useAttempt } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
 
 export function NewChannel() {
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, isBusy, run } = useAttempt("The channel was not created");
+  const openFolders = folders.value.filter(({ is_archived: isArchived }) => !isArchived);
   const [userIds, setUserIds] = useState<readonly number[]>([]);
   const create = async (event: Event) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const name = String(data.get("name")).trim();
     const folder = Number(data.get("folder"));
-    setProblem(null);
-    try {
+    await run(async () => {
       const { id } = await client.call("POST /channels/create", {
         name,
         description: String(data.get("description")),
@@ -27,9 +27,7 @@ export function NewChannel() {
       });
       tell(`#${name} is ready.`);
       go(channelNarrow(id));
-    } catch (error) {
-      setProblem(`The channel was not created: ${explain(error)}`);
-    }
+    });
   };
   return (
     <>
@@ -50,12 +48,12 @@ export function NewChannel() {
             <option value="private">Only its people</option>
           </select>
         </label>
-        {folders.value.length === 0 ? null : (
+        {openFolders.length === 0 ? null : (
           <label>
             Folder
             <select name="folder">
               <option value="0">None</option>
-              {folders.value.map(({ id, name }) => (
+              {openFolders.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
                 </option>
@@ -74,7 +72,7 @@ export function NewChannel() {
         </div>
         <Problem text={problem} />
         <div class="buttons">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" aria-disabled={isBusy}>
             Create
           </button>
         </div>

@@ -1,6 +1,6 @@
 /** Entries whose order counts: each is moved up, changed in its place, or removed after a question. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { attempt } from "../notices.ts";
 import { ConfirmDialog, type Removal } from "./forms.tsx";
 
@@ -18,6 +18,15 @@ export function OrderedList<T extends { readonly id: number }>(props: OrderedLis
   const { entries, nameOf, show, form, reorder, removal } = props;
   const [edited, setEdited] = useState<number | null>(null);
   const [removed, setRemoved] = useState<T | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const before = useRef<number | null>(null);
+  // The button that was pressed is gone: what came for it has the focus.
+  useLayoutEffect(() => {
+    const id = edited ?? before.current;
+    before.current = edited;
+    const line = id === null ? null : list.current?.querySelector(`[data-entry="${id}"]`);
+    line?.querySelector<HTMLElement>("input, textarea, select, .change")?.focus();
+  }, [edited]);
   const moveUp = (at: number) => {
     const ids = entries.map(({ id }) => id);
     ids.splice(at - 1, 2, ids[at] as number, ids[at - 1] as number);
@@ -25,9 +34,9 @@ export function OrderedList<T extends { readonly id: number }>(props: OrderedLis
   };
   return (
     <>
-      <ul>
+      <ul ref={list}>
         {entries.map((entry, at) => (
-          <li key={entry.id}>
+          <li key={entry.id} data-entry={entry.id}>
             {edited === entry.id ? (
               form(entry, () => setEdited(null))
             ) : (
@@ -39,11 +48,20 @@ export function OrderedList<T extends { readonly id: number }>(props: OrderedLis
                       Up
                     </button>
                   )}
-                  <button type="button" aria-label={`Change ${nameOf(entry)}`} onClick={() => setEdited(entry.id)}>
+                  <button
+                    type="button"
+                    class="change"
+                    aria-label={`Change ${nameOf(entry)}`}
+                    onClick={() => setEdited(entry.id)}
+                  >
                     Change
                   </button>
-                  <button type="button" aria-label={`Remove ${nameOf(entry)}`} onClick={() => setRemoved(entry)}>
-                    Remove
+                  <button
+                    type="button"
+                    aria-label={`${removal(entry).action ?? "Remove"} ${nameOf(entry)}`}
+                    onClick={() => setRemoved(entry)}
+                  >
+                    {removal(entry).action ?? "Remove"}
                   </button>
                 </span>
               </div>
@@ -52,9 +70,7 @@ export function OrderedList<T extends { readonly id: number }>(props: OrderedLis
         ))}
       </ul>
       {entries.length === 0 ? <p class="quiet">There are none yet.</p> : null}
-      {removed === null ? null : (
-        <ConfirmDialog {...removal(removed)} action="Remove" onClose={() => setRemoved(null)} />
-      )}
+      {removed === null ? null : <ConfirmDialog {...removal(removed)} onClose={() => setRemoved(null)} />}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { isAdministrator } from "../store.ts";
 import { BotPanel } from "./bot-panel.tsx";
 import { ChannelPanel } from "./channel-panel.tsx";
 import { EmojiPanel } from "./emoji-panel.tsx";
+import { FolderPanel } from "./folder-panel.tsx";
 import { GroupPanel } from "./group-panel.tsx";
 import { InvitationPanel } from "./invitation-panel.tsx";
 import { LinkifierPanel } from "./linkifier-panel.tsx";
@@ -37,6 +38,7 @@ const sections: Readonly<Record<"settings" | "organization", readonly Section[]>
     { name: "bots", label: "Bots", Body: BotPanel },
     { name: "general", label: "Organization", Body: OrganizationPanel, isForAdministrators: true },
     { name: "permissions", label: "Permissions", Body: PermissionPanel, isForAdministrators: true },
+    { name: "folders", label: "Channel folders", Body: FolderPanel, isForAdministrators: true },
     { name: "profile-fields", label: "Profile fields", Body: ProfileFieldPanel, isForAdministrators: true },
     { name: "linkifiers", label: "Linkifiers", Body: LinkifierPanel, isForAdministrators: true },
     { name: "statistics", label: "Statistics", Body: StatisticsPanel, isForAdministrators: true },

@@ -26,7 +26,7 @@ import {
 } from "../state/narrow.ts";
 import { channelName, channels, messages, myId, nameOf, subscribedIds, topicLabel, topicPolicy } from "../store.ts";
 import { Icon } from "./icon.tsx";
-import { IconButton, Menu, type MenuItem } from "./parts.tsx";
+import { IconButton, Menu, type MenuItem, useOneAtATime } from "./parts.tsx";
 
 function TopicName({ topic }: { readonly topic: string }) {
   return (
@@ -117,9 +117,8 @@ function topicMenu(channelId: number, topic: string, any: Message | undefined): 
 function TopicTools({ channelId, topic, terms }: { channelId: number; topic: string; terms: readonly Term[] }) {
   const [isOpen, setOpen] = useState(false);
   const any = messagesOf(messages.value, narrowKey(terms)).at(-1);
-  const resolve = async () => {
-    if (any !== undefined) await toggleResolved(any.id, topic);
-  };
+  const run = useOneAtATime();
+  const resolve = () => run(async () => any !== undefined && (await toggleResolved(any.id, topic)));
   return (
     <>
       {canResolve(channelId) && any !== undefined ? (

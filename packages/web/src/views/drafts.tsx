@@ -1,12 +1,12 @@
 /** Drafts and scheduled messages. */
 import type { ComponentChildren } from "preact";
 import { client } from "../api.ts";
-import { labelOf, placeOfDestination } from "../compose/compose-actions.ts";
-import { openCompose } from "../compose/compose-state.ts";
+import { keepAsDraft, labelOf, placeOfDestination, setAside } from "../compose/compose-actions.ts";
+import { composing, openCompose } from "../compose/compose-state.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import type { Destination } from "../pending.ts";
-import { drafts, scheduled } from "../store.ts";
+import { drafts, place, scheduled } from "../store.ts";
 import { agoOf, fullTime } from "../time.ts";
 import { Html, Problem, useAttempt } from "./parts.tsx";
 
@@ -54,6 +54,7 @@ function Card({ to, when, problem, children, buttons }: CardProps) {
 }
 
 function resume(to: Destination | null, text: string, draftId?: number): void {
+  if (draftId === undefined || draftId !== composing.peek().draftId) setAside();
   if (to !== null) go(placeOfDestination(to));
   openCompose({ ...(to === null ? {} : { to }), insert: text, ...(draftId === undefined ? {} : { draftId }) });
 }
@@ -72,7 +73,7 @@ function DraftCard({ draft }: { readonly draft: Draft }) {
           <button type="button" class="primary" onClick={() => resume(to, draft.content, draft.id)}>
             Continue
           </button>
-          <button type="button" disabled={isBusy} onClick={remove}>
+          <button type="button" aria-disabled={isBusy} onClick={remove}>
             Delete
           </button>
         </>
@@ -110,6 +111,8 @@ function ScheduledCard({ message }: { readonly message: Scheduled }) {
     run(() => client.call("DELETE /scheduled_messages/{scheduled_message_id}", { scheduled_message_id: id }));
   const edit = async () => {
     if (!(await remove())) return;
+    // Whoever has left this place meanwhile is not called back.
+    if (place.peek().kind !== "scheduled") return keepAsDraft({ to, text: content, draftId: null });
     resume(to, content);
     tell("The message is back in the box; it is no longer scheduled.");
   };
@@ -120,10 +123,10 @@ function ScheduledCard({ message }: { readonly message: Scheduled }) {
       problem={problem}
       buttons={
         <>
-          <button type="button" class="primary" disabled={isBusy} onClick={edit}>
+          <button type="button" class="primary" aria-disabled={isBusy} onClick={edit}>
             Edit
           </button>
-          <button type="button" disabled={isBusy} onClick={remove}>
+          <button type="button" aria-disabled={isBusy} onClick={remove}>
             Delete
           </button>
         </>

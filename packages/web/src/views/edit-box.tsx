@@ -1,64 +1,88 @@
-/** Edits a message where it stands. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/**
+ * Edits a message where it stands. The box takes keys as soon as it is opened, before the text has come, and closes as
+ * soon as the text is sent: what is typed next is not for it. A refused text is in the box again.
+ */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../../../client/src/api/index.ts";
 import { editing, readSource } from "../actions.ts";
-import { client, explain } from "../api.ts";
+import { explain } from "../api.ts";
+import { refusedEdits, saveEdit } from "../edits.ts";
 import { chat } from "../store.ts";
 import { Problem } from "./parts.tsx";
 
-export function EditBox({ message }: { readonly message: Message }) {
-  const [text, setText] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
+const isTyping = () => document.activeElement?.matches("input, textarea, select") === true;
+
+/** The text that was there, with what was typed before it came. */
+function useSource(id: number) {
+  const [refused] = useState(() => refusedEdits.take(id));
+  const [source, setSource] = useState<string | null>(refused?.source ?? null);
+  const [reading] = useState(() => (source === null ? readSource(id) : Promise.resolve(source)));
+  const [text, setText] = useState(refused?.text ?? "");
+  const [problem, setProblem] = useState(refused?.problem ?? null);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    readSource(message.id).then(setText, (error) => setProblem(explain(error)));
-  }, [message.id]);
-  useEffect(() => {
+    if (source !== null) return;
+    reading.then(
+      (whole) => {
+        const { current } = area;
+        setSource(whole);
+        if (current === null) return;
+        const { selectionStart: start, selectionEnd: end, value } = current;
+        current.value = `${whole}${value}`;
+        current.setSelectionRange(start + whole.length, end + whole.length);
+        setText(current.value);
+      },
+      (error) => setProblem(explain(error)),
+    );
+  }, [reading]);
+  useLayoutEffect(() => {
+    // One that was refused does not take the focus from what is being written now.
+    if (refused !== null && isTyping()) return;
     area.current?.focus();
-    area.current?.setSelectionRange(text?.length ?? 0, text?.length ?? 0);
-  }, [text === null]);
+    area.current?.setSelectionRange(text.length, text.length);
+  }, []);
+  return { area, source, reading, text, setText, problem };
+}
+
+export function EditBox({ message }: { readonly message: Message }) {
+  const { area, source, reading, text, setText, problem } = useSource(message.id);
   const close = () => {
     editing.value = null;
     document.querySelector<HTMLElement>(`[data-id="${message.id}"]`)?.focus();
   };
-  const save = async (event?: Event) => {
-    event?.preventDefault();
-    if (text === null || isBusy) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      await client.call("PATCH /messages/{message_id}", { message_id: message.id, content: text });
-      close();
-    } catch (error) {
-      setProblem(`Your change was not saved: ${explain(error)}`);
-      setBusy(false);
-    }
+  const save = () => {
+    close();
+    saveEdit(message, reading, source === null ? null : text, text).catch(() => undefined);
   };
   const press = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
     if (event.key === "Escape") close();
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save().catch(() => undefined);
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
   return (
-    <form class="edit-box" onSubmit={save}>
-      {text === null && problem === null ? <p class="waiting">Loading the text</p> : null}
-      {text === null ? null : (
-        <textarea
-          ref={area}
-          aria-label="Text of the message"
-          value={text}
-          rows={Math.min(14, text.split("\n").length + 1)}
-          maxLength={chat.value?.max_message_length ?? 10_000}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={press}
-        />
-      )}
+    <form
+      class="edit-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <textarea
+        ref={area}
+        aria-label="Text of the message"
+        value={text}
+        placeholder={source === null && problem === null ? "Loading the text" : undefined}
+        rows={Math.min(14, text.split("\n").length + 1)}
+        maxLength={chat.value?.max_message_length ?? 10_000}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={press}
+      />
       <Problem text={problem} />
       <div class="buttons">
-        <button type="submit" class="primary" disabled={isBusy || text === null}>
+        <button type="submit" class="primary">
           Save
         </button>
         <button type="button" onClick={close}>

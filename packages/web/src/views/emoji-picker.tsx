@@ -52,6 +52,7 @@ export function EmojiPicker({ onPick, onClose }: EmojiPickerProps) {
       >
         <input
           type="search"
+          data-first
           aria-label="Name of an emoji"
           placeholder="Name, such as tada"
           value={query}

@@ -13,18 +13,18 @@ export async function loadLater(): Promise<Later> {
   return later;
 }
 
-const viewOf = <P extends object>(pick: (views: Later) => ComponentType<P>) =>
-  lazy(
-    async () => pick(await loadLater()),
-    () => (later === null ? null : pick(later)),
-  );
+const viewOf = <P extends object>(pick: (views: Later) => ComponentType<P>, takesKeys = false) =>
+  lazy(async () => pick(await loadLater()), {
+    peek: () => (later === null ? null : pick(later)),
+    takesKeys,
+  });
 
 export const Drafts = viewOf((views) => views.Drafts);
-export const EditBox = viewOf((views) => views.EditBox);
-export const ImageViewer = viewOf((views) => views.ImageViewer);
-export const KeyboardHelp = viewOf((views) => views.KeyboardHelp);
-export const MessageDialogs = viewOf((views) => views.MessageDialogs);
+export const EmojiPicker = viewOf((views) => views.EmojiPicker, true);
+export const ImageViewer = viewOf((views) => views.ImageViewer, true);
+export const KeyboardHelp = viewOf((views) => views.KeyboardHelp, true);
+export const MessageDialogs = viewOf((views) => views.MessageDialogs, true);
 export const MessageWidget = viewOf((views) => views.MessageWidget);
-export const PersonCard = viewOf((views) => views.PersonCard);
-export const ScheduleDialog = viewOf((views) => views.ScheduleDialog);
+export const PersonCard = viewOf((views) => views.PersonCard, true);
+export const ScheduleDialog = viewOf((views) => views.ScheduleDialog, true);
 export const ScheduledMessages = viewOf((views) => views.ScheduledMessages);

@@ -1,5 +1,5 @@
 /** Log in with address and password. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, explain } from "../api.ts";
 import { logIn } from "../session.ts";
 import { Icon } from "./icon.tsx";
@@ -22,13 +22,15 @@ export function Login({ notice }: { readonly notice: string | null }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const address = useRef<HTMLInputElement>(null);
+  // Before anything is typed.
+  useLayoutEffect(() => address.current?.focus(), []);
   useEffect(() => {
-    address.current?.focus();
     // The page works without the name.
     readOrganization().then(setOrganization, () => undefined);
   }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
+    if (isBusy) return;
     const form = new FormData(event.currentTarget as HTMLFormElement);
     setBusy(true);
     setProblem(null);
@@ -60,7 +62,7 @@ export function Login({ notice }: { readonly notice: string | null }) {
           <input name="password" type="password" autocomplete="current-password" required />
         </label>
         <Problem text={problem} />
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           {isBusy ? "Logging in" : "Log in"}
         </button>
         <p class="quiet">

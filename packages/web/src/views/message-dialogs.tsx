@@ -8,7 +8,7 @@ import { tell } from "../notices.ts";
 import { topicNarrow } from "../state/narrow.ts";
 import { channelName, channels, chat, nameOf, topicLabel } from "../store.ts";
 import { fullTime } from "../time.ts";
-import { lazyEmojiPicker as EmojiPicker } from "./emoji-picker-loader.tsx";
+import { EmojiPicker } from "./emoji-picker.tsx";
 import { Avatar, Dialog, Html, Problem, useAttempt } from "./parts.tsx";
 
 interface Props {
@@ -29,7 +29,7 @@ function Delete({ message, onClose }: Props) {
       <p>It is deleted for everybody, and cannot be brought back.</p>
       <Problem text={problem} />
       <div class="buttons">
-        <button type="button" class="danger" disabled={isBusy} onClick={remove}>
+        <button type="button" class="danger" aria-disabled={isBusy} onClick={remove}>
           Delete
         </button>
         <button type="button" onClick={onClose}>
@@ -90,6 +90,7 @@ function Move({ message, onClose }: Props) {
         <label>
           Topic
           <input
+            data-first
             value={topic}
             maxLength={chat.value?.max_topic_length ?? 60}
             placeholder={topicLabel("")}
@@ -114,7 +115,8 @@ function Move({ message, onClose }: Props) {
           <button
             type="submit"
             class="primary"
-            disabled={isBusy || (topic === message.subject && channelId === message.stream_id)}
+            disabled={topic === message.subject && channelId === message.stream_id}
+            aria-disabled={isBusy}
           >
             Move
           </button>

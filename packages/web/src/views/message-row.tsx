@@ -7,12 +7,14 @@ import {
   editing,
   linkTo,
   messageDialog,
-  quoteOf,
   thumbsUp,
   toggleReaction,
   toggleStar,
 } from "../actions.ts";
+import { setAside } from "../compose/compose-actions.ts";
 import { openCompose } from "../compose/compose-state.ts";
+import { quote } from "../compose/quotes.ts";
+import { sentEdits } from "../edits.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
 import { dropPending, type PendingMessage, sendAgain } from "../pending.ts";
@@ -21,7 +23,8 @@ import { markUnreadFrom } from "../reading.ts";
 import type { Term } from "../state/narrow.ts";
 import { chat, myId, nameOf, people } from "../store.ts";
 import { clockOf, fullTime } from "../time.ts";
-import { EditBox, MessageWidget } from "./lazy-views.ts";
+import { EditBox } from "./edit-box.tsx";
+import { MessageWidget } from "./lazy-views.ts";
 import { openImage, openPerson } from "./opened.ts";
 import { Avatar, Html, IconButton, Menu, type MenuItem, memo } from "./parts.tsx";
 import { Reactions } from "./reactions.tsx";
@@ -36,12 +39,6 @@ interface Props {
   readonly isActive: boolean;
   readonly isUnread: boolean;
   readonly isEditing: boolean;
-}
-
-export function quote(message: Message): Promise<boolean> {
-  return attempt("The message cannot be quoted", async () => {
-    openCompose({ to: conversationOf(message, null), insert: await quoteOf(message) });
-  });
 }
 
 export function menuItems(message: Message, terms: readonly Term[]): readonly (MenuItem | null)[] {
@@ -117,6 +114,8 @@ function openPicture(event: MouseEvent): void {
 
 function Content({ message, isEditing }: Pick<Props, "message" | "isEditing">) {
   if (isEditing) return <EditBox message={message} />;
+  const sent = sentEdits.value.get(message.id);
+  if (sent?.before === message.content) return <div class="message-content plain saving">{sent.text}</div>;
   if (message.submessages.length > 0) return <MessageWidget message={message} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: catches clicks on links, which are reachable by keyboard
@@ -217,6 +216,7 @@ export function PendingRow({ message }: { readonly message: PendingMessage }) {
               type="button"
               onClick={() => {
                 dropPending(message.localId);
+                setAside();
                 openCompose({ to: message.to, insert: message.content });
               }}
             >

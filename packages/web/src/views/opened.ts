@@ -19,3 +19,12 @@ export function openImage(next: OpenedImage): void {
 }
 
 export const isHelpOpen = signal(false);
+
+/** Closes what is open and not shown yet: a dialog closes itself. @returns whether there was one */
+export function closeOpened(): boolean {
+  const isOpen = isHelpOpen.peek() || openedPerson.peek() !== null || openedImage.peek() !== null;
+  isHelpOpen.value = false;
+  openedPerson.value = null;
+  openedImage.value = null;
+  return isOpen;
+}

@@ -1,11 +1,12 @@
 /** Small parts that many views use: avatars, dialogs, menus, buttons with icons, parts that load when needed. */
 import { Component, type ComponentChildren, type ComponentType, type VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../api.ts";
 import { fragmentOf } from "../content.ts";
 import { giveBackFocus } from "../focus.ts";
 import { onLeave } from "../navigation.ts";
 import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
+import { giveHeldKeys, waitForView } from "./held-keys.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** Renders again only if a property has changed. */
@@ -21,21 +22,26 @@ export function memo<P extends object>(render: (props: P) => VNode | null): Comp
   };
 }
 
-/**
- * A view whose code is loaded when it is first shown.
- * @param peek the view, if its code is there already
- */
+interface LazyOptions<P> {
+  /** The view, if its code is there already. */
+  readonly peek?: () => ComponentType<P> | null;
+  /** It opens over the page, and the next keys are for it. */
+  readonly takesKeys?: boolean;
+}
+
+/** A view whose code is loaded when it is first shown. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
-  peek: () => ComponentType<P> | null = () => null,
+  { peek = () => null, takesKeys = false }: LazyOptions<P> = {},
 ): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
   return function Lazy(props: P) {
     const [, show] = useState(0);
     const [isBroken, setBroken] = useState(false);
     loaded ??= peek();
-    useEffect(() => {
-      if (loaded !== null) return;
+    const isWaiting = loaded === null && !isBroken;
+    useLayoutEffect(() => {
+      if (!isWaiting) return;
       load().then(
         (view) => {
           loaded = view;
@@ -43,7 +49,10 @@ export function lazy<P extends object>(
         },
         () => setBroken(true),
       );
-    }, []);
+      if (!takesKeys) return;
+      waitForView();
+      return giveHeldKeys;
+    }, [isWaiting]);
     if (isBroken)
       return <p class="problem">This part could not be loaded. Check your network, then reload the page.</p>;
     const View = loaded;
@@ -145,6 +154,7 @@ export function Dialog({ title, onClose, children, class: className = "" }: Dial
     const before = document.activeElement;
     const { current } = dialog;
     current?.showModal();
+    current?.querySelector<HTMLElement>("[data-first]")?.focus();
     const forget = onLeave(onClose);
     return () => {
       forget();
@@ -258,16 +268,34 @@ function keepInView(box: HTMLElement | null): void {
 export interface Attempt {
   /** Why it failed, to be shown where it was started. */
   readonly problem: string | null;
+  /** For `aria-disabled`: a button that is disabled would lose the focus. */
   readonly isBusy: boolean;
-  /** @returns whether it was done */
+  /** @returns whether it was done; false while another action runs */
   run(action: () => Promise<unknown>): Promise<boolean>;
+}
+
+/** Ignores calls while one runs: a second click is for nothing new. */
+export function useOneAtATime(): (action: () => Promise<unknown>) => Promise<unknown> {
+  const isRunning = useRef(false);
+  return async (action) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    try {
+      await action();
+    } finally {
+      isRunning.current = false;
+    }
+  };
 }
 
 /** @param failure what did not happen, such as "The draft was not deleted" */
 export function useAttempt(failure: string): Attempt {
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
   const run = async (action: () => Promise<unknown>) => {
+    if (isRunning.current) return false;
+    isRunning.current = true;
     setProblem(null);
     setBusy(true);
     try {
@@ -277,6 +305,7 @@ export function useAttempt(failure: string): Attempt {
       setProblem(`${failure}: ${explain(error)}`);
       return false;
     } finally {
+      isRunning.current = false;
       setBusy(false);
     }
   };

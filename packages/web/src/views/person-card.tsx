@@ -7,7 +7,7 @@ import { directNarrow, narrow } from "../state/narrow.ts";
 import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
 import { chat, myId, nameOf, people, statuses } from "../store.ts";
 import { openedPerson } from "./opened.ts";
-import { Avatar, Dialog, PresenceDot } from "./parts.tsx";
+import { Avatar, Dialog, PresenceDot, useOneAtATime } from "./parts.tsx";
 
 export const roleNames: Readonly<Record<number, string>> = {
   100: "Owner",
@@ -34,6 +34,7 @@ function shownValue({ type, data }: { readonly type: number; readonly data: stri
 
 export function PersonCard() {
   const userId = openedPerson.value;
+  const run = useOneAtATime();
   const person = userId === null ? undefined : people.value.get(userId);
   if (userId === null || person === undefined) return null;
   const close = () => {
@@ -98,7 +99,7 @@ export function PersonCard() {
           Messages sent
         </button>
         {userId === myId.value ? null : (
-          <button type="button" onClick={mute}>
+          <button type="button" onClick={() => run(mute)}>
             {isMuted ? "Unmute" : "Mute"}
           </button>
         )}

@@ -15,13 +15,14 @@ const save = (message: Message, content: unknown) =>
     }),
   );
 
-function Adder({ label, onAdd }: { readonly label: string; readonly onAdd: (text: string) => void }) {
+function Adder({ label, onAdd }: { readonly label: string; readonly onAdd: (text: string) => Promise<boolean> }) {
   const [text, setText] = useState("");
-  const submit = (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault();
     if (text.trim() === "") return;
-    onAdd(text.trim());
     setText("");
+    // What was refused comes back, unless something else has been typed since then.
+    if (!(await onAdd(text.trim()))) setText((now) => (now === "" ? text : now));
   };
   return (
     <form class="widget-add" onSubmit={submit}>
