@@ -7,7 +7,7 @@ const SEED = 20261123;
 
 /** If `quick` is null, only the deep tier runs the file. Variables of the caller's environment take precedence. */
 export const tiers = [
-  { file: "test/crash/power.test.ts", quick: { CUTS: 6, SEED }, deep: { CUTS: 100 } },
+  { file: "test/crash/power.test.ts", quick: { CUTS: 3, SEED }, deep: { CUTS: 100 } },
   { file: "test/crash/kill.test.ts", quick: { KILLS: 3, SEED }, deep: { KILLS: 30 } },
   { file: "test/crash/client.test.ts", quick: { KILLS: 2, SEED }, deep: { KILLS: 30 } },
   // After a kill, clients wait longer each time until the server is back.
@@ -16,8 +16,27 @@ export const tiers = [
   { file: "test/web/client-bundle.test.ts", quick: null, deep: {} },
   // Two servers, under load.
   { file: "test/startup/upgrade.test.ts", quick: null, deep: {} },
-  { file: "test/journal/power.test.ts", quick: { CUTS: 50 }, deep: { CUTS: 400 } },
-  { file: "test/archive/kills.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 10 } },
+  { file: "test/journal/power.test.ts", quick: { CUTS: 20 }, deep: { CUTS: 400 } },
+  { file: "test/archive/kills.test.ts", quick: null, deep: { KILLS: 10 } },
+  // Each starts the program and kills it again and again: `kill`, `power` and `flush-order` stand for them in `npm test`.
+  ...[
+    "archive/faults",
+    "archive/restore",
+    "crash/copies",
+    "crash/mail",
+    "crash/realm-creation",
+    "crash/realm-erasure",
+    "crash/replaced-folder",
+    "crash/restore",
+    "crash/scheduled",
+    "crash/two-owners",
+    "startup/lost-root",
+    "startup/older-store",
+  ].map((name) => ({ file: `test/${name}.test.ts`, quick: null, deep: {} })),
+  // Copies the program, compiles it, and runs tests in the copy.
+  { file: "test/tidy/worked-example.test.ts", quick: null, deep: {} },
+  // Twenty broken programs, each in simulated days.
+  { file: "test/sim/positive-control.test.ts", quick: null, deep: {} },
   // Thousands of requests by a program in Python.
   { file: "test/clients/schemathesis.test.ts", quick: null, deep: {} },
   // Other servers, and worktrees of other revisions.
@@ -52,8 +71,6 @@ export const tiers = [
   ].map((name) => ({ file: `test/web/${name}.test.ts`, quick: null, deep: {} })),
   { file: "test/sim/known-events.test.ts", quick: null, deep: { EVENTS: 100_000 } },
   { file: "test/sim/simulation.test.ts", quick: { RUNS: 2 }, deep: { RUNS: 24 } },
-  // Starts six servers, five of them after a trace.
-  { file: "test/crash/realm-erasure.test.ts", quick: null, deep: {} },
   // Waits for NATS to elect leaders, up to 9 seconds each time.
   { file: "test/cluster/stream-faults.test.ts", quick: null, deep: {} },
   // Starts a dozen servers and three NATS clusters.
@@ -75,7 +92,12 @@ export const tiers = [
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
-  // Each scenario starts a dozen processes, so only those of `clients` run in both tiers.
+  // Each starts servers and generators of load, so only the scenarios of `clients` run in both tiers.
+  ...["command", "dialects", "load", "native"].map((name) => ({
+    file: `test/bench/${name}.test.ts`,
+    quick: null,
+    deep: {},
+  })),
   { file: "test/bench/scenarios-changes.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-posts.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-push.test.ts", quick: null, deep: {} },

@@ -17,7 +17,7 @@ import { environmentIn, runsOnNode } from "./test-tiers.mjs";
 const isDeep = process.argv[2] === "--deep";
 const tier = isDeep ? "deep" : "quick";
 const words = process.argv.slice(isDeep ? 3 : 2);
-const jobs = Number(process.env.JOBS ?? availableParallelism() + 1);
+const jobs = Number(process.env.JOBS ?? 2 * availableParallelism());
 const steps = [
   ["typecheck", "npm", ["run", "--silent", "typecheck"]],
   ["lint", "biome", ["check", "--error-on-warnings", "."]],

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const folder = dirname(fileURLToPath(import.meta.url));
-const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript7/package.json")), "bin/tsc");
 
 /** The programs without their types. @param target the folder for the result */
 export async function bundleClient(target) {
