@@ -87,6 +87,7 @@ export const tiers = [
   { file: "test/cluster/snapshot.test.ts", quick: null, deep: {} },
   { file: "test/cluster/files.test.ts", quick: null, deep: {} },
   { file: "test/cluster/erasure.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/moves.test.ts", quick: null, deep: { MOVES: 4 } },
   { file: "test/cluster/security.test.ts", quick: null, deep: {} },
   { file: "test/cluster/many-realms.test.ts", quick: null, deep: { REALMS: 200 } },
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },

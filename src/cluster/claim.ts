@@ -32,6 +32,8 @@ export interface ClaimPlan {
   /** For a realm that joins: the last turn of its store, and the number of records that its rows need. */
   readonly joins?: { readonly turn: Position; readonly base: number };
   readonly isErasure?: boolean;
+  /** The last message as it was a moment ago: tried first. */
+  readonly behind?: ChainHead;
 }
 
 /**
@@ -64,7 +66,7 @@ async function claimAgain(
   mayFollow: (head: ChainHead) => boolean,
 ): Promise<ChainHead | null> {
   for (let attempt = 1; attempt <= limits.cluster_claim_attempts_max; attempt++) {
-    const head = await headOf(log);
+    const head = attempt === 1 && plan.behind !== undefined ? plan.behind : await headOf(log);
     if (!mayFollow(head)) return null;
     const claim = await claimBehind(log, claimant, head, plan);
     if (claim !== null) return claim;

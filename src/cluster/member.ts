@@ -77,6 +77,7 @@ export class Member {
   readonly #instance = randomBytes(9).toString("base64url");
   #lease: Lease | null = null;
   #placement: RealmPlacement | null = null;
+  #claims: RealmClaims | null = null;
   #isReady = false;
   #isOver = false;
   #loops: Promise<unknown> = Promise.resolve();
@@ -197,6 +198,7 @@ export class Member {
       claimant: { node, storeVersion },
       onLost: (error) => lost(error.message),
     });
+    this.#claims = claims;
     const lease = new Lease({
       nats,
       node,
@@ -290,6 +292,7 @@ export class Member {
       await follower.find();
       await follower.catchUp((id) => this.#placement?.isFollowed(id) ?? true);
       this.#followedAt = this.#options.clock.monotonic();
+      await this.#claims?.prepare();
     });
   }
 

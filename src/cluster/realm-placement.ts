@@ -5,6 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { RealmEntry } from "../store/root.ts";
+import type { ChainHead } from "./chain.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 import type { Directory, Fact, OwnerFact } from "./directory.ts";
 import type { Follower } from "./follower.ts";
@@ -127,16 +128,16 @@ export class RealmPlacement {
 
   /** Closes an organization here and makes another node its owner. */
   async handOver(realmId: number, target: Pick<LiveNode, "node" | "instance">): Promise<void> {
-    const { directory, claims, served, onChange } = this.#options;
-    const fact = directory.owner(realmId);
-    if (fact === null || !this.#owned.has(realmId)) return;
+    const { directory, served, onChange } = this.#options;
+    const [fact, journal] = [directory.owner(realmId), this.#owned.get(realmId)];
+    if (fact === null || journal === undefined) return;
     this.#changing.add(realmId);
     this.#owned.delete(realmId);
     onChange();
     try {
       await served.close(realmId);
       const { node, instance } = target;
-      const epoch = await claims.nextEpoch(realmId);
+      const epoch = journal.epoch + 1;
       await directory.put("owner", String(realmId), { ...fact.value, node, instance, epoch }, fact.sequence);
     } finally {
       this.#changing.delete(realmId);
@@ -274,11 +275,11 @@ export class RealmPlacement {
     const { directory, claims, lease, served, onChange, follower } = this.#options;
     this.#changing.add(id);
     try {
-      const epoch = await this.#enter(id, directory.owner(id));
-      if (epoch === null) return;
+      const head = await this.#enter(id, directory.owner(id));
+      if (head === null) return;
       await lease.during(async () => {
-        if (this.#hasNothing(id, epoch)) await served.createFirst();
-        const journal = await claims.claim(id, epoch);
+        if (this.#hasNothing(id, head)) await served.createFirst();
+        const journal = await claims.claim(id, head);
         if (journal === null) return;
         await follower.list(id);
         this.#owned.set(id, journal);
@@ -292,19 +293,20 @@ export class RealmPlacement {
   }
 
   /** Nobody has ever written it, and this node has no store of it. */
-  #hasNothing(id: number, epoch: number): boolean {
-    return epoch === 1 && id === firstRealmId && this.#options.listed().length === 0;
+  #hasNothing(id: number, { epoch }: ChainHead): boolean {
+    return epoch === 0 && id === firstRealmId && this.#options.listed().length === 0;
   }
 
-  /** Enters this node as the owner. @returns the epoch of its claim; null if another node was faster */
-  async #enter(id: number, fact: Fact<OwnerFact> | null): Promise<number | null> {
+  /** Enters this node as the owner. @returns what its claim follows; null if another node was faster */
+  async #enter(id: number, fact: Fact<OwnerFact> | null): Promise<ChainHead | null> {
     const { directory, claims, node, instance, listed } = this.#options;
-    const epoch = await claims.nextEpoch(id);
+    const head = await claims.head(id);
+    const epoch = head.epoch + 1;
     const isEntered = fact !== null && this.#isMine(fact.value) && fact.value.isReserved !== true;
-    if (isEntered && fact.value.epoch === epoch) return epoch;
+    if (isEntered && fact.value.epoch === epoch) return head;
     const { label, hosts } = listed().find((entry) => entry.id === id) ?? fact?.value ?? { label: "", hosts: [] };
     const owner: OwnerFact = { node, instance, epoch, label, hosts };
-    return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? epoch : null;
+    return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? head : null;
   }
 
   /** Whether this node does what one of them has to do for an organization that nobody serves. */
