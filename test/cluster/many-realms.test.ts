@@ -39,6 +39,7 @@ t.test("[cluster] a node asks only for organizations that have something new", {
   const clock = new ManualClock(0);
   // Its organizations are listed already.
   const root = {
+    isErased: () => false,
     realms: () => Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
   } as unknown as RootStore;
   const dataDir = temporaryFolder(t);
