@@ -101,6 +101,15 @@ export function readKernelSocketBytes(): number | null {
   return pages === undefined ? null : Number(pages) * PAGE_BYTES;
 }
 
+/** How many files and sockets the process has open. */
+export function countOpenFiles(pid: number): number | null {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return null;
+  }
+}
+
 /** How many files and sockets this process may have open. */
 export function readOpenFilesMax(): number | null {
   const limits = readText("/proc/self/limits");

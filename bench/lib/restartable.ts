@@ -7,7 +7,15 @@ import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
 import type { Watch } from "./probe.ts";
 import { readCpuSeconds } from "./process-usage.ts";
-import { type Environment, findFreePort, HOST, readServerPid, type Transport, waitUntilReady } from "./target.ts";
+import {
+  type Environment,
+  findFreePort,
+  HOST,
+  type Prepare,
+  readServerPid,
+  type Transport,
+  waitUntilReady,
+} from "./target.ts";
 import { PROJECT_ROOT, type Workspace } from "./workspace.ts";
 import { type Credentials, readZuliprc } from "./zuliprc.ts";
 
@@ -18,17 +26,19 @@ export class Restartable {
   readonly #environment: Environment;
   #child: Child;
 
-  private constructor(workspace: Workspace, port: number, environment: Environment) {
-    this.dataFolder = workspace.makeFolder("data");
+  private constructor(dataFolder: string, port: number, environment: Environment) {
+    this.dataFolder = dataFolder;
     this.#metricsFile = `${this.dataFolder}-metrics.json`;
     this.address = { host: HOST, port };
     this.#environment = environment;
     this.#child = this.#run();
   }
 
-  /** Resolves when it answers. */
-  static async start(workspace: Workspace, environment: Environment): Promise<Restartable> {
-    const server = new Restartable(workspace, await findFreePort(), environment);
+  /** Resolves when it answers. @param prepare fills the data folder before that */
+  static async start(workspace: Workspace, environment: Environment, prepare?: Prepare): Promise<Restartable> {
+    const dataFolder = workspace.makeFolder("data");
+    await prepare?.(dataFolder);
+    const server = new Restartable(dataFolder, await findFreePort(), environment);
     await server.onceReady();
     return server;
   }
@@ -67,8 +77,13 @@ export class Restartable {
     this.#child = this.#run();
   }
 
+  /** Ends it in order. Its data stays. */
+  end(): Promise<Exit> {
+    return this.#child.stop();
+  }
+
   async stop(): Promise<Exit> {
-    const exit = await this.#child.stop();
+    const exit = await this.end();
     rmSync(this.dataFolder, { recursive: true, force: true, maxRetries: 3 });
     return exit;
   }

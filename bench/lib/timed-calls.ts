@@ -15,11 +15,12 @@ export interface TimedAnswer {
 export class TimedCalls {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #address: Address;
-  readonly #authorization: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor({ address }: { readonly address: Address }, authorization: string) {
+  /** @param host the name of the organization, if the server has several */
+  constructor({ address }: { readonly address: Address }, authorization: string, host?: string) {
     this.#address = address;
-    this.#authorization = authorization;
+    this.#headers = { authorization, ...(host === undefined ? {} : { host }) };
   }
 
   /** Rejects with method, path and message on any status but 200. */
@@ -38,7 +39,7 @@ export class TimedCalls {
         agent: this.#agent,
         method,
         path: `/api/v1${path}${isInQuery ? `?${encoded}` : ""}`,
-        headers: { authorization: this.#authorization, ...(isInBody ? formHead(encoded) : {}) },
+        headers: { ...this.#headers, ...(isInBody ? formHead(encoded) : {}) },
       });
       sent.once("error", reject);
       sent.once("response", (response) => {

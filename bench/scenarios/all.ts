@@ -10,6 +10,7 @@ import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
+import { idleOrganizations } from "./idle-organizations.ts";
 import { markRead } from "./mark-read.ts";
 import { mixed } from "./mixed.ts";
 import { moves } from "./moves.ts";
@@ -24,12 +25,14 @@ import { send } from "./send.ts";
 import { slowDisk } from "./slow-disk.ts";
 import { start } from "./start.ts";
 import { startFilled } from "./start-filled.ts";
+import { startKilled } from "./start-killed.ts";
 import { typing } from "./typing.ts";
 import { users } from "./users.ts";
 
 export const scenarios: readonly Scenario[] = [
   start,
   startFilled,
+  startKilled,
   send,
   organizations,
   slowDisk,
@@ -53,5 +56,6 @@ export const scenarios: readonly Scenario[] = [
   mixed,
   reconnect,
   idle,
+  idleOrganizations,
   permissions,
 ];

@@ -10,6 +10,7 @@ import { scenarios } from "../../bench/scenarios/all.ts";
 export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   start: ["ready_ms", "start_cpu_ms", "idle_rss_mb", "idle_pss_mb"],
   "start-filled": ["ready_ms", "start_cpu_ms"],
+  "start-killed": ["ready_ms", "start_cpu_ms"],
   send: ["posts_per_s", "posts_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
   cost: ["stored_2000_cpu_us", "subscribers_50_cpu_us"],
   settings: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
@@ -33,6 +34,7 @@ export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   mixed: ["requests_per_s", "paced_per_s", "paced_events_p50_ms", "paced_upload_p50_ms", "paced_post_p50_ms"],
   reconnect: ["all_live_ms", "resume_p50_ms"],
   idle: ["sockets_opened_per_s", "pss_all_mb"],
+  "idle-organizations": ["pss_mb"],
   failover: ["gap_ms", "posts_per_s"],
   // At this size other heap activity hides the memory of so few users, so only the time is checked.
   permissions: ["check_ns"],
@@ -45,9 +47,9 @@ const median = (result: ScenarioResult, key: string, side: "ours" | "baseline"):
 export const groups = {
   posts: ["start", "send", "settings", "status"],
   changes: ["create-channel", "mark-read", "delete-topic", "moves", "backup", "disk", "permissions"],
-  stored: ["start-filled", "cost", "organizations", "slow-disk"],
+  stored: ["start-filled", "start-killed", "cost", "organizations", "slow-disk"],
   reads: ["read", "history", "users", "register"],
-  push: ["fanout", "presence", "typing", "idle"],
+  push: ["fanout", "presence", "typing", "idle", "idle-organizations"],
   clients: ["mixed", "reconnect"],
   cluster: ["send", "fanout", "mixed", "failover"],
 } as const;
