@@ -80,7 +80,9 @@ export const tiers = [
   { file: "test/cluster/forwarding.test.ts", quick: null, deep: {} },
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
-  { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED }, deep: { ROUNDS: 20 } },
+  // The quick tier plays behind proxies, the deep one in network namespaces where they are allowed.
+  { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED, NETWORK: "proxies" }, deep: { ROUNDS: 20 } },
+  { file: "test/cluster/namespaces.test.ts", quick: null, deep: {} },
   // A cluster of a broken program.
   { file: "test/cluster/nemesis-controls.test.ts", quick: null, deep: {} },
   // Start several nodes, one after the other.

@@ -1,55 +1,65 @@
 /**
- * Three NATS servers and three nodes whose connections go through proxies, so that each can be cut, slowed, stopped and
- * killed. A node that ends because it was replaced is started again, as a supervisor would.
+ * Three NATS servers and three nodes that can be cut off, slowed, stopped and killed: each in a network namespace of its
+ * own, or on loopback behind TCP proxies. A node that ends because it was replaced is started again, as a supervisor
+ * would.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import { clusterStatus } from "../../src/cluster/status.ts";
 import { freePort } from "../support/ports.ts";
-import type { Program } from "../support/process.ts";
+import type { Environment, Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { NatsCluster } from "./nats.ts";
+import { Namespaces, type Place } from "./namespaces.ts";
+import { NatsCluster, type NatsNode } from "./nats.ts";
 import { startNode, urlOf } from "./nodes.ts";
 import { TcpProxy, type Weather } from "./tcp-proxy.ts";
 
 /** A later start may succeed. */
 const unavailable = 75;
 
+export type NetworkKind = "namespaces" | "proxies";
+
+/** Where a node runs. */
+interface NodePlace {
+  /** For clients. */
+  readonly url: string;
+  readonly environment: Environment;
+  readonly within: readonly string[];
+  /** Of its connections to the NATS servers and the other nodes. */
+  weather: Weather;
+}
+
 export class NodeUnderTest {
   readonly name: string;
-  readonly port: number;
   readonly dataDir: string;
   readonly #start: () => Program;
-  /** To the NATS servers, and from the other nodes. */
-  readonly #proxies: readonly TcpProxy[];
+  readonly #place: NodePlace;
   readonly #ended: (what: string) => void;
   program: Program;
   #isStopping = false;
 
   constructor(options: {
     readonly name: string;
-    readonly port: number;
     readonly dataDir: string;
     readonly start: () => Program;
-    readonly proxies: readonly TcpProxy[];
+    readonly place: NodePlace;
     /** Told of an end that should not be. */
     readonly ended: (what: string) => void;
   }) {
     this.name = options.name;
-    this.port = options.port;
     this.dataDir = options.dataDir;
     this.#start = options.start;
-    this.#proxies = options.proxies;
+    this.#place = options.place;
     this.#ended = options.ended;
     this.program = this.#run();
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return this.#place.url;
   }
 
   set weather(weather: Weather) {
-    for (const proxy of this.#proxies) proxy.weather = weather;
+    this.#place.weather = weather;
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
@@ -83,35 +93,48 @@ export class NodeUnderTest {
 export class ClusterUnderTest {
   readonly nats: NatsCluster;
   readonly nodes: readonly NodeUnderTest[];
+  /** Of the NATS servers, in the order of their numbers; none if they cannot be cut off. */
+  readonly #serverPlaces: readonly Place[];
 
-  private constructor(nats: NatsCluster, nodes: readonly NodeUnderTest[]) {
+  private constructor(nats: NatsCluster, nodes: readonly NodeUnderTest[], serverPlaces: readonly Place[]) {
     this.nats = nats;
     this.nodes = nodes;
+    this.#serverPlaces = serverPlaces;
   }
 
   /** @param program the folder of another program than that of this checkout */
-  static async start(t: Test, ended: (what: string) => void, program?: string): Promise<ClusterUnderTest> {
-    const nats = await NatsCluster.start(t, { advertise: false });
+  static async start(
+    t: Test,
+    ended: (what: string) => void,
+    { network, program }: { readonly network: NetworkKind; readonly program?: string | undefined },
+  ): Promise<ClusterUnderTest> {
+    const namespaces = network === "namespaces" ? await Namespaces.open(t) : null;
+    const places: Place[] = [];
+    const nats = await NatsCluster.start(t, { advertise: false, ...placesIn(namespaces, places) });
     const nodes: NodeUnderTest[] = [];
     for (const name of ["a", "b", "c"]) {
-      const port = await freePort();
       const dataDir = temporaryFolder(t);
-      const servers = await Promise.all(nats.nodes.map((server) => TcpProxy.start(t, server.port)));
-      const forwards = await TcpProxy.start(t, port);
-      const environment = {
-        PORT: String(port),
-        CLUSTER_NATS: `nats://${servers.map((proxy) => `127.0.0.1:${proxy.port}`).join(",")}`,
-        CLUSTER_ADVERTISE: `http://127.0.0.1:${forwards.port}`,
-      };
+      const place = namespaces === null ? await proxied(t, nats) : placed(namespaces.add(name), nats, places);
+      const { environment, within } = place;
       const start = () =>
-        startNode(t, nats, { name, dataDir, environment, ...(program === undefined ? {} : { program }) });
-      const node = new NodeUnderTest({ name, port, dataDir, start, proxies: [...servers, forwards], ended });
+        startNode(t, nats, { name, dataDir, environment, within, ...(program === undefined ? {} : { program }) });
+      const node = new NodeUnderTest({ name, dataDir, start, place, ended });
       nodes.push(node);
       // The first one creates the organization.
       await urlOf(node.program);
     }
     t.teardown(() => Promise.all(nodes.map((node) => node.end())));
-    return new ClusterUnderTest(nats, nodes);
+    return new ClusterUnderTest(nats, nodes, places);
+  }
+
+  get cutsServers(): boolean {
+    return this.#serverPlaces.length > 0;
+  }
+
+  /** Of a NATS server's connections to the others and to the nodes. */
+  setWeather(server: NatsNode, weather: Weather): void {
+    const place = this.#serverPlaces[this.nats.nodes.indexOf(server)];
+    if (place !== undefined) place.weather = weather;
   }
 
   /** The node that serves the organization, as the directory says. */
@@ -121,4 +144,59 @@ export class ClusterUnderTest {
     const owner = organizations.find(({ id }) => id === 1)?.owner?.node;
     return this.nodes.find(({ name }) => name === owner) ?? (this.nodes[0] as NodeUnderTest);
   }
+}
+
+/** @param places filled with those of the servers */
+function placesIn(namespaces: Namespaces | null, places: Place[]) {
+  if (namespaces === null) return {};
+  return {
+    placeOf(name: string) {
+      const place = namespaces.add(name);
+      places.push(place);
+      return { host: place.clientAddress, routeHost: place.address, within: place.within };
+    },
+  };
+}
+
+/** A node on loopback, with proxies to the NATS servers and from the other nodes. */
+async function proxied(t: Test, nats: NatsCluster): Promise<NodePlace> {
+  const port = await freePort();
+  const servers = await Promise.all(nats.nodes.map((server) => TcpProxy.start(t, server.port)));
+  const forwards = await TcpProxy.start(t, port);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    environment: {
+      PORT: String(port),
+      CLUSTER_NATS: `nats://${servers.map((proxy) => `127.0.0.1:${proxy.port}`).join(",")}`,
+      CLUSTER_ADVERTISE: `http://127.0.0.1:${forwards.port}`,
+    },
+    within: [],
+    set weather(weather: Weather) {
+      for (const proxy of [...servers, forwards]) proxy.weather = weather;
+    },
+  };
+}
+
+const nodePort = 9991;
+
+/** A node in a namespace, which speaks to the servers and the other nodes over the network of the cluster. */
+function placed(place: Place, nats: NatsCluster, servers: readonly Place[]): NodePlace {
+  const at = (pick: "port" | "monitorPort") =>
+    nats.nodes.map((node, index) => `${servers[index]?.address}:${node[pick]}`);
+  return {
+    url: `http://${place.clientAddress}:${nodePort}`,
+    environment: {
+      HOST: "0.0.0.0",
+      PORT: String(nodePort),
+      CLUSTER_NATS: `nats://${at("port").join(",")}`,
+      CLUSTER_NATS_MONITOR: at("monitorPort")
+        .map((address) => `http://${address}`)
+        .join(","),
+      CLUSTER_ADVERTISE: `http://${place.address}:${nodePort}`,
+    },
+    within: place.within,
+    set weather(weather: Weather) {
+      place.weather = weather;
+    },
+  };
 }

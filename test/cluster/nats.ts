@@ -21,8 +21,20 @@ export function natsObstacle(): string | null {
   return Number(version.split(".")[1]) >= 15 ? null : `nats-server ${version} is too old: 2.15 is needed`;
 }
 
+/** Where a server runs. */
+export interface NatsPlace {
+  /** Its address for clients, and for the other servers. */
+  readonly host: string;
+  readonly routeHost: string;
+  /** Starts a program there. */
+  readonly within: readonly string[];
+}
+
+const loopback: NatsPlace = { host: "127.0.0.1", routeHost: "127.0.0.1", within: [] };
+
 export interface NatsNode {
   readonly name: string;
+  readonly host: string;
   readonly port: number;
   readonly monitorPort: number;
   program: Program;
@@ -36,6 +48,8 @@ export interface NatsClusterOptions {
   readonly advertise?: boolean;
   /** Further lines of their configuration: TLS, users. */
   readonly lines?: readonly string[];
+  /** By default all of them are on loopback. */
+  readonly placeOf?: (name: string) => NatsPlace;
 }
 
 export class NatsCluster {
@@ -51,12 +65,12 @@ export class NatsCluster {
   }
 
   get servers(): string[] {
-    return this.nodes.map(({ port }) => `127.0.0.1:${port}`);
+    return this.nodes.map(({ host, port }) => `${host}:${port}`);
   }
 
   /** The value of CLUSTER_NATS_MONITOR. */
   get monitor(): string {
-    return this.nodes.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`).join(",");
+    return this.nodes.map(({ host, monitorPort }) => `http://${host}:${monitorPort}`).join(",");
   }
 
   connect(t: Teardown, name = "test"): Promise<Nats> {
@@ -67,35 +81,43 @@ export class NatsCluster {
   }
 
   /** Resolves when JetStream works on all of them. */
-  static async start(
-    t: Teardown,
-    { nodes = 3, syncInterval = "always", advertise = true, lines: more = [] }: NatsClusterOptions = {},
-  ): Promise<NatsCluster> {
+  static async start(t: Teardown, options: NatsClusterOptions = {}): Promise<NatsCluster> {
+    const {
+      nodes = 3,
+      syncInterval = "always",
+      advertise = true,
+      lines: more = [],
+      placeOf = () => loopback,
+    } = options;
     const folder = temporaryFolder(t);
+    const places = Array.from({ length: nodes }, (_, index) => placeOf(`n${index}`));
     const firstPort = await freePortRange(3 * nodes);
     const portOf = (node: number, kind: number) => firstPort + 3 * node + kind;
-    const routes = Array.from({ length: nodes }, (_, node) => `nats://127.0.0.1:${portOf(node, 1)}`);
-    const started = Array.from({ length: nodes }, (_, index) => {
+    const routes = places.map(({ routeHost }, node) => `nats://${routeHost}:${portOf(node, 1)}`);
+    const started = places.map(({ host, within }, index) => {
+      const listen = within.length === 0 ? host : "0.0.0.0";
       const name = `n${index}`;
       const home = join(folder, name);
       mkdirSync(home);
       const config = join(home, "nats.conf");
       const lines = [
         `server_name: ${name}`,
-        `listen: 127.0.0.1:${portOf(index, 0)}`,
-        `http: 127.0.0.1:${portOf(index, 2)}`,
+        `listen: ${listen}:${portOf(index, 0)}`,
+        `http: ${listen}:${portOf(index, 2)}`,
         `jetstream { store_dir: ${JSON.stringify(home)}, sync_interval: ${syncInterval}, max_mem: 64MB, max_file: 4GB }`,
         ...more,
         ...(nodes === 1
           ? []
           : [
-              `cluster { name: test, listen: 127.0.0.1:${portOf(index, 1)}, routes: [${routes.join(", ")}], no_advertise: ${!advertise} }`,
+              `cluster { name: test, listen: ${listen}:${portOf(index, 1)}, routes: [${routes.join(", ")}], no_advertise: ${!advertise} }`,
             ]),
       ];
       writeFileSync(config, `${lines.join("\n")}\n`);
-      const run = () => new Program(t, "nats-server", ["-c", config], { PATH: natsPath });
+      const [command = "", ...args] = [...within, "nats-server", "-c", config];
+      const run = () => new Program(t, command, args, { PATH: natsPath });
       const node: NatsNode = {
         name,
+        host,
         port: portOf(index, 0),
         monitorPort: portOf(index, 2),
         program: run(),
@@ -111,14 +133,14 @@ export class NatsCluster {
 }
 
 /** Resolves when the server has joined the others and the cluster has a leader. */
-export async function untilHealthy({ monitorPort, program }: NatsNode): Promise<void> {
+export async function untilHealthy({ host, monitorPort, program }: NatsNode): Promise<void> {
   let isOver = false;
   void program.exited.then(() => {
     isOver = true;
   });
   for (;;) {
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
-    const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`).catch(() => null);
+    const answer = await fetch(`http://${host}:${monitorPort}/healthz`).catch(() => null);
     if (answer?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
   }

@@ -60,7 +60,9 @@ else {
   for (const { what, breakages, faults, found } of controls) {
     t.test(`[M1] the nemesis finds ${what}`, async (t) => {
       const program = brokenCheckout(t, breakages);
-      const violations = await playNemesis(t, { rounds, seed: 1, faults, hitsOwner: true, program });
+      // What a proxy cuts arrives late, which these programs must not survive.
+      const network = "proxies";
+      const violations = await playNemesis(t, { rounds, seed: 1, faults, hitsOwner: true, program, network });
       t.match(violations.join("\n"), found);
       t.comment(violations.slice(0, 3).join("\n").slice(0, 500));
     });

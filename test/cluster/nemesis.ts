@@ -16,7 +16,8 @@ import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
 import type { Client } from "../support/client.ts";
-import { ClusterUnderTest, type NodeUnderTest } from "./cluster-under-test.ts";
+import { ClusterUnderTest, type NetworkKind, type NodeUnderTest } from "./cluster-under-test.ts";
+import { namespacesObstacle } from "./namespaces.ts";
 import { type NatsNode, untilHealthy } from "./nats.ts";
 import { bounded, NemesisLoad, NemesisReader, settleMsMax } from "./nemesis-load.ts";
 import { clientAt } from "./nodes.ts";
@@ -24,6 +25,15 @@ import { readAll } from "./read-all.ts";
 import type { Weather } from "./tcp-proxy.ts";
 
 const pauseMs = 100;
+
+/** In network namespaces where they are allowed, else behind TCP proxies; NETWORK chooses. */
+function networkOf(t: Test, wanted: NetworkKind | undefined): NetworkKind {
+  const asked = wanted ?? process.env["NETWORK"];
+  const obstacle = asked === "proxies" ? "it was chosen" : namespacesObstacle();
+  if (asked === "namespaces" && obstacle !== null) throw new Error(obstacle);
+  t.comment(obstacle === null ? "in network namespaces" : `on loopback behind TCP proxies: ${obstacle}`);
+  return obstacle === null ? "namespaces" : "proxies";
+}
 
 interface Scene {
   readonly cluster: ClusterUnderTest;
@@ -72,8 +82,35 @@ const faults: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   },
 };
 
-export type Fault = keyof typeof faults;
-export const allFaults = Object.keys(faults);
+function serverWeather(kind: Weather) {
+  return async ({ cluster, server, ms }: Scene) => {
+    cluster.setWeather(server, kind);
+    await wait(ms);
+    cluster.setWeather(server, "good");
+  };
+}
+
+/** What a network of namespaces can do besides. */
+const networkFaults: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  "cuts a NATS server off": serverWeather("cut"),
+  "cuts what a NATS server sends": serverWeather("cut outward"),
+  "cuts what a NATS server receives": serverWeather("cut inward"),
+  async "cuts a node and a NATS server off"({ cluster, node, server, ms }) {
+    node.weather = "cut";
+    cluster.setWeather(server, "cut");
+    await wait(ms);
+    node.weather = "good";
+    cluster.setWeather(server, "good");
+  },
+  async "cuts a node off, again and again"({ node, ms }) {
+    for (let count = 0; count < 4; count++) {
+      node.weather = count % 2 === 0 ? "cut" : "cut inward";
+      await wait(ms / 4);
+      node.weather = "good";
+      await wait(ms / 4);
+    }
+  },
+};
 
 export interface NemesisOptions {
   readonly rounds: number;
@@ -84,13 +121,17 @@ export interface NemesisOptions {
   readonly hitsOwner?: boolean;
   /** The folder of another program. */
   readonly program?: string;
+  readonly network?: NetworkKind;
 }
 
 /** @returns what broke a promise; it ends with the first round that did */
 export async function playNemesis(t: Test, options: NemesisOptions): Promise<string[]> {
   const random = randomOf(options.seed);
   const violations: string[] = [];
-  const cluster = await ClusterUnderTest.start(t, (what) => violations.push(what), options.program);
+  const network = networkOf(t, options.network);
+  const { program } = options;
+  const cluster = await ClusterUnderTest.start(t, (what) => violations.push(what), { network, program });
+  const played = cluster.cutsServers ? { ...faults, ...networkFaults } : faults;
   const { nodes } = cluster;
   const clients = await Promise.all(nodes.map(({ url }) => clientAt(url, (nodes[0] as NodeUnderTest).dataDir)));
   await (clients[0] as Client).post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
@@ -102,7 +143,7 @@ export async function playNemesis(t: Test, options: NemesisOptions): Promise<str
   const nats = await cluster.nats.connect(t, "nemesis");
   const among = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   for (let round = 1; round <= options.rounds; round++) {
-    const name = among(options.faults ?? allFaults);
+    const name = among(options.faults ?? Object.keys(played));
     const owner = await cluster.owner();
     const isOwner = options.hitsOwner === true || random() < 0.5;
     const node = isOwner ? owner : among(nodes.filter((one) => one !== owner));
@@ -111,7 +152,7 @@ export async function playNemesis(t: Test, options: NemesisOptions): Promise<str
     const before = load.acknowledged.size;
     load.start();
     await wait(500);
-    await faults[name]?.({ cluster, node, server, ms });
+    await played[name]?.({ cluster, node, server, ms });
     await wait(1500);
     await load.stop();
     const target = name.includes("NATS") ? server.name : `${node.name}${isOwner ? ", the owner" : ""}`;

@@ -12,17 +12,20 @@ interface NodeOptions {
   readonly environment?: Environment;
   /** The folder of the program, if it is another one than this checkout. */
   readonly program?: string;
+  /** Starts a program where the node is to run. */
+  readonly within?: readonly string[];
 }
 
 export function startNode(
   t: Test,
   cluster: NatsCluster,
-  { name, dataDir, environment = {}, program = checkout }: NodeOptions,
+  { name, dataDir, environment = {}, program = checkout, within = [] }: NodeOptions,
 ): Program {
+  const [command = "", ...args] = [...within, process.execPath, "start.mjs"];
   return new Program(
     t,
-    process.execPath,
-    ["start.mjs"],
+    command,
+    args,
     {
       PORT: "0",
       RATE_LIMITS: "off",
