@@ -32,6 +32,8 @@ const leaseFiles = /\/cluster[./]/;
 /** Folders whose tests need a disk, because they prove what survives a crash. */
 const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
 
+const variantEnvironments = { "": {}, "on-node": { TRANSPORT: "node" }, "behind-edge": { THROUGH_EDGE: "true" } };
+
 const folderOf = (file) => file.split("/")[1] ?? "";
 
 /** @returns whether no other file may share the process */
@@ -44,20 +46,19 @@ export function runsAlone(file) {
 /**
  * @param files paths below the project's root
  * @param jobs processes at a time
- * @param transport "node": their servers use Node's transport; otherwise the default
+ * @param variant "on-node": their servers use Node's transport; "behind-edge": their clients are at another node
  * @returns one group for each process, in the order in which they run; those with `needsMachine` run by themselves
  */
-export function groupsOf(files, { tier, jobs, transport = "default" }) {
+export function groupsOf(files, { tier, jobs, variant = "" }) {
   const groups = [];
-  const isOnNode = transport === "node";
   const add = (members) => {
     const folder = folderOf(members[0]);
     groups.push({
-      name: `${folder}-${groups.length}${isOnNode ? "-on-node" : ""}`,
+      name: `${folder}-${groups.length}${variant === "" ? "" : `-${variant}`}`,
       files: members,
       isOnDisk: diskFolders.includes(folder),
       needsMachine: leaseFiles.test(members[0]) && runsAlone(members[0]),
-      environment: { ...environmentIn(tier, members[0]), ...(isOnNode ? { TRANSPORT: "node" } : {}) },
+      environment: { ...environmentIn(tier, members[0]), ...variantEnvironments[variant] },
     });
   };
   const sorted = [...files].sort();

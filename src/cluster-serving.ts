@@ -19,17 +19,34 @@ function advertisedAddress({ clusterAdvertise, host }: Config, url: string): str
   return host === "0.0.0.0" || host === "::" ? url.replace(/\/\/[^/]*:/, `//${hostname()}:`) : url;
 }
 
+/** The secret of the nodes, and what a node has before its app. */
+export interface NodeParts {
+  readonly key: string;
+  readonly front: (app: WebApp) => WebApp;
+}
+
 export interface ForwardingContext {
   readonly app: WebApp;
-  readonly member: Member;
+  /** Null: the server is in no cluster. */
+  readonly member: Member | null;
   readonly clock: Clock;
   /** Where it listens, once it does. */
   readonly url: () => string;
   readonly faults: FaultLog;
 }
 
+/** The app of the server, and the secret by which it knows other nodes. */
+export function nodeParts(config: Config, asNode: NodeParts | null, context: ForwardingContext) {
+  const { app, member } = context;
+  if (member !== null) return { app: forwardingApp(config, { ...context, member }), nodeKey: () => member.key };
+  return asNode === null ? { app, nodeKey: null } : { app: asNode.front(app), nodeKey: () => asNode.key };
+}
+
 /** An app that sends requests for organizations of other nodes there. */
-export function forwardingApp(config: Config, { app, member, clock, url, faults }: ForwardingContext): WebApp {
+function forwardingApp(
+  config: Config,
+  { app, member, clock, url, faults }: ForwardingContext & { readonly member: Member },
+): WebApp {
   return new ForwardingApp({
     app,
     clock,

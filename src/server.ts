@@ -13,7 +13,7 @@ import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
 import { clusterData, clusterFigures } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
-import { creationInCluster, forwardingApp, takePart } from "./cluster-serving.ts";
+import { creationInCluster, type NodeParts, nodeParts, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { openWhenReleased } from "./folder-wait.ts";
@@ -90,6 +90,8 @@ export interface ServerTools {
   readonly die: (error: unknown) => never;
   /** Whether the operator has asked the process to stop, while it waits in a cluster or for the data folder. */
   readonly hasStopped?: () => boolean;
+  /** Makes it a node that others forward to, without a cluster. */
+  readonly asNode?: NodeParts;
   /** It is prepared and waits for the data folder. */
   readonly onWaiting?: (why: string) => void;
 }
@@ -261,8 +263,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     () => administration.eachSecond(),
   );
   const { http, sockets, requests, unsent } = createTransports(config, {
-    app: member === null ? context.app : forwardingApp(config, { ...context, member, url }),
-    nodeKey: member === null ? null : () => member.key,
+    ...nodeParts(config, tools.asNode ?? null, { ...context, url }),
     clock,
     faults,
     host,

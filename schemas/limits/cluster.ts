@@ -95,11 +95,34 @@ export const clusterLimits = {
   /** Answers that are kept until they are whole, in sum. Without room one is passed on as it arrives, too. */
   forward_answers_bytes_max: 64 * 1024 * 1024,
   forward_head_bytes_max: 64 * 1024,
-  /** Bytes that wait for a client before its owner's socket is read no further. */
-  forward_socket_bytes_max: 256 * 1024,
-  /** The largest message of a socket that is passed on. */
-  forward_message_bytes_max: 64 * 1024 * 1024,
-  /** Messages of sockets that arrive or wait for their clients, in sum. Without room a client has to reconnect. */
+  /** What waits at an edge for the clients of its sockets, in sum. Without room a client has to reconnect. */
   forward_messages_bytes_max: 128 * 1024 * 1024,
+  /** Bytes on their way from an owner to an edge over a link, and one message more. */
+  forward_link_window_bytes: 512 * 1024,
+  /** A longer message leaves in pieces of `socket_fragment_bytes`, for each client anew. */
+  forward_link_shared_message_bytes_max: 256 * 1024,
+  /** Clients that one message of a link names. */
+  forward_link_receivers_max: 500,
+  /** Messages for several clients that wait for a link, in sum. Without room the client is closed who would get the next. */
+  forward_link_shared_bytes_max: 16 * 1024 * 1024,
+  /** Answers and pieces that wait for a link, in sum. Without room the client is closed who has most waiting. */
+  forward_link_lines_bytes_max: 32 * 1024 * 1024,
+  /** Messages of clients that wait for a link to their owner: of one client, and in sum. Without room it has to reconnect. */
+  forward_link_client_bytes_max: 4 * 1024 * 1024,
+  forward_link_clients_bytes_max: 32 * 1024 * 1024,
+  forward_link_message_bytes_max: 3 * 1024 * 1024,
+  /** What a link has in memory beyond that: it is closed. */
+  forward_link_carrier_bytes_max: 16 * 1024 * 1024,
+  /** Handshakes under way on a link; the others get 503. */
+  forward_link_handshakes_max: 10_000,
+  /** Links that a node accepts: one from each other node, and those that are about to end. */
+  forward_links_max: 64,
+  /** Each end of a link says so often that it is there, and gives the other one up after so much silence. */
+  forward_link_beat_ms: 1000,
+  forward_link_silence_ms_max: 5000,
+  /** Clients whose progress one message of a link reports. */
+  forward_link_progress_clients_max: 250,
+  /** A link without sockets is closed after so long. */
+  forward_link_idle_ms_max: 30_000,
   cluster_node_characters_max: 64,
 } as const;

@@ -11,6 +11,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import { handshakeFault } from "../transport/handshake.ts";
 import type {
+  HandshakeResponse,
   RenewedCertificate,
   RequestHandler,
   SocketRoute,
@@ -21,11 +22,14 @@ import type {
   WebApp,
 } from "../transport/transport.ts";
 import type { Directions } from "./directions.ts";
+import { EdgeLinks } from "./edge-links.ts";
+import { EdgeSocket, type EdgeSocketData, type EdgeTools } from "./edge-socket.ts";
 import { readForwardedHead } from "./forwarded-head.ts";
 import { KeptBytes } from "./kept-bytes.ts";
+import type { LinkQueueBounds } from "./link-queue.ts";
 import { elsewhereHeader, type ForwardedClient, nodeHeader, readNodeHeader } from "./node-header.ts";
+import { OwnerLinks } from "./owner-links.ts";
 import { type ForwardingTools, RequestForwarder } from "./request-forwarder.ts";
-import { type ForwardedSocketData, SocketForwarder } from "./socket-forwarder.ts";
 import { Upstreams } from "./upstreams.ts";
 
 export interface ForwardingAppOptions {
@@ -45,6 +49,7 @@ export interface ForwardingBounds {
   readonly requestsMax: number;
   readonly answersBytesMax: number;
   readonly messagesBytesMax: number;
+  readonly link: LinkQueueBounds;
 }
 
 /** Where a request goes. */
@@ -53,8 +58,12 @@ type Way = "here" | "elsewhere" | "forward";
 export class ForwardingApp implements WebApp {
   readonly #options: ForwardingAppOptions;
   readonly #tools: ForwardingTools;
+  readonly #edgeTools: EdgeTools;
   readonly #upstreams: Upstreams;
+  readonly #edgeLinks: EdgeLinks;
+  readonly #ownerLinks: OwnerLinks;
   readonly #bounds: ForwardingBounds;
+  #handler: RequestHandler = (response) => response.close();
   #requests = 0;
   #sockets = 0;
   #isStopping = false;
@@ -68,11 +77,26 @@ export class ForwardingApp implements WebApp {
       requestsMax: limits.forward_requests_max,
       answersBytesMax: limits.forward_answers_bytes_max,
       messagesBytesMax: limits.forward_messages_bytes_max,
+      link: {
+        sharedBytesMax: limits.forward_link_shared_bytes_max,
+        linesBytesMax: limits.forward_link_lines_bytes_max,
+      },
       ...options.bounds,
     };
     const answers = new KeptBytes(this.#bounds.answersBytesMax);
+    this.#tools = { directions, clock, reportBug, budget, answers, upstreams: this.#upstreams };
+    this.#edgeLinks = new EdgeLinks(this.#tools);
     const messages = new KeptBytes(this.#bounds.messagesBytesMax);
-    this.#tools = { directions, clock, reportBug, budget, answers, messages, upstreams: this.#upstreams };
+    this.#edgeTools = { directions, links: this.#edgeLinks, clock, messages, reportBug };
+    this.#ownerLinks = new OwnerLinks({
+      clock,
+      reportBug,
+      bounds: this.#bounds.link,
+      isOfNode: (request) => this.#isOfNode(request),
+      isHere: (request) => this.#wayOf(request) === "here",
+      overload: (response) => answerLater(response, clock, overloaded),
+      handler: (response, request) => this.#handle(response, request),
+    });
   }
 
   get checksChunks(): boolean {
@@ -80,21 +104,26 @@ export class ForwardingApp implements WebApp {
   }
 
   onRequest(handler: RequestHandler): void {
-    this.#options.app.onRequest((response, request) => {
-      const way = this.#wayOf(request);
-      if (way === "here") handler(response, request);
-      else if (way === "elsewhere") answerLater(response, this.#options.clock, elsewhere);
-      else this.#forward(response, request, handler);
-    });
+    this.#handler = handler;
+    this.#options.app.onRequest((response, request) => this.#handle(response, request));
+    this.#ownerLinks.mount(this.#options.app);
+  }
+
+  #handle(response: TransportResponse, request: TransportRequest): void {
+    const way = this.#wayOf(request);
+    if (way === "here") this.#handler(response, request);
+    else if (way === "elsewhere") answerLater(response, this.#options.clock, elsewhere);
+    else this.#forward(response, request);
   }
 
   onSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
-    type Both = Data | ForwardedSocketData;
+    type Both = Data | EdgeSocketData;
     const own = (socket: TransportSocket<Both>) => socket as TransportSocket<Data>;
-    const forwarderOf = (socket: TransportSocket<Both>) => {
+    const edgeSocketOf = (socket: TransportSocket<Both>) => {
       const data = socket.getUserData();
-      return "forwarder" in data ? (data as ForwardedSocketData).forwarder : null;
+      return "edgeSocket" in data ? (data as EdgeSocketData).edgeSocket : null;
     };
+    this.#ownerLinks.onSocket(path, route as SocketRoute<object>);
     this.#options.app.onSocket<Both>(path, {
       ...route,
       upgrade: (response, request, accept) => {
@@ -104,24 +133,24 @@ export class ForwardingApp implements WebApp {
         else this.#forwardSocket(response, request, accept);
       },
       open(socket) {
-        const forwarder = forwarderOf(socket);
-        if (forwarder === null) route.open(own(socket));
-        else forwarder.opened(socket as TransportSocket<ForwardedSocketData>);
+        const edgeSocket = edgeSocketOf(socket);
+        if (edgeSocket === null) route.open(own(socket));
+        else edgeSocket.opened(socket as TransportSocket<EdgeSocketData>);
       },
       message(socket, message, isBinary) {
-        const forwarder = forwarderOf(socket);
-        if (forwarder === null) route.message(own(socket), message, isBinary);
-        else forwarder.received(message, isBinary);
+        const edgeSocket = edgeSocketOf(socket);
+        if (edgeSocket === null) route.message(own(socket), message, isBinary);
+        else edgeSocket.received(message, isBinary);
       },
       drained(socket) {
-        const forwarder = forwarderOf(socket);
-        if (forwarder === null) route.drained(own(socket));
-        else forwarder.drained();
+        const edgeSocket = edgeSocketOf(socket);
+        if (edgeSocket === null) route.drained(own(socket));
+        else edgeSocket.drained();
       },
       closed(socket) {
-        const forwarder = forwarderOf(socket);
-        if (forwarder === null) route.closed(own(socket));
-        else forwarder.closed();
+        const edgeSocket = edgeSocketOf(socket);
+        if (edgeSocket === null) route.closed(own(socket));
+        else edgeSocket.closed();
       },
     });
   }
@@ -140,6 +169,7 @@ export class ForwardingApp implements WebApp {
   }
 
   close(): void {
+    this.#edgeLinks.close();
     this.#options.app.close();
     this.#upstreams.close();
   }
@@ -147,14 +177,17 @@ export class ForwardingApp implements WebApp {
   #wayOf(request: TransportRequest): Way {
     const { directions } = this.#options;
     const isHere = directions.destinationOf(request.getHeader("host")).kind === "here";
-    const given = request.getHeader(nodeHeader);
-    const isOfNode = given !== "" && readNodeHeader(given, directions.key) !== null;
-    if (isOfNode) return isHere && !this.#isStopping ? "here" : "elsewhere";
+    if (this.#isOfNode(request)) return isHere && !this.#isStopping ? "here" : "elsewhere";
     // A server that stops tells its clients so.
     return isHere || this.#isStopping ? "here" : "forward";
   }
 
-  #clientOf(response: TransportResponse, request: TransportRequest): ForwardedClient {
+  #isOfNode(request: TransportRequest): boolean {
+    const given = request.getHeader(nodeHeader);
+    return given !== "" && readNodeHeader(given, this.#options.directions.key) !== null;
+  }
+
+  #clientOf(response: Pick<TransportResponse, "getRemoteAddressAsText">, request: TransportRequest): ForwardedClient {
     const { address, isSecure } = this.#options.readForwarded((name) => request.getHeader(name));
     return {
       address: address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1"),
@@ -162,12 +195,12 @@ export class ForwardingApp implements WebApp {
     };
   }
 
-  #forward(response: TransportResponse, request: TransportRequest, handler: RequestHandler): void {
+  #forward(response: TransportResponse, request: TransportRequest): void {
     const head = readForwardedHead(request);
     const isUncertain = head?.hasBody === true && head.contentLength === null && !this.checksChunks;
     // The server rejects what is ambiguous before it looks for an organization.
     if (head === null) {
-      handler(response, request);
+      this.#handler(response, request);
       return;
     }
     if (this.#requests >= this.#bounds.requestsMax) {
@@ -181,9 +214,9 @@ export class ForwardingApp implements WebApp {
   }
 
   #forwardSocket(
-    response: TransportResponse,
+    response: HandshakeResponse,
     request: TransportRequest,
-    accept: (data: ForwardedSocketData, protocol: string) => void,
+    accept: (data: EdgeSocketData, protocol: string) => void,
   ): void {
     const head = readForwardedHead(request);
     if (head === null || this.#sockets >= limits.sockets_max) {
@@ -191,20 +224,25 @@ export class ForwardingApp implements WebApp {
       return;
     }
     this.#sockets++;
-    const offered = request.getHeader("sec-websocket-protocol").split(",");
-    const offersPacked = offered.some((name) => name.trim() === "msgpack");
     const client = this.#clientOf(response, request);
+    const headers = [...this.#upstreams.headersOf(head, client), ...upgradeHeaders];
     const onEnd = () => this.#sockets--;
-    new SocketForwarder(this.#tools, { response, head, client, offersPacked, accept }, onEnd);
+    new EdgeSocket(
+      this.#edgeTools,
+      { response, host: head.host, request: { path: head.path, headers }, accept },
+      onEnd,
+    );
   }
 }
 
+/** Those of the client's handshake belong to its connection, and were checked here. */
+const upgradeHeaders = ["connection", "Upgrade", "upgrade", "websocket"] as const;
 const overloaded = refused(refuse.overloaded());
 /** The node that asked looks for the organization again. */
 const elsewhere = refused(refuse.ownerUnreachable(), [[elsewhereHeader, "1"]]);
 
 /** Closes the connection after the answer, because a body may follow. */
-function answerLater(response: TransportResponse, clock: Clock, reply: ReturnType<typeof refused>): void {
+function answerLater(response: HandshakeResponse, clock: Clock, reply: ReturnType<typeof refused>): void {
   let isOver = false;
   response.onAborted(() => {
     isOver = true;

@@ -24,9 +24,8 @@ export interface ForwardingTools {
   readonly clock: Clock;
   /** Memory for bodies that may be sent again. */
   readonly budget: ByteBudget;
-  /** Memory for answers that are not whole yet, and for messages of sockets. */
+  /** Memory for answers that are not whole yet. */
   readonly answers: KeptBytes;
-  readonly messages: KeptBytes;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 

@@ -18,7 +18,7 @@ import type { Realm } from "../runtime/realm.ts";
 import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { handshakeFault, protocolVersion } from "../transport/handshake.ts";
-import type { TransportRequest, TransportResponse, TransportSocket, WebApp } from "../transport/transport.ts";
+import type { HandshakeResponse, TransportRequest, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
 import type { SocketHost, Visitor } from "./socket-host.ts";
@@ -139,7 +139,7 @@ export class SocketServer {
   }
 
   #upgrade(
-    response: TransportResponse,
+    response: HandshakeResponse,
     request: TransportRequest,
     accept: (data: SocketData, protocol: string) => void,
   ): void {
@@ -202,7 +202,7 @@ export class SocketServer {
   }
 
   /** Nobody is accepted whom a turn or the shutdown has excluded meanwhile: the client asks again. */
-  #acceptLater(response: TransportResponse, { gate }: Realm, later: LaterUpgrade): void {
+  #acceptLater(response: HandshakeResponse, { gate }: Realm, later: LaterUpgrade): void {
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
@@ -216,7 +216,7 @@ export class SocketServer {
   }
 
   /** Reads what the log of requests needs now, because the request cannot be read later. */
-  #reporter(response: TransportResponse, request: TransportRequest): (status: number) => void {
+  #reporter(response: HandshakeResponse, request: TransportRequest): (status: number) => void {
     const { onHandshake } = this.#options;
     if (onHandshake === null) return () => undefined;
     const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
@@ -230,7 +230,7 @@ export class SocketServer {
    * (http/http-responder.ts).
    * @param gate of the realm that the answer shows; null if it shows none
    */
-  #answerHttp(response: TransportResponse, refusal: Refusal, gate: Gate | null): void {
+  #answerHttp(response: HandshakeResponse, refusal: Refusal, gate: Gate | null): void {
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
@@ -346,7 +346,7 @@ function noHandshake(fault: string): Refusal {
   return refuse.badRequest(`No WebSocket handshake: ${fault}`);
 }
 
-function writeRefusal(response: TransportResponse, refusal: Refusal): void {
+function writeRefusal(response: HandshakeResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);

@@ -1,4 +1,4 @@
-/** A WebSocket to another server, by `ws`: its messages arrive only while the receiver wants them. */
+/** A WebSocket to another server, by `ws`. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocket } from "ws";
@@ -14,20 +14,11 @@ export interface SocketClientOptions {
   readonly messageBytesMax: number;
 }
 
-/** A handshake that was answered by something else than an upgrade. */
-export interface HandshakeRefusal {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-}
-
 export interface SocketClientEvents {
-  /** No message arrives until `resume`. @param protocol "" for none */
-  readonly opened: (protocol: string) => void;
-  readonly refused: (refusal: HandshakeRefusal) => void;
+  readonly opened: () => void;
+  /** The handshake was answered by something else than an upgrade, with this status. */
+  readonly refused: (status: number) => void;
   readonly received: (message: Buffer, isBinary: boolean) => void;
-  /** So much of the next message is in memory, about. */
-  readonly arriving: (bytes: number) => void;
   /** Called once, unless it was refused; 1006 without a close frame, also if it was never open. */
   readonly closed: (code: number, reason: string) => void;
 }
@@ -35,15 +26,11 @@ export interface SocketClientEvents {
 export interface SocketClient {
   readonly bufferedBytes: number;
   send(message: Uint8Array, isBinary: boolean): void;
-  pause(): void;
-  resume(): void;
   /** Sends a close frame. */
   close(code: number): void;
   /** Closes the connection at once. */
   terminate(): void;
 }
-
-const bodyBytesMax = 64 * 1024;
 
 export function openSocket(options: SocketClientOptions, events: SocketClientEvents): SocketClient {
   const { url, headers, protocols, connectMsMax, messageBytesMax } = options;
@@ -56,31 +43,27 @@ export function openSocket(options: SocketClientOptions, events: SocketClientEve
   });
   let wasRefused = false;
   let stream: Socket | null = null;
-  let messageFrom = 0;
+  let isCorked = false;
+  /** What is sent in one pass of the event loop leaves in one write. */
+  const cork = () => {
+    if (isCorked) return;
+    isCorked = true;
+    stream?.cork();
+    setImmediate(() => {
+      isCorked = false;
+      stream?.uncork();
+    });
+  };
   socket.on("upgrade", (message) => {
     stream = message.socket;
   });
-  socket.on("open", () => {
-    socket.pause();
-    messageFrom = stream?.bytesRead ?? 0;
-    // After the one of `ws`, which may have got a whole message by it.
-    stream?.on("data", () => {
-      const bytes = (stream?.bytesRead ?? 0) - messageFrom;
-      if (bytes > 0) events.arriving(bytes);
-    });
-    events.opened(socket.protocol);
-  });
-  socket.on("unexpected-response", (request, message) => {
+  socket.on("open", () => events.opened());
+  socket.on("unexpected-response", (request, message: IncomingMessage) => {
     wasRefused = true;
-    void readSmall(message).then((body) => {
-      request.destroy();
-      events.refused({ status: message.statusCode ?? 502, headers: message.headers, body });
-    });
+    request.destroy();
+    events.refused(message.statusCode ?? 502);
   });
-  socket.on("message", (message: Buffer, isBinary) => {
-    messageFrom = stream?.bytesRead ?? 0;
-    events.received(message, isBinary);
-  });
+  socket.on("message", (message: Buffer, isBinary) => events.received(message, isBinary));
   socket.on("error", () => undefined);
   socket.on("close", (code, reason) => {
     if (!wasRefused) events.closed(code, reason.toString());
@@ -89,25 +72,11 @@ export function openSocket(options: SocketClientOptions, events: SocketClientEve
     get bufferedBytes() {
       return socket.bufferedAmount;
     },
-    send: (message, isBinary) => socket.send(message, { binary: isBinary, compress: false }),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
+    send(message, isBinary) {
+      cork();
+      socket.send(message, { binary: isBinary, compress: false });
+    },
     close: (code) => socket.close(code),
     terminate: () => socket.terminate(),
   };
-}
-
-async function readSmall(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of message) {
-      bytes += (chunk as Buffer).length;
-      if (bytes > bodyBytesMax) break;
-      chunks.push(chunk as Buffer);
-    }
-  } catch {
-    // What there is of it counts.
-  }
-  return Buffer.concat(chunks);
 }

@@ -110,6 +110,12 @@ export interface TransportResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
+/** What answers a handshake that is not accepted. */
+export type HandshakeResponse = Pick<
+  TransportResponse,
+  "onAborted" | "writeStatus" | "writeHeader" | "cork" | "end" | "close" | "getRemoteAddressAsText"
+>;
+
 /** What `send` returns. */
 export const sendStatus = { buffered: 0, sent: 1, dropped: 2 } as const;
 
@@ -143,7 +149,7 @@ export interface SocketRoute<Data extends object> {
    * @param accept completes the upgrade instead of an answer, also later, unless the response was aborted. The protocol
    *   may be ""
    */
-  upgrade(response: TransportResponse, request: TransportRequest, accept: (data: Data, protocol: string) => void): void;
+  upgrade(response: HandshakeResponse, request: TransportRequest, accept: (data: Data, protocol: string) => void): void;
   /** Handles a GET of the path that is not a valid upgrade. */
   plain(response: TransportResponse, request: TransportRequest): void;
   open(socket: TransportSocket<Data>): void;

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { WebSocket, WebSocketServer } from "ws";
 import { limits } from "../../schemas/limits.ts";
 import { readForwardedHead } from "../../src/forwarding/forwarded-head.ts";
 import { KeptBytes } from "../../src/forwarding/kept-bytes.ts";
@@ -11,37 +10,23 @@ import type { TransportRequest } from "../../src/transport/transport.ts";
 import { until } from "../support/realtime.ts";
 import { startEdge, to } from "./edge.ts";
 
-/** An owner whose answers and sockets the test decides about. */
-async function startOwner(t: Test, serve: (response: ServerResponse, count: number) => void = () => undefined) {
+/** An owner whose answers the test decides about. */
+async function startAnswering(t: Test, serve: (response: ServerResponse, count: number) => void) {
   let count = 0;
   const server = createServer((_request, response) => serve(response, ++count));
-  const sockets = new WebSocketServer({ server });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => {
-    for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { destination: () => to(`http://127.0.0.1:${port}`), sockets, asked: () => count };
-}
-
-/** A client's socket, and the owner's end of it. */
-async function openPair(t: Test, url: string, { sockets }: Awaited<ReturnType<typeof startOwner>>) {
-  const joined = once(sockets, "connection") as Promise<[WebSocket]>;
-  const client = new WebSocket(`${url.replace("http", "ws")}/api/v1/events/ws`, { maxPayload: 0 });
-  t.teardown(() => client.terminate());
-  const closed = once(client, "close").then(([code]) => code as number);
-  const lengths: number[] = [];
-  client.on("message", (message: Buffer) => lengths.push(message.length));
-  const [[owner]] = await Promise.all([joined, once(client, "open")]);
-  return { client, owner, closed, lengths };
+  return { destination: () => to(`http://127.0.0.1:${port}`), asked: () => count };
 }
 
 t.test("[S3] forward_requests_max: one more gets 503, and fits when another one was answered", async (t) => {
   const waiting: ServerResponse[] = [];
-  const owner = await startOwner(t, (response) => waiting.push(response));
+  const owner = await startAnswering(t, (response) => waiting.push(response));
   const url = await startEdge(t, { destination: owner.destination, bounds: { requestsMax: 2 } });
   const held = [fetch(url), fetch(url)];
   await until(() => owner.asked() === 2);
@@ -79,7 +64,7 @@ t.test("[S3] forward_answers_bytes_max holds for all answers together", async (t
     response.write(Buffer.alloc(bytes - 1, "x"));
   };
   const halves: ServerResponse[] = [];
-  const owner = await startOwner(t, (response, count) => {
+  const owner = await startAnswering(t, (response, count) => {
     if (count > 3) {
       response.end("again");
       return;
@@ -96,41 +81,6 @@ t.test("[S3] forward_answers_bytes_max holds for all answers together", async (t
   for (const response of halves) response.destroy();
   for (const answer of await Promise.all(kept)) t.equal(await answer.text(), "again", "what was kept is asked again");
   await t.rejects(passed.text(), "what was passed on is cut off");
-});
-
-t.test("[S3] forward_message_bytes_max: a longer message ends the socket", async (t) => {
-  const owner = await startOwner(t);
-  const url = await startEdge(t, { destination: owner.destination });
-  const { owner: end, lengths, closed } = await openPair(t, url, owner);
-  end.send(Buffer.alloc(limits.forward_message_bytes_max));
-  await until(() => lengths.length === 1);
-  t.equal(lengths[0], limits.forward_message_bytes_max);
-  end.send(Buffer.alloc(limits.forward_message_bytes_max + 1));
-  t.equal(await closed, 1001, "the client comes back and resumes");
-});
-
-t.test("[S3] forward_messages_bytes_max holds for the sockets of all clients together", async (t) => {
-  const bytes = 8 * 1024 * 1024;
-  const owner = await startOwner(t);
-  const url = await startEdge(t, { destination: owner.destination, bounds: { messagesBytesMax: 2 * bytes } });
-  const slow = await openPair(t, url, owner);
-  slow.client.pause();
-  slow.owner.send(Buffer.alloc(bytes));
-  const other = await openPair(t, url, owner);
-  // Not whole: a part of it is counted, too.
-  other.owner.send(Buffer.alloc(bytes / 2), { fin: false });
-  const third = await openPair(t, url, owner);
-  third.owner.send(Buffer.alloc(bytes), { fin: false });
-  third.owner.send(Buffer.alloc(bytes), { fin: true });
-  t.equal(await third.closed, 1001, "there is no room for the third one");
-  other.owner.send(Buffer.alloc(1), { fin: true });
-  slow.client.resume();
-  await until(() => slow.lengths.length === 1 && other.lengths.length === 1);
-  t.strictSame([slow.lengths, other.lengths], [[bytes], [bytes / 2 + 1]], "the others get what they were sent");
-  const again = await openPair(t, url, owner);
-  again.owner.send(Buffer.alloc(bytes + bytes / 2));
-  await until(() => again.lengths.length === 1);
-  t.pass("the memory is free again");
 });
 
 t.test("[S3] a share of kept bytes is counted once, at the bound and one over", (t) => {

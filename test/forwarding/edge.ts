@@ -1,62 +1,85 @@
-/** A node that serves nothing itself, in the process of the test: it forwards everything where the test says. */
-import type { Test } from "tap";
+/** Nodes in the process of the test: one that serves nothing itself, and forwards everything where the test says. */
 import { limits } from "../../schemas/limits.ts";
 import type { Destination, Directions } from "../../src/forwarding/directions.ts";
 import { ForwardingApp, type ForwardingBounds } from "../../src/forwarding/forwarding-app.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { ignoreForwarded } from "../../src/runtime/forwarded.ts";
-import { loadTransport } from "../../src/transport/load.ts";
-import type { ManualClock } from "../support/manual-clock.ts";
+import { loadTransport, type TransportChoice } from "../../src/transport/load.ts";
+import type { SocketRoute, WebApp } from "../../src/transport/transport.ts";
+import type { Teardown } from "../support/server.ts";
+
+export const nodeKey = "secret";
 
 interface EdgeOptions {
   readonly destination: () => Destination;
-  readonly clock?: ManualClock;
+  readonly clock?: Clock;
   readonly isGone?: () => boolean;
   readonly bounds?: Partial<ForwardingBounds>;
 }
 
-/** A node that serves nothing itself. */
-export async function startEdge(t: Test, { destination, isGone = () => false, clock, bounds = {} }: EdgeOptions) {
-  const { transport } = await loadTransport("auto");
-  const app = transport.createApp({ tls: null, malformedBody: "{}", timers: systemClock });
-  if (app === null) throw new Error("no app");
-  const directions: Directions = {
-    key: "secret",
-    ownAddress: "",
-    destinationOf: destination,
-    isGone,
-    onceChanged: () => new Promise((resolve) => setImmediate(resolve)),
-  };
-  const edge = new ForwardingApp({
+interface NodeOptions {
+  readonly directions: Pick<Directions, "destinationOf"> & Partial<Directions>;
+  readonly clock?: Clock;
+  readonly bounds?: Partial<ForwardingBounds>;
+}
+
+/** What a node has before its app. */
+export function nodeFront(app: WebApp, { directions, clock = systemClock, bounds = {} }: NodeOptions): ForwardingApp {
+  return new ForwardingApp({
     app,
-    directions,
-    clock: clock ?? systemClock,
+    directions: {
+      key: nodeKey,
+      ownAddress: "",
+      isGone: () => false,
+      onceChanged: () => new Promise((resolve) => setImmediate(resolve)),
+      ...directions,
+    },
+    clock,
     readForwarded: ignoreForwarded,
     isSecure: false,
     bounds,
-    reportBug: (error) => t.fail(String(error)),
+    // tap reports it as a failure.
+    reportBug: (error) => setImmediate(() => Promise.reject(error)),
   });
-  edge.onRequest((response) => {
+}
+
+/** A node of the test, with the sockets of this route. */
+export async function startNode(t: Teardown, route: SocketRoute<object>, options: NodeOptions): Promise<string> {
+  const { transport } = await loadTransport((process.env["TRANSPORT"] as TransportChoice | undefined) ?? "auto");
+  const app = transport.createApp({ tls: null, malformedBody: "{}", timers: systemClock });
+  if (app === null) throw new Error("no app");
+  const node = nodeFront(app, options);
+  node.onRequest((response) => {
     response.onAborted(() => undefined);
     response.end("here", false);
   });
-  edge.onSocket("/api/v1/events/ws", {
-    messageBytesMax: limits.ws_frame_bytes_hard_max,
-    bufferBytesMax: limits.socket_buffer_bytes_hard_max,
-    heartbeatS: 30,
-    upgrade: (response) => void response.close(),
-    plain: (response) => void response.close(),
-    open: () => undefined,
-    message: () => undefined,
-    drained: () => undefined,
-    closed: () => undefined,
-  });
-  const port = await edge.listen("127.0.0.1", 0);
+  node.onSocket(socketPath, route);
+  const port = await node.listen("127.0.0.1", 0);
   t.teardown(() => {
-    edge.stopListening();
-    edge.close();
+    node.stopListening();
+    node.close();
   });
   return `http://127.0.0.1:${port}`;
 }
 
+/** A route whose sockets do nothing. */
+export const idleRoute: SocketRoute<object> = {
+  messageBytesMax: limits.ws_frame_bytes_hard_max,
+  bufferBytesMax: limits.socket_buffer_bytes_hard_max,
+  heartbeatS: 30,
+  upgrade: (response) => void response.close(),
+  plain: (response) => void response.close(),
+  open: () => undefined,
+  message: () => undefined,
+  drained: () => undefined,
+  closed: () => undefined,
+};
+
+/** A node that serves nothing itself. */
+export function startEdge(t: Teardown, { destination, isGone = () => false, ...options }: EdgeOptions) {
+  return startNode(t, idleRoute, { ...options, directions: { destinationOf: destination, isGone } });
+}
+
+export const socketPath = "/api/v1/events/ws";
+export const here: Destination = { kind: "here" };
 export const to = (address: string): Destination => ({ kind: "node", instance: "b", address });

@@ -1,135 +1,209 @@
-/** Sockets that a node forwards: the owner here is a server of the test. */
+/** Sockets of clients at an edge: what their owner sends, how it ends them, and what happens when it is gone. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import t, { type Test } from "tap";
-import { WebSocket, WebSocketServer } from "ws";
+import t from "tap";
+import { closeCodes } from "../../schemas/close-codes.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { Destination } from "../../src/forwarding/directions.ts";
-import { elsewhereHeader } from "../../src/forwarding/node-header.ts";
+import { TcpProxy } from "../cluster/tcp-proxy.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
-import { startEdge, to } from "./edge.ts";
+import { here, startEdge, to } from "./edge.ts";
+import { openClient, openPair, sendWhileRoom, startOwner } from "./owner.ts";
 
-async function startOwner(t: Test, serve: (socket: WebSocket) => void, refuse: () => string | null = () => null) {
-  const server = createServer();
-  const sockets = new WebSocketServer({ noServer: true });
-  server.on("upgrade", (request, socket, head) => {
-    const refusal = refuse();
-    if (refusal === null) sockets.handleUpgrade(request, socket, head, serve);
-    else socket.end(refusal);
+t.test("[cluster] the owner's close codes reach the client, after what it sent before", async (t) => {
+  const ends = [closeCodes.queueGone, closeCodes.frameTooLarge];
+  const owner = await startOwner(t, {
+    open(socket) {
+      const { code, reason } = ends.shift() ?? closeCodes.goingAway;
+      socket.send(Buffer.from("shared"), false);
+      socket.send("own", false);
+      socket.end(code, reason);
+    },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    for (const socket of sockets.clients) socket.terminate();
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function open(t: Test, url: string) {
-  const socket = new WebSocket(`${url.replace("http", "ws")}/api/v1/events/ws`);
-  t.teardown(() => socket.terminate());
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
-  });
-  return { socket, closed };
-}
-
-t.test("[cluster] the owner's close codes reach the client; an owner that dies closes with 1001", async (t) => {
-  const ends = [
-    (socket: WebSocket) => socket.close(4410, "queue gone: register again"),
-    (socket: WebSocket) => socket.close(1009, "frame too large"),
-    (socket: WebSocket) => socket.terminate(),
-  ];
-  const owner = await startOwner(t, (socket) => ends.shift()?.(socket));
-  const url = await startEdge(t, { destination: () => to(owner) });
-  t.strictSame(await open(t, url).closed, { code: 4410, reason: "queue gone: register again" });
-  t.strictSame(await open(t, url).closed, { code: 1009, reason: "frame too large" });
-  t.match(await open(t, url).closed, { code: 1001, reason: /reconnect and resume/ });
-});
-
-t.test("[cluster] a process that stands still closes its sockets with 1001 when its lease is over", async (t) => {
-  let isGone = false;
-  const owner = await startOwner(t, (socket) => socket.send("hello"));
-  const url = await startEdge(t, { destination: () => to(owner), isGone: () => isGone });
-  const { socket, closed } = open(t, url);
-  await once(socket, "message");
-  isGone = true;
-  t.equal((await closed).code, 1001);
-});
-
-t.test("[cluster] a handshake waits for an owner, and a refusal is passed on", async (t) => {
-  const refusals = [
-    `HTTP/1.1 503 x\r\n${elsewhereHeader}: 1\r\nContent-Length: 0\r\n\r\n`,
-    null,
-    "HTTP/1.1 401 x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-  ];
-  const owner = await startOwner(
-    t,
-    (socket) => socket.send("hello"),
-    () => refusals.shift() ?? null,
-  );
-  const ways: Destination[] = [{ kind: "nobody" }, to("http://127.0.0.1:1"), to(owner)];
-  const url = await startEdge(t, { destination: () => (ways.length > 1 ? ways.shift() : ways[0]) as Destination });
-  const { socket } = open(t, url);
-  t.equal(String(((await once(socket, "message")) as [Buffer])[0]), "hello");
-  const refused = open(t, url).socket;
-  const [error] = (await once(refused, "error")) as [Error];
-  t.match(error.message, /401/);
-});
-
-t.test("[cluster] a client that reads slowly holds back the owner, and gets everything in order", async (t) => {
-  const pieces = 1024;
-  const bytes = 64 * 1024;
-  let sent = 0;
-  const owner = await startOwner(t, (socket) => {
-    const sendNext = () => {
-      const piece = Buffer.alloc(bytes);
-      piece.writeUInt32BE(sent);
-      // Called when the kernel has taken it.
-      if (sent < pieces) socket.send(piece, sendNext);
-      sent++;
-    };
-    sendNext();
-  });
-  const url = await startEdge(t, { destination: () => to(owner) });
-  const { socket } = open(t, url);
-  const received: number[] = [];
-  socket.on("message", (message: Buffer) => received.push(message.readUInt32BE()));
-  await once(socket, "open");
-  socket.pause();
-  // All buffers on the way are full when the owner does not get rid of more.
-  for (let before = -1; before !== sent; ) {
-    before = sent;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  const url = await startEdge(t, { destination: () => to(owner.url) });
+  for (const { code, reason } of [...ends]) {
+    const { closed, messages } = openClient(t, url);
+    t.strictSame(await closed, { code, reason });
+    t.strictSame(messages.map(String), ["shared", "own"]);
   }
-  t.ok(sent < pieces / 2, `${sent} of ${pieces} pieces have left the owner`);
-  socket.resume();
-  await until(() => received.length === pieces);
-  t.strictSame(
-    received,
-    received.toSorted((a, b) => a - b),
-  );
-  t.equal(new Set(received).size, pieces);
+  t.equal(owner.sockets.length, 0);
 });
+
+t.test("[cluster] a client that leaves is gone at the owner, and its frames arrive in order before", async (t) => {
+  const owner = await startOwner(t);
+  const url = await startEdge(t, { destination: () => to(owner.url) });
+  const { socket } = await openPair(t, url, owner);
+  for (let count = 0; count < 100; count++) socket.send(count % 2 === 0 ? `${count}` : Buffer.from(`${count}`));
+  await until(() => owner.received.length === 100);
+  t.strictSame(
+    owner.received.map(({ bytes, isBinary }) => [String(bytes), isBinary]),
+    Array.from({ length: 100 }, (_, count) => [`${count}`, count % 2 === 1]),
+  );
+  socket.close();
+  await until(() => owner.sockets.length === 0);
+});
+
+t.test(
+  "[cluster] an owner that dies, or stands still until its lease is over, closes its sockets with 1001",
+  async (t) => {
+    let isGone = false;
+    const owner = await startOwner(t);
+    const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
+    const url = await startEdge(t, { destination: () => to(`http://127.0.0.1:${proxy.port}`), isGone: () => isGone });
+    const first = await openPair(t, url, owner);
+    proxy.weather = "cut";
+    isGone = true;
+    t.match(await first.closed, { code: 1001, reason: /reconnect and resume/ });
+    isGone = false;
+    proxy.weather = "good";
+    await until(() => owner.sockets.length === 0);
+    const second = await openPair(t, url, owner);
+    t.match(second.socket.readyState, second.socket.OPEN, "the next one is served over a new link");
+  },
+);
+
+for (const weather of ["cut", "cut outward", "cut inward"] as const) {
+  t.test(
+    `[cluster] a link on which nothing arrives (${weather}) closes its sockets with 1001 at both ends`,
+    async (t) => {
+      const clock = new ManualClock(0);
+      const owner = await startOwner(t, { clock });
+      const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
+      const url = await startEdge(t, { destination: () => to(`http://127.0.0.1:${proxy.port}`), clock });
+      const { closed } = await openPair(t, url, owner);
+      let isClosed = false;
+      void closed.then(() => {
+        isClosed = true;
+      });
+      const beat = async () => {
+        clock.advance(limits.forward_link_beat_ms);
+        // Each end reads what the other one has sent.
+        for (let pass = 0; pass < 50; pass++) await new Promise((resolve) => setImmediate(resolve));
+      };
+      for (let count = 0; count < 10; count++) await beat();
+      t.notOk(isClosed, "a link without news stays");
+      proxy.weather = weather;
+      for (
+        let ms = 0;
+        ms <= limits.forward_link_silence_ms_max + limits.forward_link_beat_ms;
+        ms += limits.forward_link_beat_ms
+      )
+        await beat();
+      t.equal((await closed).code, 1001);
+      await until(() => owner.sockets.length === 0);
+    },
+  );
+}
+
+t.test("[cluster] a handshake waits for an owner, and its refusal reaches the client unchanged", async (t) => {
+  let isHere = false;
+  const refusals = ["", "401 INVALID_API_KEY"];
+  const owner = await startOwner(t, {
+    destination: () => {
+      const destination = isHere ? here : to("http://127.0.0.1:1");
+      isHere = true;
+      return destination;
+    },
+    refuse(response) {
+      const status = refusals.shift() ?? "";
+      if (status === "") return false;
+      response.cork(() => {
+        response.writeStatus(status);
+        response.writeHeader("WWW-Authenticate", "Basic");
+        response.end('{"result":"error"}', true);
+      });
+      return true;
+    },
+  });
+  // Nobody, a node that does not answer, one that does not serve it yet.
+  const ways: Destination[] = [{ kind: "nobody" }, to("http://127.0.0.1:1"), to(owner.url)];
+  const url = await startEdge(t, { destination: () => (ways.length > 1 ? ways.shift() : ways[0]) as Destination });
+  await openPair(t, url, owner);
+  const { socket } = openClient(t, url);
+  const [, answer] = await once(socket, "unexpected-response");
+  t.strictSame([answer.statusCode, answer.statusMessage], [401, "INVALID_API_KEY"]);
+  t.equal(answer.headers["www-authenticate"], "Basic");
+  const body: Buffer[] = [];
+  for await (const chunk of answer) body.push(chunk as Buffer);
+  t.equal(String(Buffer.concat(body)), '{"result":"error"}');
+});
+
+t.test(
+  "[cluster] an owner that speaks no version of links gets no socket: clients get 503 and try again",
+  async (t) => {
+    const clock = new ManualClock(0);
+    const old = createServer((_request, response) => response.writeHead(404).end());
+    old.listen(0, "127.0.0.1");
+    await once(old, "listening");
+    t.teardown(() => old.close());
+    const destination = to(`http://127.0.0.1:${(old.address() as AddressInfo).port}`);
+    const url = await startEdge(t, { destination: () => destination, clock });
+    const { socket } = openClient(t, url);
+    const answered = once(socket, "unexpected-response");
+    const turning = setInterval(() => clock.advance(1000), 5);
+    const [, answer] = await answered;
+    clearInterval(turning);
+    t.strictSame([answer.statusCode, answer.headers["retry-after"]], [503, String(limits.forward_retry_s)]);
+  },
+);
+
+t.test(
+  "[E3] a client that reads slowly holds back what the owner sends to it, and gets everything in order",
+  async (t) => {
+    const pieces = 1024;
+    const bytes = 64 * 1024;
+    let sent = 0;
+    const sendMore = (socket: Parameters<typeof sendWhileRoom>[0]) => {
+      while (sent < pieces) {
+        const piece = Buffer.alloc(bytes);
+        piece.writeUInt32BE(sent);
+        if (!sendWhileRoom(socket, piece)) return;
+        sent++;
+      }
+    };
+    const owner = await startOwner(t, { drained: sendMore });
+    const url = await startEdge(t, { destination: () => to(owner.url) });
+    const slow = await openPair(t, url, owner);
+    const quick = await openPair(t, url, owner);
+    slow.socket.pause();
+    sendMore(slow.owner);
+    // All buffers on the way are full when the owner does not get rid of more.
+    for (let before = -1; before !== sent; ) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    t.ok(sent < pieces / 2, `${sent} of ${pieces} pieces have left the owner`);
+    for (let count = 0; count < 100; count++) {
+      quick.owner.send(Buffer.from(`${count}`), false);
+      await until(() => quick.messages.length === count + 1);
+    }
+    slow.socket.resume();
+    await until(() => slow.messages.length === pieces);
+    t.strictSame(
+      slow.messages.map((message) => message.readUInt32BE()),
+      Array.from({ length: pieces }, (_, count) => count),
+    );
+  },
+);
 
 t.test(
   "[E3] the end of a large message leaves as soon as a slow client reads on, not with the next ping",
   async (t) => {
-    const bytes = 8 * 1024 * 1024;
-    const owner = await startOwner(t, (socket) => socket.send(Buffer.alloc(bytes)));
-    const url = await startEdge(t, { destination: () => to(owner) });
+    const bytes = 1024 * 1024;
+    const owner = await startOwner(t, { open: (socket) => void socket.send(Buffer.alloc(bytes), true) });
+    const url = await startEdge(t, { destination: () => to(owner.url) });
     for (let attempt = 0; attempt < 10; attempt++) {
-      const { socket } = open(t, url);
+      const { socket } = openClient(t, url);
       let pings = 0;
       socket.on("ping", () => pings++);
       await once(socket, "open");
       socket.pause();
-      // Until all buffers on the way are full.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => (owner.sockets.at(-1)?.getBufferedAmount() ?? 0) > 0 || attempt > 0);
       socket.resume();
-      await once(socket, "message");
+      const [message] = await once(socket, "message");
+      t.equal(message.length, bytes);
       t.equal(pings, 0);
       socket.terminate();
     }

@@ -6,6 +6,7 @@ import { readConfig } from "../../src/config.ts";
 import { createLog, type Log } from "../../src/log.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
+import { here, nodeFront, nodeKey, startEdge, to } from "../forwarding/edge.ts";
 import { Client } from "./client.ts";
 import { checkLogs } from "./wire-events.ts";
 
@@ -58,8 +59,12 @@ export function readZuliprc(file: string): { email: string; key: string; site: s
   return { email: fields["email"] ?? "", key: fields["key"] ?? "", site: fields["site"] ?? "" };
 }
 
+const owning = { directions: { destinationOf: () => here } } as const;
+
 export async function startTestServer(t: Teardown, options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
+  // The tests of realtime/ hold behind another node as well (forwarding/realtime.test.ts).
+  const isThroughEdge = process.env["THROUGH_EDGE"] === "true";
   const config = readConfig({
     PORT: "0",
     DATA_DIR: dataDir,
@@ -74,10 +79,12 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     log: options.log ?? createLog(config.logLevel),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
+    ...(isThroughEdge ? { asNode: { key: nodeKey, front: (app) => nodeFront(app, owning) } } : {}),
     die(error) {
       throw error;
     },
   });
+  const url = isThroughEdge ? await startEdge(t, { destination: () => to(running.url) }) : running.url;
   let isStopped = false;
   const stop = async () => {
     if (isStopped) return;
@@ -90,10 +97,10 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
   };
   t.teardown(stop);
   const { email, key } = readZuliprc(running.zuliprc);
-  const owner = new Client(running.url, { email, key, userId: 2 });
+  const owner = new Client(url, { email, key, userId: 2 });
   return {
     running,
-    url: running.url,
+    url,
     dataDir,
     owner,
     stop,
@@ -104,7 +111,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
       if (made.status !== 200) throw new Error(`cannot create ${name}: ${JSON.stringify(made.body)}`);
       const fetched = await owner.anonymous().post("/fetch_api_key", { username: address, password });
       const { api_key: apiKey, user_id: userId } = fetched.body as { api_key: string; user_id: number };
-      return new Client(running.url, { email: address, key: apiKey, userId });
+      return new Client(url, { email: address, key: apiKey, userId });
     },
   };
 }
