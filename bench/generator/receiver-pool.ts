@@ -107,17 +107,18 @@ export class ReceiverPool {
 
   /** Opens the member's socket and sends `frame`, a registration or a resume; resolves with its reply. */
   #enter(member: Member, frame: string): Promise<void> {
-    const { localAddresses, path, dialect: name = "json", firstSocket = 0 } = this.#receivers;
+    const { localAddresses, path, dialect: name = "json", firstSocket = 0, ports = [] } = this.#receivers;
     const dialect = dialects[name];
     const socketNumber = firstSocket + member.index;
     const login = { authorization: member.authorization, register: frame, index: socketNumber };
     const authorization = dialect.usesHeader ? member.authorization : null;
     const localAddress = localAddresses[socketNumber % localAddresses.length] ?? null;
+    const address = { ...this.#address, port: ports[socketNumber % ports.length] ?? this.#address.port };
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error("a socket got no reply to its registration")), HANDSHAKE_WAIT_MS);
       let registered = false;
       const socket = new WebSocketReceiver(
-        { address: this.#address, path, authorization, subprotocol: dialect.subprotocol, localAddress },
+        { address, path, authorization, subprotocol: dialect.subprotocol, localAddress },
         {
           onOpen: () => {
             const greeting = dialect.firstFrame(login);

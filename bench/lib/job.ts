@@ -66,6 +66,8 @@ export interface Receivers {
   readonly register: string;
   /** Socket i connects from source address i % length; empty: the kernel chooses. */
   readonly localAddresses: readonly string[];
+  /** Socket i connects to port i % length of the job's host; absent: to that of the job. */
+  readonly ports?: readonly number[];
 }
 
 export const REGISTER_REF = "register";

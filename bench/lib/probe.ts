@@ -34,6 +34,8 @@ export interface Usage {
    * remote server).
    */
   readonly serverCpuSeconds: number | null;
+  /** Those of the server process alone. */
+  readonly ownCpuSeconds?: number | null;
   readonly serverMemory: MemoryUse | null;
   readonly loopDelayMs: LoopDelay | null;
   /**
@@ -52,6 +54,7 @@ export class Probe {
   #generatorCpuSeconds = 0;
   readonly #busiestThread = new BusiestThread(process.pid);
   #serverCpuSeconds: number | null = null;
+  #ownCpuSeconds: number | null = null;
   #machineCpuSeconds: number | null = null;
   #window: Omit<Usage, "loopDelayMs" | "serverMemory"> | null = null;
 
@@ -63,6 +66,7 @@ export class Probe {
   open(): void {
     this.#signal();
     this.#serverCpuSeconds = readWatched(this.#watch);
+    this.#ownCpuSeconds = readOwn(this.#watch);
     this.#machineCpuSeconds = readMachineCpuSeconds();
     this.#generatorCpuSeconds = readGenerator();
     this.#busiestThread.open();
@@ -76,10 +80,11 @@ export class Probe {
   close(wallSeconds = (performance.now() - this.#startedAt) / 1000): void {
     const generatorShare = this.#busiestThread.close();
     const now = readWatched(this.#watch);
-    const serverCpuSeconds = now === null || this.#serverCpuSeconds === null ? null : now - this.#serverCpuSeconds;
+    const serverCpuSeconds = differenceOf(now, this.#serverCpuSeconds);
+    const ownCpuSeconds = differenceOf(readOwn(this.#watch), this.#ownCpuSeconds);
     const generatorCpuSeconds = readGenerator() - this.#generatorCpuSeconds;
     const othersShare = this.#othersShare({ serverCpuSeconds, generatorCpuSeconds, wallSeconds });
-    this.#window = { serverCpuSeconds, generatorShare, othersShare, wallSeconds };
+    this.#window = { serverCpuSeconds, ownCpuSeconds, generatorShare, othersShare, wallSeconds };
     if (this.#watch?.metricsFile != null) rmSync(this.#watch.metricsFile, { force: true });
     this.#signal();
   }
@@ -130,6 +135,14 @@ function readWatched(watch: Watch | null): number | null {
   if (watch === null) return null;
   const parts = [readCpuSeconds(watch.pid), ...(watch.trees ?? []).map(readTreeCpuSeconds)];
   return parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
+}
+
+function readOwn(watch: Watch | null): number | null {
+  return watch === null ? null : readCpuSeconds(watch.pid);
+}
+
+function differenceOf(now: number | null, before: number | null): number | null {
+  return now === null || before === null ? null : now - before;
 }
 
 /** CPU seconds of this process and of the programs that it has started. */

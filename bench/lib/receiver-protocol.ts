@@ -38,10 +38,10 @@ export function postsPerMarker(decoder: DeliveriesJob["decoder"]): number {
 }
 
 export function formatConfig({ address, receivers, firstMarker, decoder }: ReceiverConfig): string {
-  const { path, count, firstSocket = 0, register, dialect, authorizations, localAddresses } = receivers;
+  const { path, count, firstSocket = 0, register, dialect, authorizations, localAddresses, ports } = receivers;
   const values: readonly (readonly [key: string, value: string | number])[] = [
     ["host", address.host],
-    ["port", address.port],
+    ...(ports ?? [address.port]).map((port) => ["port", port] as const),
     ["path", path],
     ["count", count],
     ["first-socket", firstSocket],
@@ -78,6 +78,7 @@ export function parseConfig(text: string): ReceiverConfig | null {
       ...(dialect === undefined ? {} : { dialect }),
       authorizations: values.get("authorization") ?? [],
       localAddresses: values.get("local-address") ?? [],
+      ...((values.get("port")?.length ?? 0) < 2 ? {} : { ports: values.get("port")?.map(Number) ?? [] }),
     },
   };
 }

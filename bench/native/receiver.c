@@ -78,7 +78,7 @@ struct post {
 
 static struct {
   char host[64], path[512], register_frame[LINE_BYTES_MAX];
-  int port;
+  struct list ports;
   uint32_t count;
   // The number of the first socket in the run, which other programs may share.
   uint32_t first_socket;
@@ -249,6 +249,10 @@ static void send_frame(struct receiver *receiver, enum opcode opcode, const void
   send_all(receiver, frame, head + 4 + length);
 }
 
+static int port_of(size_t socket_number) {
+  return atoi(config.ports.items[socket_number % config.ports.count]);
+}
+
 static void start_next(void) {
   if (started == config.count) return;
   struct receiver *receiver = &receivers[started];
@@ -263,7 +267,7 @@ static void start_next(void) {
     inet_pton(AF_INET, local, &address.sin_addr);
     if (bind(receiver->fd, (struct sockaddr *)&address, sizeof address) < 0) fail("bind: %s", strerror(errno));
   }
-  address.sin_port = htons((uint16_t)config.port);
+  address.sin_port = htons((uint16_t)port_of(config.first_socket + started));
   if (inet_pton(AF_INET, config.host, &address.sin_addr) != 1) fail("no IPv4 address: %s", config.host);
   if (connect(receiver->fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) {
     fail("connect: %s", strerror(errno));
@@ -285,7 +289,7 @@ static void upgrade(struct receiver *receiver) {
   int length = snprintf(request, sizeof request,
                         "GET %s HTTP/1.1\r\nHost: %s:%d\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n%s%s%s\r\n",
-                        config.path, config.host, config.port, authorization[0] == '\0' ? "" : "Authorization: ",
+                        config.path, config.host, port_of(index), authorization[0] == '\0' ? "" : "Authorization: ",
                         authorization, authorization[0] == '\0' ? "" : "\r\n");
   watch(receiver, EPOLL_CTL_MOD, EPOLLIN);
   receiver->state = UPGRADING;
@@ -461,7 +465,7 @@ static void append(struct list *list, const char *value) {
 
 static void configure(const char *key, const char *value) {
   if (strcmp(key, "host") == 0) snprintf(config.host, sizeof config.host, "%s", value);
-  else if (strcmp(key, "port") == 0) config.port = atoi(value);
+  else if (strcmp(key, "port") == 0) append(&config.ports, value);
   else if (strcmp(key, "path") == 0) snprintf(config.path, sizeof config.path, "%s", value);
   else if (strcmp(key, "count") == 0) config.count = (uint32_t)strtoul(value, NULL, 10);
   else if (strcmp(key, "first-socket") == 0) config.first_socket = (uint32_t)strtoul(value, NULL, 10);

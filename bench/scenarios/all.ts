@@ -6,6 +6,7 @@ import { cost } from "./cost.ts";
 import { createChannel } from "./create-channel.ts";
 import { deleteTopic } from "./delete-topic.ts";
 import { disk } from "./disk.ts";
+import { edges } from "./edges.ts";
 import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { history } from "./history.ts";
@@ -50,6 +51,7 @@ export const scenarios: readonly Scenario[] = [
   backup,
   disk,
   fanout,
+  edges,
   failover,
   presence,
   typing,

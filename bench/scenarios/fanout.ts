@@ -20,7 +20,7 @@ import { nextFirstMarker, openFramesBaseline, receiversOf, usersFor } from "./re
 import { messageCycles } from "./send.ts";
 
 /** Concurrent posts in the throughput phase: enough that receivers never wait for a flush. */
-const POSTS_AT_ONCE = 4;
+export const POSTS_AT_ONCE = 4;
 
 export const fanout: Scenario = {
   name: "fanout",
@@ -133,7 +133,7 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** The receivers on a server, and the posts to their channel. */
-async function crowdOf(server: Server, { settings, seed }: Context) {
+export async function crowdOf(server: Server, { settings, seed }: Pick<Context, "settings" | "seed">) {
   const api = new Api(server, server.credentials);
   const users = await usersFor(api, { scenario: "fanout", sockets: settings.connections, atLeast: settings.users });
   const channelId = await api.createChannel(`bench fanout ${seed}`, users);

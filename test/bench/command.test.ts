@@ -53,7 +53,10 @@ t.test("[bench] a wrong command line exits with 2 and one line that gives the re
     [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],
     [/Known peers are fastify, socketio, ejabberd, and all/, ["send", "--peer", "nobody"]],
     [/read cannot run with peers; those that can are send, fanout/, ["read", "--peer", "fastify"]],
-    [/read cannot run with --cluster; those that can are send, fanout, failover, mixed/, ["read", "--cluster", "3"]],
+    [
+      /read cannot run with --cluster; those that can are send, fanout, edges, failover, mixed/,
+      ["read", "--cluster", "3"],
+    ],
     [/failover needs --cluster/, ["failover"]],
     [/without --url and --peer/, ["send", "--cluster", "3", "--peer", "fastify"]],
     [/at most 5/, ["send", "--cluster", "6"]],

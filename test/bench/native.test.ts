@@ -348,5 +348,7 @@ t.test("[bench] a receiver gets the configuration that the run wants", async (t)
   } as const;
   const text = formatConfig(config);
   t.same(parseConfig(text), config);
+  const spread = { ...config, receivers: { ...config.receivers, ports: [config.address.port, 2] } };
+  t.same(parseConfig(formatConfig(spread)), spread, "sockets on several ports");
   t.equal(parseConfig(text.slice(0, -1)), null, "incomplete");
 });

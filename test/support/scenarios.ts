@@ -35,6 +35,7 @@ export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   reconnect: ["all_live_ms", "resume_p50_ms"],
   idle: ["sockets_opened_per_s", "pss_all_mb"],
   "idle-organizations": ["pss_mb"],
+  edges: ["deliveries_per_s", "paced_each_p50_ms", "paced_last_p50_ms"],
   failover: ["gap_ms", "posts_per_s"],
   // At this size other heap activity hides the memory of so few users, so only the time is checked.
   permissions: ["check_ns"],
@@ -51,7 +52,7 @@ export const groups = {
   reads: ["read", "history", "users", "register"],
   push: ["fanout", "presence", "typing", "idle", "idle-organizations"],
   clients: ["mixed", "reconnect"],
-  cluster: ["send", "fanout", "mixed", "failover"],
+  cluster: ["send", "fanout", "edges", "mixed", "failover"],
 } as const;
 
 /** On a busy machine a second has some completed requests, and some ticks of CPU time (10 ms each). */
