@@ -47,7 +47,7 @@ t.test(
 
 t.test("[bench] a wrong command line exits with 2 and one line that gives the reason", async (t) => {
   const cases: readonly (readonly [RegExp, readonly string[]])[] = [
-    [/unknown scenario nothing; known are start, start-filled, send/, ["nothing"]],
+    [/unknown scenario nothing; known are start, start-filled, start-killed, send/, ["nothing"]],
     [/at most 60000/, ["send", "--connections", "60001"]],
     [/above 0/, ["send", "--rate", "0"]],
     [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],
