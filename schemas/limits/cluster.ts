@@ -72,6 +72,8 @@ export const clusterLimits = {
   cluster_addresses_max: 16,
   /** How long a node has to be there before organizations move to it for balance. */
   cluster_settle_ms: 5000,
+  /** How long a process has to say that it is there. */
+  cluster_report_ms_max: 300,
   /** After so long without an owner an organization is taken by any node, not only by the one it belongs to. */
   cluster_orphan_ms_max: 3000,
   /** How often an operator's command looks whether the cluster has done what it wants. */

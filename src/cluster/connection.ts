@@ -9,7 +9,8 @@ import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Authenticator, NatsConnection, TlsOptions } from "@nats-io/transport-node";
 import { limits } from "../../schemas/limits.ts";
 import type { NatsAddresses } from "./addresses.ts";
-import { ClusterUnusable } from "./cluster-unusable.ts";
+import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
+import { isAnyThere } from "./server-probe.ts";
 
 export interface NatsOptions extends NatsAddresses {
   /** The node, as NATS shows it. */
@@ -31,7 +32,7 @@ export interface Nats {
   close(): Promise<void>;
 }
 
-/** @throws ClusterUnusable when no server answers, or the credentials are rejected */
+/** @throws ClusterUnusable when the servers reject this client; ClusterSilent when none answers */
 export async function connectNats(options: NatsOptions): Promise<Nats> {
   const [transport, { jetstream, jetstreamManager }] = await Promise.all([
     import("@nats-io/transport-node"),
@@ -43,26 +44,20 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
     authenticators.push(transport.credsAuthenticator(await readable("CLUSTER_NATS_CREDENTIALS_FILE", credentialsFile)));
   }
   if (user !== undefined) authenticators.push(transport.usernamePasswordAuthenticator(user, password));
-  const connecting = transport
-    .connect({
-      servers: [...options.servers],
-      name: options.name,
-      ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
-      ...(tls === undefined ? {} : { tls: { ...(await readTls(tls)), ...identityCheck(options.servers) } }),
-      // With the defaults, a server that stands still is noticed after minutes.
-      pingInterval: limits.cluster_ping_ms,
-      maxPingOut: limits.cluster_pings_max,
-      timeout: limits.cluster_connect_ms_max,
-      reconnectTimeWait: limits.cluster_reconnect_ms,
-      maxReconnectAttempts: options.reconnectsMax ?? -1,
-      noAsyncTraces: true,
-    })
-    .catch((error: Error) => {
-      throw new ClusterUnusable(
-        `No NATS server of CLUSTER_NATS can be used (${options.servers.join(", ")}): ${error.message}. Start the servers, or correct the addresses and the credentials.`,
-      );
-    });
-  const connection = await Promise.race([connecting, tooLate(options.servers)]);
+  const given = {
+    servers: [...options.servers],
+    name: options.name,
+    ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
+    ...(tls === undefined ? {} : { tls: { ...(await readTls(tls)), ...identityCheck(options.servers) } }),
+    // With the defaults, a server that stands still is noticed after minutes.
+    pingInterval: limits.cluster_ping_ms,
+    maxPingOut: limits.cluster_pings_max,
+    timeout: limits.cluster_connect_ms_max,
+    reconnectTimeWait: limits.cluster_reconnect_ms,
+    maxReconnectAttempts: options.reconnectsMax ?? -1,
+    noAsyncTraces: true,
+  };
+  const connection = await triedTwice(options.servers, () => transport.connect(given));
   const connected = new Connected(connection);
   return {
     connection,
@@ -76,11 +71,40 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
   };
 }
 
+/**
+ * A network that is cut passes, and what servers reject does not. They reject this client if one of them was there before
+ * an attempt, and is there after it.
+ */
+async function triedTwice(servers: readonly string[], attempt: () => Promise<NatsConnection>): Promise<NatsConnection> {
+  const all = servers.join(", ");
+  for (let isSecond = false; ; isSecond = true) {
+    const connecting = attempt();
+    try {
+      return await Promise.race([connecting, tooLate(servers)]);
+    } catch (error) {
+      void connecting.then(
+        (late) => late.close(),
+        () => undefined,
+      );
+      const { message } = error as Error;
+      if (!(await isAnyThere(servers))) {
+        throw new ClusterSilent(
+          `No NATS server of CLUSTER_NATS answers (${all}): ${message}. Start the servers, or correct the addresses.`,
+        );
+      }
+      if (!isSecond) continue;
+      throw new ClusterUnusable(
+        `No NATS server of CLUSTER_NATS can be used (${all}): ${message}. Correct the credentials and certificates, or give Colloquy other servers.`,
+      );
+    }
+  }
+}
+
 /** A server that rejects a certificate does so after the client believes to be connected, and the library tries for ever. */
 async function tooLate(servers: readonly string[]): Promise<never> {
   await wait((servers.length + 1) * limits.cluster_connect_ms_max, undefined, { ref: false });
-  throw new ClusterUnusable(
-    `No NATS server of CLUSTER_NATS can be used (${servers.join(", ")}): they end each connection, or do not answer. See their logs: a certificate may be missing or not trusted (CLUSTER_NATS_CERT_FILE).`,
+  throw new Error(
+    "they end each connection, or do not answer. See their logs: a certificate may be missing or not trusted (CLUSTER_NATS_CERT_FILE)",
   );
 }
 

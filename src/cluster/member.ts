@@ -16,7 +16,7 @@ import { Erasures } from "./erasures.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 import { Lease, type LeaseClock, openLeases } from "./leases.ts";
 import { News } from "./news.ts";
-import { answerReports, type NodeReport } from "./node-report.ts";
+import { answerReports, askReports, type NodeReport } from "./node-report.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { RealmClaims } from "./realm-claims.ts";
 import { RealmLog } from "./realm-log.ts";
@@ -235,10 +235,13 @@ export class Member {
   }
 
   /** @throws ClusterUnusable */
-  #requireOwnName(): void {
-    const { watch } = this.#parts;
+  async #requireOwnName(): Promise<void> {
+    const { watch, nats } = this.#parts;
     const sequence = this.#lease?.firstSequence ?? null;
     if (!watch.isSettled || !watch.isTaken(this.node, sequence)) return;
+    // The leases of one that has ended may have been under way: only one that lives answers.
+    const reports = await askReports(nats, limits.cluster_report_ms_max);
+    if (!reports.some(({ node, instance }) => node === this.node && instance !== this.#instance)) return;
     throw new ClusterUnusable(
       `Another node with the name ${this.node} is running: give each node another CLUSTER_NODE, or stop that one.`,
     );
@@ -300,7 +303,7 @@ export class Member {
     const { directory, watch, erasures } = this.#parts;
     while (!this.#isOver) {
       await this.#patiently(async () => {
-        this.#requireOwnName();
+        await this.#requireOwnName();
         await directory.refresh();
         erasures.look((id) => placement.isInCharge(id));
         await placement.place();
@@ -319,7 +322,7 @@ export class Member {
       const journal = this.#placement?.journalOf(realmId) ?? null;
       return [realmId, journal?.durable ?? realm.turn, journal !== null] as const;
     });
-    return { node: this.node, address, isReady: this.#isReady, realms };
+    return { node: this.node, instance: this.#instance, address, isReady: this.#isReady, realms };
   }
 
   /** Waits for servers that do not answer. */

@@ -3,6 +3,8 @@ import type { Nats } from "./connection.ts";
 
 export interface NodeReport {
   readonly node: string;
+  /** The process: absent in reports of older programs. */
+  readonly instance?: string;
   readonly address: string;
   /** It has read every stream to its end since its start. */
   readonly isReady: boolean;
@@ -25,11 +27,11 @@ export function answerReports(nats: Nats, report: () => NodeReport): () => void 
 /** All nodes that answer in this time, in the order of their names. */
 export async function askReports(nats: Nats, milliseconds: number): Promise<readonly NodeReport[]> {
   const reports: NodeReport[] = [];
-  const answers = await nats.connection.requestMany(subject, "", { strategy: "timer", maxWait: milliseconds });
   try {
+    const answers = await nats.connection.requestMany(subject, "", { strategy: "timer", maxWait: milliseconds });
     for await (const answer of answers) reports.push(answer.json<NodeReport>());
   } catch {
-    // Nobody listens.
+    // Nobody listens, or the connection is lost.
   }
   return reports.toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }

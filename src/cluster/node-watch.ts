@@ -18,7 +18,7 @@ interface HeardNode extends LiveNode {
   isReady: boolean;
   address: string;
   firstSequence: number | null;
-  /** When it was heard last. */
+  /** When it was heard last. What the stream had of it says only that it was there once. */
   heardAt: number;
   /** From then on it counts as gone. */
   silentFrom: number;
@@ -51,7 +51,7 @@ export class NodeWatch {
       const query = { seq, next_by_subj: `${leaseStream}.*` };
       const found = await requested<StoredMsg | null>(nats, () => nats.manager.streams.getMessage(leaseStream, query));
       if (found === null) return watch;
-      watch.#take(found.json<LeaseMessage>());
+      watch.#take(found.json<LeaseMessage>(), false);
       seq = found.seq + 1;
     }
   }
@@ -82,8 +82,8 @@ export class NodeWatch {
   }
 
   /**
-   * Whether another process with this name was there first, by the order of the stream, so that one of two goes on. One
-   * that was killed is known by its last lease only, which is too old once the watch is settled.
+   * Whether another process with this name seems to be there that was first, by the order of the stream, so that one of
+   * two goes on. Its leases may arrive late: it may have ended.
    */
   isTaken(name: string, ownSequence: number | null): boolean {
     const now = this.#clock.monotonic();
@@ -110,18 +110,20 @@ export class NodeWatch {
     this.#subscription.unsubscribe();
   }
 
-  #take({ node, instance, address, isReady, firstSequence, extraMs, isHeld, isEnd }: LeaseMessage): void {
+  #take(message: LeaseMessage, isHeardNow = true): void {
+    const { node, instance, address, isReady, firstSequence, extraMs, isHeld, isEnd } = message;
     const now = this.#clock.monotonic();
+    const heardAt = isHeardNow ? now : Number.NEGATIVE_INFINITY;
     const known = this.#heard.get(instance);
     const silentFrom = isEnd ? now : now + limits.cluster_takeover_ms + extraMs;
     if (known === undefined) {
       this.#forgetGone(now);
-      const times = { since: now, heardAt: now, silentFrom };
+      const times = { since: now, heardAt, silentFrom };
       this.#heard.set(instance, { node, instance, address, isReady, firstSequence, ...times });
     } else {
       known.isReady = isReady;
       known.firstSequence = firstSequence;
-      known.heardAt = now;
+      known.heardAt = Math.max(known.heardAt, heardAt);
       if (isHeld || isEnd) known.silentFrom = silentFrom;
     }
     if (known?.isReady !== isReady || isEnd) this.#onNews();

@@ -3,7 +3,7 @@
  * and three fixed peers. The servers say so on their monitoring pages (CLUSTER_NATS_MONITOR).
  */
 import { limits } from "../../schemas/limits.ts";
-import { ClusterUnusable } from "./cluster-unusable.ts";
+import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 
 const versionMin = [2, 15] as const;
 const peersMin = 3;
@@ -29,7 +29,7 @@ interface Seen {
  * A server that does not answer is no reason to reject the others, because a cluster works without one of three.
  * @param addresses of the monitoring pages, such as `http://10.0.0.1:8222`
  * @returns what an operator should know, one line each
- * @throws ClusterUnusable when the servers cannot keep what a cluster promises
+ * @throws ClusterUnusable when the servers cannot keep what a cluster promises; ClusterSilent when too few answer
  */
 export async function checkServers(addresses: readonly string[]): Promise<string[]> {
   const seen = await Promise.all(addresses.map(look));
@@ -43,9 +43,9 @@ export async function checkServers(addresses: readonly string[]): Promise<string
   }
   const majority = Math.floor(addresses.length / 2) + 1;
   if (servers.size < majority) {
-    throw new ClusterUnusable(
-      `${servers.size} of ${addresses.length} NATS servers of CLUSTER_NATS_MONITOR answer, and ${majority} are needed. Start the servers with a monitoring port (http: 8222), or correct the addresses.`,
-    );
+    const message = `${servers.size} of ${addresses.length} NATS servers of CLUSTER_NATS_MONITOR answer, and ${majority} are needed. Start the servers with a monitoring port (http: 8222), or correct the addresses.`;
+    // The network of this node may be cut: a later start may succeed.
+    throw pages.length < majority ? new ClusterSilent(message) : new ClusterUnusable(message);
   }
   return seen.flatMap(({ address, page }) => (page === null ? [`NATS server ${address} does not answer`] : []));
 }

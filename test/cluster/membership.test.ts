@@ -1,7 +1,13 @@
 /** How a node becomes the owner, stops being it, joins and leaves; and what it refuses. */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { type LeaseMessage, openLeases } from "../../src/cluster/leases.ts";
+import { NodeWatch } from "../../src/cluster/node-watch.ts";
 import type { Client } from "../support/client.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { freePort } from "../support/ports.ts";
 import { type Environment, Program, runCli, startProgram } from "../support/process.ts";
+import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
@@ -66,6 +72,41 @@ else {
     t.equal((await other.end("SIGTERM")).code, 0);
   });
 
+  t.test("[cluster] a node goes on while leases of a process arrive that had its name and has ended", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const nats = await cluster.connect(t);
+    await openLeases(nats);
+    const ended = { node: "a", instance: "ended", address: "http://127.0.0.1:1", isReady: true, firstSequence: 1 };
+    const lease = JSON.stringify({ ...ended, extraMs: 0, isHeld: true, isEnd: false } satisfies LeaseMessage);
+    await nats.jetStream.publish("leases.a", lease);
+    const late = setInterval(() => nats.connection.publish("leases.a", lease), limits.cluster_lease_renewal_ms);
+    t.teardown(() => clearInterval(late));
+    const a = { name: "a", dataDir: temporaryFolder(t) };
+    const owner = await clientAt(await urlOf(startNode(t, cluster, a)), a.dataDir);
+    t.equal((await owner.get("/users/me")).status, 200, "only a process that lives has the name");
+  });
+
+  t.test("[cluster] leases that were read from the stream say that a process was there once", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const nats = await cluster.connect(t);
+    await openLeases(nats);
+    const killed = { node: "a", instance: "killed", address: "http://127.0.0.1:1", isReady: true, firstSequence: 1 };
+    const lease = { ...killed, extraMs: 0, isHeld: true, isEnd: false } satisfies LeaseMessage;
+    await nats.jetStream.publish("leases.a", JSON.stringify(lease));
+    const clock = new ManualClock(0);
+    const opening = NodeWatch.open(nats, clock, () => undefined);
+    // The stream elects a leader meanwhile.
+    clock.advance(limits.cluster_takeover_ms);
+    const watch = await opening;
+    t.teardown(() => watch.close());
+    t.ok(watch.isSettled);
+    t.notOk(watch.isGone("killed"), "its lease may last");
+    t.notOk(watch.isTaken("a", 2), "and it has not the name");
+    nats.connection.publish("leases.a", JSON.stringify({ ...lease, instance: "alive" }));
+    await until(() => watch.find("alive") !== null);
+    t.ok(watch.isTaken("a", 2), "unlike one that is heard");
+  });
+
   t.test(
     "[cluster] data of a single machine joins a cluster, and leaves it after the owner stopped in order",
     async (t) => {
@@ -114,6 +155,9 @@ else {
     const start = (environment: Environment) =>
       startNode(t, lazy, { name: "a", dataDir: temporaryFolder(t), environment }).exited;
     t.match(await start({}), { code: 78, stderr: /^colloquy: NATS server n\d .*Set "sync_interval: always"[^\n]*\n$/ });
+    const nowhere = `127.0.0.1:${await freePort()}`;
+    const silent = await start({ CLUSTER_NATS_MONITOR: Array(3).fill(`http://${nowhere}`).join(",") });
+    t.match(silent, { code: 75, stderr: /0 of 3 NATS servers .* answer/ }, "unless none answers: it may be cut off");
     t.match(await start({ CLUSTER_NATS: "http://a" }), { code: 78, stderr: /CLUSTER_NATS cannot be used/ });
     t.match(await start({ CLUSTER_NATS_MONITOR: "" }), { code: 78, stderr: /are needed together/ });
     t.match(await start({ ARCHIVE_DIR: "/tmp" }), { code: 78, stderr: /ARCHIVE_DIR cannot be used with CLUSTER_NATS/ });

@@ -25,6 +25,7 @@ import { readAll } from "./read-all.ts";
 import type { Weather } from "./tcp-proxy.ts";
 
 const pauseMs = 100;
+const longMs = 12_000;
 
 /** In network namespaces where they are allowed, else behind TCP proxies; NETWORK chooses. */
 function networkOf(t: Test, wanted: NetworkKind | undefined): NetworkKind {
@@ -101,6 +102,12 @@ const networkFaults: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
     await wait(ms);
     node.weather = "good";
     cluster.setWeather(server, "good");
+  },
+  // A node that ends over it is started again while it lasts.
+  async "cuts a node off for long"({ node, ms }) {
+    node.weather = "cut";
+    await wait(ms + longMs);
+    node.weather = "good";
   },
   async "cuts a node off, again and again"({ node, ms }) {
     for (let count = 0; count < 4; count++) {
