@@ -10,6 +10,7 @@ import { Id } from "./types.ts";
 
 const limits = {
   linkifiers_max: 1000,
+  linkifier_preview_code_points_max: 1000,
 } as const;
 
 /** Clients that cannot expand URL templates receive no linkifiers (capability `linkifier_url_template`). */
@@ -84,6 +85,20 @@ export const reorderLinkifiers = defineEndpoint({
   errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
+/** Not part of the public API (D260). */
+export const previewLinkifier = defineEndpoint({
+  operationId: "preview-linkifier",
+  method: "POST",
+  path: "/realm/linkifiers/preview",
+  authentication: "user",
+  effectiveness: "read",
+  role: "administrator",
+  summary: "Returns the links that a linkifier would make in a text, without saving it.",
+  params: { ...draft, text: Type.String({ maxLength: limits.linkifier_preview_code_points_max }) },
+  ok: { links: Type.Array(Type.Object({ text: OtherText, url: OtherText })) },
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
+});
+
 /** A pattern whose matches become links (public API: /realm/linkifiers). */
 export interface LinkifierRecord {
   readonly id: number;
@@ -115,7 +130,7 @@ export interface LinkifiersReplies {
 }
 
 export const linkifiersArea = defineArea({
-  endpoints: [getLinkifiers, addLinkifier, updateLinkifier, removeLinkifier, reorderLinkifiers],
+  endpoints: [getLinkifiers, addLinkifier, updateLinkifier, removeLinkifier, reorderLinkifiers, previewLinkifier],
   commands: defineCommands<LinkifiersCommands, LinkifiersReplies>(),
   state: { realm_linkifiers: { realm_linkifiers: Type.Array(Linkifier) } },
   tables: {

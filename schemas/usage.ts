@@ -64,6 +64,7 @@ export const getRealmStatistics = defineEndpoint({
     }),
     upload_bytes: Count,
     event_queues: Count,
+    connected_queues: Count,
     waiting_deliveries: Type.Object({ emails: Count, webhooks: Count }),
     dead_letters: Count,
   },

@@ -5,10 +5,8 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { LinkifierInput } from "../../schemas/linkifiers.ts";
-import { groupNames, linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
-import { variableNames } from "../../src/domain/markdown/uri-template.ts";
+import { refuseLinkifier } from "../../src/domain/linkifier-input.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
-import { codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -79,28 +77,12 @@ function notFound(): Refusal {
   return refuse.badRequest("Linkifier not found.");
 }
 
-/**
- * Checks the pattern and the template separately, then that their names match.
- * @param id id of the linkifier that changes; null: a new one
- */
-function refuseInput(view: View, { pattern, urlTemplate }: LinkifierInput, id: number | null): Refusal | null {
-  if (pattern === "" || urlTemplate === "") return refuse.badRequest("This field cannot be blank.");
-  if (codePoints(urlTemplate) > limits.url_code_points_max) return refuse.badRequest("Invalid URL template.");
-  const problem = linkifierProblem({ pattern, urlTemplate });
-  if (problem === "pattern") return refuse.badRequest(`Bad regular expression: ${pattern}`);
-  if (problem === "template") return refuse.badRequest("Invalid URL template.");
-  if (view.linkifiers.some((each) => each.id !== id && each.pattern === pattern)) {
+/** @param id id of the linkifier that changes; null: a new one */
+function refuseInput(view: View, input: LinkifierInput, id: number | null): Refusal | null {
+  if (view.linkifiers.some((each) => each.id !== id && each.pattern === input.pattern)) {
     return refuse.badRequest("Realm filter with this Realm and Pattern already exists.");
   }
-  const [inPattern, inTemplate] = [groupNames(pattern), variableNames(urlTemplate)];
-  const unused = inPattern.find((name) => !inTemplate.includes(name));
-  if (unused !== undefined) {
-    return refuse.badRequest(`Group '${unused}' in linkifier pattern is not present in URL template.`);
-  }
-  const unknown = inTemplate.find((name) => !inPattern.includes(name));
-  return unknown === undefined
-    ? null
-    : refuse.badRequest(`Group '${unknown}' in URL template is not present in linkifier pattern.`);
+  return refuseLinkifier(input);
 }
 
 export const linkifiersDecisions = {

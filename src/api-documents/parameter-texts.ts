@@ -160,6 +160,7 @@ const organization = {
   notify_referrer_on_join: "Whether the inviter is told when somebody joins.",
   order: "The ids in their new order.",
   ordered_linkifier_ids: "The ids in their new order.",
+  "preview-linkifier.text": "A text in which the linkifier is tried.",
   pattern: "The regular expression that texts must match (RE2).",
   pygments_language: "The language of code blocks.",
   realm_id_str: "The organization's part of the file's link.",

@@ -18,7 +18,8 @@ const placeOfRole = {
 
 const activePeriods = { day: 1, week: 7, month: 30 } as const;
 
-export function realmStatistics(view: View) {
+/** @param connected queues whose client waits for events at this moment */
+export function realmStatistics(view: View, connected: number) {
   let active = 0;
   for (const { isArchived } of view.channels.all()) if (!isArchived) active++;
   return {
@@ -27,6 +28,7 @@ export function realmStatistics(view: View) {
     messages: { total: view.counter("message"), days: messagesByDay(view) },
     upload_bytes: view.counter("attachmentBytes"),
     event_queues: view.count("queues"),
+    connected_queues: connected,
     waiting_deliveries: { emails: view.count("mails"), webhooks: view.count("webhookDeliveries") },
     dead_letters: view.count("deadLetters"),
   };

@@ -136,6 +136,13 @@ export class Hub implements EventSink {
     return this.#queues.size;
   }
 
+  /** Queues with a long poll or a socket. */
+  get readerCount(): number {
+    let count = 0;
+    for (const { state } of this.#queues.all()) if (state.kind !== "unread") count++;
+    return count;
+  }
+
   #open(record: QueueRecord): LiveQueue | undefined {
     const user = this.realm.view.users.get(record.userId);
     if (user === undefined) return undefined;

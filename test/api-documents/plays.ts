@@ -236,6 +236,8 @@ async function playOrganization({ recorder: { call } }: Stage): Promise<void> {
   const pattern = "#(?P<id>[0-9]+)";
   const { id: filter_id } = await call("add-linkifier", { pattern, url_template: "https://example.org/issue/{id}" });
   await call("get-linkifiers");
+  const preview = { pattern, url_template: "https://example.org/issue/{id}", text: "Soup is #12" };
+  await call("preview-linkifier", preview);
   await call("update-linkifier", { filter_id, pattern, url_template: "https://example.org/issues/{id}" });
   await call("reorder-linkifiers", { ordered_linkifier_ids: [filter_id] });
   await call("remove-linkifier", { filter_id });

@@ -217,3 +217,21 @@ t.test("[M1] linkifiers survive a restart", async (t) => {
   const second = await startTestServer(t, { dataDir });
   t.strictSame(await listed(second.owner), [{ id, ...issues }]);
 });
+
+t.test("[D260] administrators try a linkifier in a text, and nothing is saved", async (t) => {
+  const preview = (more: Params, client = administrator) =>
+    client.post("/realm/linkifiers/preview", { ...issues, text: "#1, and\n#22", ...more });
+  const link = (id: number) => ({ text: `#${id}`, url: `https://forge.example/issues/${id}` });
+  await owner.post("/realm/filters", issues);
+  const before = await listed();
+  t.strictSame(outcome(await preview({})), success({ links: [link(1), link(22)] }), "also one that exists already");
+  t.strictSame(outcome(await preview({ text: "nothing" })), success({ links: [] }));
+  t.match((await preview({ pattern: "#(?P<id>[0-9]+" })).body, { msg: "Bad regular expression: #(?P<id>[0-9]+" });
+  t.match((await preview({ url_template: "https://forge.example/{no}" })).body, { code: "BAD_REQUEST" });
+  const most = limits.linkifier_preview_code_points_max;
+  t.equal((await preview({ text: "x".repeat(most) })).status, 200, "linkifier_preview_code_points_max");
+  t.equal((await preview({ text: "x".repeat(most + 1) })).status, 400);
+  for (const client of [moderator, guest]) t.strictSame(outcome(await preview({}, client)), notAdministrator);
+  t.strictSame(await listed(), before);
+  await clear();
+});

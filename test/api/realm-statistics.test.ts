@@ -88,6 +88,7 @@ t.test("[D259] queues, files, deliveries and dead letters are the organization's
     channels: { active: 1, archived: 0 },
     upload_bytes: 0,
     event_queues: 1,
+    connected_queues: 0,
     waiting_deliveries: { emails: 0, webhooks: 0 },
     dead_letters: 1,
   });

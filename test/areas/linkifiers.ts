@@ -14,7 +14,13 @@ function linkifier(world: World) {
 
 export const linkifiersCases = defineCases({
   audiences: {
-    administrators: ["add-linkifier", "update-linkifier", "remove-linkifier", "reorder-linkifiers"],
+    administrators: [
+      "add-linkifier",
+      "update-linkifier",
+      "remove-linkifier",
+      "reorder-linkifiers",
+      "preview-linkifier",
+    ],
     accounts: ["get-linkifiers"],
   },
   fuzz: {

@@ -22,6 +22,7 @@ t.test("[D259] administrators see the figures of their organization, and members
   await page.getByRole("img", { name: /^3 messages in 30 days, at most 3 a day$/ }).waitFor();
   const row = (label: string) => page.locator(".figures div", { hasText: label }).last();
   t.equal(await row("Members").innerText(), "Members\n1");
+  t.equal(await row("Connected clients").innerText(), "Connected clients\n1", "this page");
   t.match(await row("Uploaded files").innerText(), /^Uploaded files\n0 bytes of 10 GiB$/);
   await server.owner.patch(`/users/${ann.userId}`, { role: 400 });
   await page.getByRole("link", { name: "Statistics" }).waitFor({ state: "detached" });
@@ -100,8 +101,18 @@ t.test(
     await fill("#(?P<id>[0-9]+", "https://example.com/{id}");
     await form.getByRole("alert").filter({ hasText: "The linkifier was not added: " }).waitFor();
     t.equal(await form.getByLabel("Pattern").inputValue(), "#(?P<id>[0-9]+", "what was typed stays");
+    // What is in the fields is tried, and nothing is saved.
+    const lines = form.getByRole("status", { name: "Links" }).getByRole("listitem");
+    await form.getByLabel("Text to try it with").fill("Soup is #17 or #18, not 19");
+    await page.keyboard.press("Enter");
+    await form.getByRole("alert").filter({ hasText: "It cannot be tried: Bad regular expression" }).waitFor();
+    await form.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
+    await form.getByRole("button", { name: "Try" }).click();
+    await lines.nth(1).waitFor();
+    t.strictSame(await lines.allInnerTexts(), ["#17  https://example.com/17", "#18  https://example.com/18"]);
+    t.strictSame(await stored(), []);
     await fill("#(?P<id>[0-9]+)", "https://example.com/{id}");
-    await page.locator("code", { hasText: "#(?P<id>[0-9]+)" }).waitFor();
+    await page.locator(".setting code", { hasText: "#(?P<id>[0-9]+)" }).waitFor();
     const trial = formOf(page, "Try the linkifiers");
     await trial.getByLabel("Text").fill("See #17");
     await trial.getByRole("button", { name: "Try" }).click();

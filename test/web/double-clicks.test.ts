@@ -119,9 +119,18 @@ t.test("[web.md, Late answers] a form keeps what was typed for the next entry", 
 t.test("[web.md, Late answers] a box that is not shown takes no focus later", { skip }, async (t) => {
   const { ann, ben, page } = await openAt(t, "#inbox");
   await ann.patch("/settings", { web_navigate_to_sent_message: false });
+  await ann.say("general", "before", "Soup");
+  // The setting is there before the message of another person is.
+  await ben.say("general", "settled", "Soup?");
+  await page.locator(".inbox-link", { hasText: "settled" }).waitFor();
   await page.keyboard.press("c");
   await page.keyboard.type("From the inbox");
   await page.keyboard.press("Control+Enter");
+  await page.getByRole("alert").filter({ hasText: "Choose where to send it." }).waitFor();
+  await page.getByLabel("Channel", { exact: true }).selectOption({ label: "general" });
+  await page.getByLabel("Topic", { exact: true }).fill("new");
+  await page.locator("#compose-text").press("Control+Enter");
+  await page.locator("#compose-text").waitFor({ state: "detached" });
   await ben.say("general", "other", "Soup?");
   await page.locator(".inbox-link", { hasText: "other" }).click();
   await page.locator(".feed .message.cursor").waitFor();

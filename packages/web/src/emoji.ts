@@ -20,6 +20,14 @@ export interface EmojiPickerProps {
 const unicode = signal<readonly Emoji[]>([]);
 let loading: Promise<void> | null = null;
 
+/** Blocks of Unicode by how often people want them: faces, gestures and people, then animals and things, then symbols. */
+const blocks = ["1f60", "1f61", "1f62", "1f63", "1f64", "1f91", "1f92", "1f97", "1f44", "1f4", "1f3", "1f9", "1f5"];
+
+function rankOfBlock(code: string): number {
+  const at = blocks.findIndex((start) => code.startsWith(start));
+  return at < 0 ? blocks.length : at;
+}
+
 async function load(): Promise<void> {
   const url = chat.peek()?.server_emoji_data_url;
   if (url === undefined) return;
@@ -27,7 +35,8 @@ async function load(): Promise<void> {
   const { pathname } = new URL(url, location.origin);
   const response = await fetch(pathname);
   const body = (await response.json()) as { readonly code_to_names: Readonly<Record<string, readonly string[]>> };
-  unicode.value = Object.entries(body.code_to_names).flatMap(([code, names]) =>
+  const entries = Object.entries(body.code_to_names).sort(([a], [b]) => rankOfBlock(a) - rankOfBlock(b));
+  unicode.value = entries.flatMap(([code, names]) =>
     names.map((name) => ({ name, code, type: "unicode_emoji" as const, character: characterOf(code) })),
   );
 }

@@ -252,11 +252,8 @@ function openMenu(message: Message): void {
 
 function writeToChannel(): void {
   const now = place.peek();
-  const isChannel = now.kind === "narrow" && channelOf(now.terms) !== null;
-  const { to } = composing.peek();
-  if (!isChannel && to?.kind === "direct" && composing.peek().text === "")
-    composing.value = { ...composing.peek(), to: null };
-  openCompose(isChannel ? { to: now } : {});
+  if (now.kind === "narrow" && channelOf(now.terms) !== null) openCompose({ to: now });
+  else openCompose(composing.peek().text === "" ? { to: null } : {});
 }
 
 function writeDirect(): void {

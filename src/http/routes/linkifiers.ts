@@ -3,10 +3,12 @@ import { command } from "../../../actors/protocol/commands.ts";
 import {
   addLinkifier,
   getLinkifiers,
+  previewLinkifier,
   removeLinkifier,
   reorderLinkifiers,
   updateLinkifier,
 } from "../../../schemas/linkifiers.ts";
+import { linksOf, refuseLinkifier } from "../../domain/linkifier-input.ts";
 import { linkifierBodies } from "../../queries/linkifiers.ts";
 import { bind, requireCaller } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/results.ts";
@@ -23,6 +25,11 @@ export const linkifierRoutes = [
   bind(addLinkifier, (call) => {
     const asked = command(realmActor, "linkifier.add", inputOf(call.params), requireCaller(call).id);
     return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+  }),
+
+  bind(previewLinkifier, ({ params }) => {
+    const input = inputOf(params);
+    return refuseLinkifier(input) ?? ok({ links: linksOf(input, params.text) });
   }),
 
   bind(updateLinkifier, (call) => {

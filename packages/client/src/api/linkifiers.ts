@@ -1,5 +1,5 @@
 /** Generated from schemas/ by `npm run client:api`; do not edit. */
-import type { Linkifier } from "./types.ts";
+import type { Linkifier, TopicLink } from "./types.ts";
 export interface LinkifiersOperations {
   /** Returns the organization's linkifiers in the order in which they are tried. */
   "GET /realm/linkifiers": {
@@ -25,6 +25,11 @@ export interface LinkifiersOperations {
   "PATCH /realm/linkifiers": {
     readonly params: { readonly ordered_linkifier_ids: readonly number[] };
     readonly result: Readonly<Record<never, never>>;
+  };
+  /** Returns the links that a linkifier would make in a text, without saving it. */
+  "POST /realm/linkifiers/preview": {
+    readonly params: { readonly pattern: string; readonly url_template: string; readonly text: string };
+    readonly result: { readonly links: readonly TopicLink[] };
   };
 }
 

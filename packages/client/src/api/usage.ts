@@ -30,6 +30,7 @@ export interface UsageOperations {
       };
       readonly upload_bytes: number;
       readonly event_queues: number;
+      readonly connected_queues: number;
       readonly waiting_deliveries: { readonly emails: number; readonly webhooks: number };
       readonly dead_letters: number;
     };

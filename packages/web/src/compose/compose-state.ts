@@ -70,7 +70,8 @@ export function destinationOf(target: Place): Destination | null {
 }
 
 export interface ComposeRequest {
-  readonly to?: Place | Destination;
+  /** Null: the person chooses. */
+  readonly to?: Place | Destination | null;
   /** Text that is added at the end. */
   readonly insert?: string;
   readonly draftId?: number;
@@ -78,8 +79,10 @@ export interface ComposeRequest {
 
 export function openCompose({ to, insert, draftId }: ComposeRequest = {}): void {
   const before = composing.peek();
-  const wanted = to === undefined || to.kind === "topic" || to.kind === "direct" ? to : destinationOf(to);
-  const target = wanted ?? before.to ?? destinationOf(place.peek());
+  const wanted = to == null || to.kind === "topic" || to.kind === "direct" ? to : destinationOf(to);
+  // Where no conversation is open, the one before is not the next one. What was begun keeps its destination.
+  const present = before.text.trim() === "" ? null : before.to;
+  const target = to === null ? null : (wanted ?? present ?? destinationOf(place.peek()));
   const gap = before.text === "" || before.text.endsWith("\n") || insert === undefined ? "" : "\n";
   composing.value = {
     to: target,

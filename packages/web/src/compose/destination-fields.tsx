@@ -9,17 +9,16 @@ import { PersonPicker } from "../views/person-picker.tsx";
 import { closeCompose } from "./compose-actions.ts";
 import { composing, setDestination } from "./compose-state.ts";
 
-function firstChannel(): number | null {
+function channelHere(): number | null {
   const now = place.peek();
-  const here = now.kind === "narrow" ? channelOf(now.terms) : null;
-  return here ?? subscriptions.peek()[0]?.stream_id ?? null;
+  return now.kind === "narrow" ? channelOf(now.terms) : null;
 }
 
 export function DestinationFields({ isHere }: { readonly isHere: boolean }) {
   const { to } = composing.value;
   const kind = to?.kind ?? "topic";
   const setKind = (next: Destination["kind"]) => {
-    const channelId = firstChannel();
+    const channelId = channelHere();
     if (next === "direct") setDestination({ kind: "direct", userIds: [] });
     else setDestination(channelId === null ? null : { kind: "topic", channelId, topic: "" });
   };
@@ -54,12 +53,12 @@ export function DestinationFields({ isHere }: { readonly isHere: boolean }) {
 /** The channel that is chosen when an answer comes. */
 function channelOfForm(): number | null {
   const { to } = composing.peek();
-  return to?.kind === "topic" ? to.channelId : firstChannel();
+  return to?.kind === "topic" ? to.channelId : channelHere();
 }
 
 function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic" }> | null }) {
   const [topics, setTopics] = useState<readonly string[]>([]);
-  const channelId = to?.channelId ?? firstChannel();
+  const channelId = to?.channelId ?? channelHere();
   const offer = () => {
     if (channelId === null) return;
     const known = knownTopics(channelId);
@@ -81,7 +80,7 @@ function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic"
         }}
       >
         {subscriptions.value.some(({ stream_id: id }) => id === channelId) ? null : (
-          <option value={channelId ?? ""}>{channelId === null ? "No channel" : channelName(channelId)}</option>
+          <option value={channelId ?? ""}>{channelId === null ? "Choose a channel" : channelName(channelId)}</option>
         )}
         {[...subscriptions.value]
           .sort((a, b) => a.name.localeCompare(b.name))
@@ -96,6 +95,7 @@ function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic"
         aria-label="Topic"
         placeholder={`Topic (${topicLabel("")})`}
         value={to?.topic ?? ""}
+        disabled={channelId === null}
         maxLength={chat.value?.max_topic_length ?? 60}
         list="topics-known"
         onFocus={offer}

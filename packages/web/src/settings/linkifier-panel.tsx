@@ -1,7 +1,8 @@
-/** Linkifiers: patterns that become links in messages. What is saved can be tried as the server will render it. */
-import { useState } from "preact/hooks";
+/** Linkifiers: patterns that become links in messages. Each can be tried before it is saved; all together afterwards. */
+import { useRef, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
 import { chat } from "../store.ts";
+import { Icon } from "../views/icon.tsx";
 import { Html, Problem } from "../views/parts.tsx";
 import { EntryForm } from "./forms.tsx";
 import { OrderedList } from "./ordered-list.tsx";
@@ -10,6 +11,65 @@ type Linkifier = NonNullable<NonNullable<typeof chat.value>["realm_linkifiers"]>
 
 function valuesOf(data: FormData) {
   return { pattern: String(data.get("pattern")), url_template: String(data.get("url_template")) };
+}
+
+type Found = Awaited<ReturnType<typeof client.call<"POST /realm/linkifiers/preview">>>["links"];
+
+/** What the server would make of a text with the fields as they are now. */
+function Preview() {
+  const [links, setLinks] = useState<Found | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const asked = useRef(0);
+  const look = async () => {
+    const form = box.current?.closest("form");
+    if (form == null) return;
+    const data = new FormData(form);
+    const text = String(data.get("text"));
+    const number = ++asked.current;
+    try {
+      const answer = await client.call("POST /realm/linkifiers/preview", { ...valuesOf(data), text }, { retryMs: 0 });
+      if (number !== asked.current) return;
+      setLinks(answer.links);
+      setProblem(null);
+    } catch (error) {
+      if (number !== asked.current) return;
+      setLinks(null);
+      setProblem(`It cannot be tried: ${explain(error)}`);
+    }
+  };
+  return (
+    <div ref={box}>
+      <div class="line-form">
+        <label>
+          Text to try it with
+          <input
+            name="text"
+            maxLength={1_000}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              event.preventDefault();
+              look().catch(() => undefined);
+            }}
+          />
+        </label>
+        <button type="button" onClick={look}>
+          Try
+        </button>
+      </div>
+      <Problem text={problem} />
+      {links === null ? null : (
+        <ul class="trial" role="status" aria-label="Links">
+          {links.length === 0 ? <li class="quiet">Nothing in the text fits.</li> : null}
+          {links.map(({ text, url }, at) => (
+            <li key={`${at} ${url}`}>
+              <code>{text}</code> <Icon name="right" size={12} /> {url}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
 }
 
 function Fields({ linkifier }: { readonly linkifier?: Linkifier }) {
@@ -37,6 +97,7 @@ function Fields({ linkifier }: { readonly linkifier?: Linkifier }) {
         />
         <span class="quiet">Names of groups in braces</span>
       </label>
+      <Preview />
     </>
   );
 }
@@ -57,7 +118,7 @@ function Trial() {
   };
   return (
     <form class="fields" aria-label="Try the linkifiers" onSubmit={run}>
-      <h3>Try them</h3>
+      <h3>Try all of them</h3>
       <div class="line-form">
         <label>
           Text

@@ -48,6 +48,7 @@ function figuresOf(statistics: Statistics): Readonly<Record<string, Figures>> {
       count("Archived channels", channels.archived),
     ],
     Deliveries: [
+      count("Connected clients", statistics.connected_queues),
       count("Event queues of clients", statistics.event_queues),
       count("Emails that wait", waiting.emails),
       count("Webhooks that wait", waiting.webhooks),

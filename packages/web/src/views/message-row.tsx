@@ -71,7 +71,7 @@ export function menuItems(message: Message, terms: readonly Term[]): readonly (M
       run: open("history"),
     }),
     when(chat.value?.realm_enable_read_receipts, { label: "View read receipts", keys: "V", run: open("receipts") }),
-    when(canDelete(message), { label: "Delete", isDangerous: true, run: open("delete") }),
+    when(canDelete(message), { label: "Delete", keys: "Delete", isDangerous: true, run: open("delete") }),
   ];
 }
 
@@ -95,6 +95,15 @@ function Actions({ message, terms }: Pick<Props, "message" | "terms">) {
           messageDialog.value = { kind: "react", message };
         }}
       />
+      {canEdit(message) && message.submessages.length === 0 ? (
+        <IconButton
+          icon="draft"
+          label="Edit (e)"
+          onClick={() => {
+            editing.value = message.id;
+          }}
+        />
+      ) : null}
       <IconButton icon="quote" label="Quote in reply (>)" onClick={() => quote(message)} />
       <IconButton icon="more" label="More actions (i)" onClick={() => setOpen(!isOpen)} />
       {isOpen ? <Menu label="Message" items={menuItems(message, terms)} onClose={() => setOpen(false)} /> : null}
