@@ -7,8 +7,9 @@ import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Child, type Exit } from "./child.ts";
 import { CLUSTER_PROBE_MS, NATS_START_WAIT_MS } from "./limits.ts";
+import { freePortRange } from "./ports.ts";
 import { Restartable } from "./restartable.ts";
-import { type Environment, findFreePort, HOST, type Server } from "./target.ts";
+import { type Environment, HOST, type Server } from "./target.ts";
 import { PROJECT_ROOT, type Workspace } from "./workspace.ts";
 
 const NATS_SERVERS = 3;
@@ -94,12 +95,8 @@ interface NatsServer {
 }
 
 async function startNats(workspace: Workspace): Promise<NatsServer[]> {
-  const ports: number[] = [];
-  while (ports.length < 3 * NATS_SERVERS) {
-    const port = await findFreePort();
-    if (!ports.includes(port)) ports.push(port);
-  }
-  const portOf = (server: number, kind: number) => ports[3 * server + kind] ?? 0;
+  const firstPort = await freePortRange(3 * NATS_SERVERS);
+  const portOf = (server: number, kind: number) => firstPort + 3 * server + kind;
   const routes = Array.from({ length: NATS_SERVERS }, (_, index) => `nats://${HOST}:${portOf(index, 1)}`).join(", ");
   const servers = Array.from({ length: NATS_SERVERS }, (_, index) => {
     const folder = workspace.makeFolder("nats");

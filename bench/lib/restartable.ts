@@ -5,17 +5,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
+import { freePort } from "./ports.ts";
 import type { Watch } from "./probe.ts";
 import { readCpuSeconds } from "./process-usage.ts";
-import {
-  type Environment,
-  findFreePort,
-  HOST,
-  type Prepare,
-  readServerPid,
-  type Transport,
-  waitUntilReady,
-} from "./target.ts";
+import { type Environment, HOST, type Prepare, readServerPid, type Transport, waitUntilReady } from "./target.ts";
 import { PROJECT_ROOT, type Workspace } from "./workspace.ts";
 import { type Credentials, readZuliprc } from "./zuliprc.ts";
 
@@ -38,7 +31,7 @@ export class Restartable {
   static async start(workspace: Workspace, environment: Environment, prepare?: Prepare): Promise<Restartable> {
     const dataFolder = workspace.makeFolder("data");
     await prepare?.(dataFolder);
-    const server = new Restartable(dataFolder, await findFreePort(), environment);
+    const server = new Restartable(dataFolder, await freePort(), environment);
     await server.onceReady();
     return server;
   }

@@ -4,7 +4,6 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { BaselineReady } from "../baselines/baseline.ts";
@@ -12,6 +11,7 @@ import type { PeerName } from "../peers/peer.ts";
 import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
 import { START_PROBE_MS, START_WAIT_MS } from "./limits.ts";
+import { freePort } from "./ports.ts";
 import type { Watch } from "./probe.ts";
 import { PROJECT_ROOT, type Program, type Workspace } from "./workspace.ts";
 import { type Credentials, readZuliprc } from "./zuliprc.ts";
@@ -54,7 +54,7 @@ export async function startServer(
   const dataFolder = workspace.makeFolder("data");
   await prepare?.(dataFolder);
   const metricsFile = join(dataFolder, "..", `${Date.now()}-${process.pid}-metrics.json`);
-  const port = await findFreePort();
+  const port = await freePort();
   // On the command line, because NODE_OPTIONS does not accept --cpu-prof.
   const nodeOptions = (process.env["SERVER_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== "");
   const startedAt = performance.now();
@@ -207,16 +207,4 @@ export function readServerPid(dataFolder: string): number | null {
   } catch {
     return null;
   }
-}
-
-/** A TCP port of this machine that is free at the moment. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, HOST, () => {
-      const bound = probe.address();
-      probe.close(() => resolve(typeof bound === "object" && bound !== null ? bound.port : 0));
-    });
-  });
 }

@@ -9,7 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Child } from "../lib/child.ts";
 import { dialects } from "../lib/dialect.ts";
 import { HANDSHAKE_WAIT_MS, START_WAIT_MS } from "../lib/limits.ts";
-import { findFreePort } from "../lib/target.ts";
+import { freePort } from "../lib/ports.ts";
 import { texts } from "../lib/texts.ts";
 import { WebSocketReceiver } from "../lib/websocket.ts";
 import { roomOf, type XmppLogin, xmppPost } from "../lib/xmpp.ts";
@@ -43,7 +43,7 @@ export const ejabberd: PeerKind = {
 
 async function start({ workspace, accounts, seed }: PeerOptions): Promise<Peer> {
   const startedAt = performance.now();
-  const [port, databasePort] = [await findFreePort(), await findFreePort()];
+  const [port, databasePort] = [await freePort(), await freePort()];
   const database = await startDatabase(workspace, databasePort);
   const folder = workspace.makeFolder("ejabberd");
   const child = startNode(folder, configOf({ port, databasePort, database }), database);
