@@ -144,13 +144,16 @@ export class EdgeLink {
     this.#carrier.terminate();
   }
 
+  /** This node stops: its clients reconnect. */
+  dismiss(): void {
+    this.#end();
+    this.#carrier.close(1000);
+  }
+
   #closeWhenIdle(): void {
     this.#cancelIdle();
     if (this.#clients.size > 0 || this.#isOver) return;
-    this.#cancelIdle = this.#options.clock.after(limits.forward_link_idle_ms_max, () => {
-      this.#end();
-      this.#carrier.close(1000);
-    });
+    this.#cancelIdle = this.#options.clock.after(limits.forward_link_idle_ms_max, () => this.dismiss());
   }
 
   #end(): void {

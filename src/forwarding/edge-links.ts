@@ -45,6 +45,11 @@ export class EdgeLinks {
     return link;
   }
 
+  /** This node stops: the clients of all links reconnect. */
+  dismiss(): void {
+    for (const link of [...this.#links.values()]) link.dismiss();
+  }
+
   close(): void {
     for (const link of [...this.#links.values()]) link.terminate();
   }

@@ -165,6 +165,7 @@ export class ForwardingApp implements WebApp {
 
   stopListening(): void {
     this.#isStopping = true;
+    this.#edgeLinks.dismiss();
     this.#options.app.stopListening();
   }
 

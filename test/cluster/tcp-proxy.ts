@@ -40,6 +40,11 @@ export class TcpProxy {
     return proxy;
   }
 
+  /** Breaks all connections. */
+  end(): void {
+    for (const { client, server } of this.#pairs) for (const socket of [client, server]) socket.destroy();
+  }
+
   set weather(weather: Weather) {
     this.#weather = weather;
     for (const pair of this.#pairs) this.#apply(pair);

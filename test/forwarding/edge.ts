@@ -44,7 +44,7 @@ export function nodeFront(app: WebApp, { directions, clock = systemClock, bounds
 }
 
 /** A node of the test, with the sockets of this route. */
-export async function startNode(t: Teardown, route: SocketRoute<object>, options: NodeOptions): Promise<string> {
+export async function startNode(t: Teardown, route: SocketRoute<object>, options: NodeOptions) {
   const { transport } = await loadTransport((process.env["TRANSPORT"] as TransportChoice | undefined) ?? "auto");
   const app = transport.createApp({ tls: null, malformedBody: "{}", timers: systemClock });
   if (app === null) throw new Error("no app");
@@ -59,7 +59,7 @@ export async function startNode(t: Teardown, route: SocketRoute<object>, options
     node.stopListening();
     node.close();
   });
-  return `http://127.0.0.1:${port}`;
+  return { url: `http://127.0.0.1:${port}`, stopListening: () => node.stopListening() };
 }
 
 /** A route whose sockets do nothing. */
@@ -76,8 +76,9 @@ export const idleRoute: SocketRoute<object> = {
 };
 
 /** A node that serves nothing itself. */
-export function startEdge(t: Teardown, { destination, isGone = () => false, ...options }: EdgeOptions) {
-  return startNode(t, idleRoute, { ...options, directions: { destinationOf: destination, isGone } });
+export async function startEdge(t: Teardown, { destination, isGone = () => false, ...options }: EdgeOptions) {
+  const { url } = await startNode(t, idleRoute, { ...options, directions: { destinationOf: destination, isGone } });
+  return url;
 }
 
 export const socketPath = "/api/v1/events/ws";

@@ -29,7 +29,7 @@ export async function startOwner(t: Teardown, options: OwnerOptions = {}) {
   /** Those that are open, in the order in which they were opened. */
   const sockets: OwnerSocket[] = [];
   const received: { readonly bytes: Buffer; readonly isBinary: boolean }[] = [];
-  const url = await startNode(
+  const { url } = await startNode(
     t,
     {
       ...idleRoute,

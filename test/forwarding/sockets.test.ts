@@ -9,7 +9,7 @@ import type { Destination } from "../../src/forwarding/directions.ts";
 import { TcpProxy } from "../cluster/tcp-proxy.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
-import { here, startEdge, to } from "./edge.ts";
+import { here, idleRoute, startEdge, startNode, to } from "./edge.ts";
 import { openClient, openPair, sendWhileRoom, startOwner } from "./owner.ts";
 
 t.test("[cluster] the owner's close codes reach the client, after what it sent before", async (t) => {
@@ -63,6 +63,15 @@ t.test(
     t.match(second.socket.readyState, second.socket.OPEN, "the next one is served over a new link");
   },
 );
+
+t.test("[cluster] an edge that stops closes its clients with 1001, and they are gone at the owner", async (t) => {
+  const owner = await startOwner(t);
+  const edge = await startNode(t, idleRoute, { directions: { destinationOf: () => to(owner.url) } });
+  const clients = [await openPair(t, edge.url, owner), await openPair(t, edge.url, owner)];
+  edge.stopListening();
+  for (const { closed } of clients) t.equal((await closed).code, 1001);
+  await until(() => owner.sockets.length === 0);
+});
 
 for (const weather of ["cut", "cut outward", "cut inward"] as const) {
   t.test(

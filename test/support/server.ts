@@ -30,6 +30,8 @@ export interface TestServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
+  /** Other nodes may forward to it (test/forwarding/edge.ts). */
+  readonly isNode?: boolean;
   /** Where the built web page is. */
   readonly webFolder?: string;
   /** The server's log; discarded by default. */
@@ -79,7 +81,9 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     log: options.log ?? createLog(config.logLevel),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
-    ...(isThroughEdge ? { asNode: { key: nodeKey, front: (app) => nodeFront(app, owning) } } : {}),
+    ...(isThroughEdge || options.isNode === true
+      ? { asNode: { key: nodeKey, front: (app) => nodeFront(app, owning) } }
+      : {}),
     die(error) {
       throw error;
     },
