@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { limits } from "../../schemas/limits.ts";
 import { storeVersion } from "../store/migrations.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
+import type { RealmEntry } from "../store/root.ts";
 import { headOf } from "./claim.ts";
 import { ClusterDurability, type ClusterDurabilityOptions } from "./cluster-durability.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
@@ -222,7 +223,7 @@ export class Member {
       served,
       clock,
       warn,
-      listed: () => root.realms(),
+      listed: listedIn(root),
       onChange: () => this.#news.arrived(),
     });
     this.#placement = placement;
@@ -360,6 +361,16 @@ export class Member {
     await nats.close();
     return this.#isWhole;
   }
+}
+
+/** Organizations of a data folder, read again after one was added or erased. */
+function listedIn(root: MemberOptions["root"]): () => readonly RealmEntry[] {
+  let known: { readonly revision: number; readonly realms: readonly RealmEntry[] } | null = null;
+  return () => {
+    const revision = root.revision();
+    if (known?.revision !== revision) known = { revision, realms: root.realms() };
+    return known.realms;
+  };
 }
 
 /**
