@@ -32,7 +32,7 @@ const leaseFiles = /\/cluster[./]/;
 /** Folders whose tests need a disk, because they prove what survives a crash. */
 const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
 
-const variantEnvironments = { "": {}, "on-node": { TRANSPORT: "node" }, "behind-edge": { THROUGH_EDGE: "true" } };
+const variantEnvironments = { "": {}, "on-node": { TRANSPORT: "node" } };
 
 const folderOf = (file) => file.split("/")[1] ?? "";
 
@@ -46,7 +46,7 @@ export function runsAlone(file) {
 /**
  * @param files paths below the project's root
  * @param jobs processes at a time
- * @param variant "on-node": their servers use Node's transport; "behind-edge": their clients are at another node
+ * @param variant "on-node": their servers use Node's transport
  * @returns one group for each process, in the order in which they run; those with `needsMachine` run by themselves
  */
 export function groupsOf(files, { tier, jobs, variant = "" }) {

@@ -130,27 +130,6 @@ export function runsOnNode(tier, file) {
   return tier === "quick" ? quickOnNode.includes(file) : /^test\/(?:api|realtime|startup)\//.test(file);
 }
 
-/** Tests of what clients of a socket may rely on, wherever it ends. */
-const behindEdge = [
-  "key-end",
-  "late-readers",
-  "resume",
-  "session-end",
-  "slow-reader",
-  "socket",
-  "socket-authentication",
-  "socket-bounds",
-  "socket-calls",
-  "socket-limits",
-  "socket-packed",
-  "turn-frames",
-].map((name) => `test/realtime/${name}.test.ts`);
-
-/** @returns whether a tier runs a file once more with its clients at another node (THROUGH_EDGE=true) */
-export function runsBehindEdge(tier, file) {
-  return tier === "deep" && behindEdge.includes(file);
-}
-
 /** @returns the environment of a file in a tier; null if the tier does not run it */
 export function environmentIn(tier, file) {
   const tiered = tiers.find((entry) => entry.file === file);

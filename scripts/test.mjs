@@ -12,7 +12,7 @@ import { buildTests, testFiles } from "./build-tests.mjs";
 import { runTests } from "./run-tests.mjs";
 import { Failures } from "./test-failures.mjs";
 import { groupsOf } from "./test-groups.mjs";
-import { environmentIn, runsBehindEdge, runsOnNode } from "./test-tiers.mjs";
+import { environmentIn, runsOnNode } from "./test-tiers.mjs";
 
 const isDeep = process.argv[2] === "--deep";
 const tier = isDeep ? "deep" : "quick";
@@ -67,10 +67,6 @@ if (failed === 0) {
   const groups = await buildTests([
     ...groupsOf(chosen, { tier, jobs }),
     ...groupsOf(onNode(candidates), { tier, jobs, variant: "on-node" }),
-    ...groupsOf(
-      candidates.filter((file) => runsBehindEdge(tier, file)),
-      { tier, jobs, variant: "behind-edge" },
-    ),
   ]);
   const totals = await runTests(groups, jobs, (output) => {
     process.stdout.write(output);

@@ -65,7 +65,7 @@ const owning = { directions: { destinationOf: () => here } } as const;
 
 export async function startTestServer(t: Teardown, options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
-  // The tests of realtime/ hold behind another node as well (forwarding/realtime.test.ts).
+  // The tests of realtime/ hold behind another node as well.
   const isThroughEdge = process.env["THROUGH_EDGE"] === "true";
   const config = readConfig({
     PORT: "0",
