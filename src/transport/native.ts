@@ -3,7 +3,7 @@
  * app or per upgrade are translated here. The library is loaded on demand, because it has no binary for every system
  * (load.ts).
  */
-import type { TemplatedApp, us_listen_socket } from "uWebSockets.js";
+import type { HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
 import { readCertificate } from "./certificate.ts";
 import {
@@ -61,6 +61,7 @@ class NativeApp implements WebApp {
   /** Adds the routes to the app, or to one of its server names. */
   readonly #routes: (() => void)[] = [];
   #renewedNames: readonly string[] = [];
+  readonly #open = new Set<WebSocket<object>>();
   #listenSocket: us_listen_socket | null = null;
 
   constructor(library: Library, app: TemplatedApp) {
@@ -84,7 +85,7 @@ class NativeApp implements WebApp {
   #mountSocket<Data extends object>(path: string, route: SocketRoute<Data>): void {
     // The library's typings lack the functions for fragments.
     const known = (socket: unknown) => socket as TransportSocket<Data>;
-    const closed = new WeakSet<object>();
+    const listed = (socket: unknown) => socket as WebSocket<object>;
     this.#app.ws<Data>(path, {
       maxPayloadLength: route.messageBytesMax,
       maxBackpressure: route.bufferBytesMax,
@@ -95,23 +96,37 @@ class NativeApp implements WebApp {
         const key = request.getHeader("sec-websocket-key");
         const extensions = request.getHeader("sec-websocket-extensions");
         route.upgrade(response, request, (data, protocol) => {
-          response.cork(() => response.upgrade(data, key, protocol, extensions, context));
+          this.#upgradeWithin(response, () => response.upgrade(data, key, protocol, extensions, context));
         });
       },
-      open: (socket) => route.open(known(socket)),
+      open: (socket) => {
+        this.#open.add(listed(socket));
+        route.open(known(socket));
+      },
       message: (socket, message, isBinary) => route.message(known(socket), new Uint8Array(message), isBinary),
       // What is sent within this call may stay in the library's buffer until the next ping (pitfalls 2.3).
       drain: (socket) =>
         void setImmediate(() => {
-          if (!closed.has(socket)) route.drained(known(socket));
+          if (this.#open.has(listed(socket))) route.drained(known(socket));
         }),
       close: (socket) => {
-        closed.add(socket);
+        this.#open.delete(listed(socket));
         route.closed(known(socket));
       },
     });
     // Without a complete key the library does not treat a request as an upgrade.
     this.#app.get(path, (response, request) => route.plain(response, request));
+  }
+
+  /**
+   * When the cork of a request ends that was upgraded in a later pass of the loop, the library may take the new socket
+   * for the request again, and close it (pitfalls 2.3). Within the cork of another socket that end is left out. Where
+   * no other is open, the library prints a warning, which is better than a client that loses its connection.
+   */
+  #upgradeWithin(response: HttpResponse, upgrade: () => void): void {
+    const [other] = this.#open;
+    if (other === undefined) upgrade();
+    else other.cork(() => response.cork(upgrade));
   }
 
   listen(host: string, port: number): Promise<number | null> {

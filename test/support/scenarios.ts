@@ -52,7 +52,7 @@ export const groups = {
   reads: ["read", "history", "users", "register"],
   push: ["fanout", "presence", "typing", "idle", "idle-organizations"],
   clients: ["mixed", "reconnect"],
-  cluster: ["send", "fanout", "mixed", "failover"],
+  cluster: ["send", "fanout", "edges", "mixed", "failover"],
 } as const;
 
 /** On a busy machine a second has some completed requests, and some ticks of CPU time (10 ms each). */

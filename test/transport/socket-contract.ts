@@ -22,6 +22,8 @@ import {
   watchedRoute,
 } from "./app.ts";
 
+const lateUpgrades = 300;
+
 function nextMessage(client: WebSocket): Promise<{ data: Buffer; isBinary: boolean }> {
   return once(client, "message").then(
     ([data, isBinary]) => ({ data, isBinary }) as { data: Buffer; isBinary: boolean },
@@ -67,6 +69,38 @@ export const socketContract: Contract = {
     t.match(connection.rest, /^HTTP\/1\.1 101 [\s\S]*sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/i);
     t.notMatch(connection.rest, /sec-websocket-(?:protocol|extensions)/i);
     connection.destroy();
+  },
+
+  "[transport] sockets that are accepted in a later pass of the loop stay open": async (t, transport) => {
+    let blocks: readonly Buffer[] = [];
+    const watched = watchedRoute();
+    const route: typeof watched.route = {
+      ...watched.route,
+      upgrade(response, _request, accept) {
+        response.onAborted(() => undefined);
+        setImmediate(() => accept({ name: "" }, ""));
+      },
+      open(socket) {
+        // A library that reads memory which is free by now reads this.
+        if (watched.events.length > 0)
+          blocks = Array.from({ length: 250 }, (_, index) => Buffer.allocUnsafeSlow(8 + index).fill(0x10));
+        watched.route.open(socket);
+      },
+    };
+    const { url } = await serve(t, transport, { route });
+    await connectSocket(t, url);
+    for (let count = 0; count < lateUpgrades; count++) {
+      const before = watched.events.length;
+      const connection = new RawConnection(url);
+      await connection.write(upgradeHead(socketPath));
+      await until(() => watched.events.length > before);
+      await connection.write(frameBytes(opcodes.text, "here"));
+      await until(() => watched.events.length > before + 1);
+      connection.destroy();
+      await until(() => watched.events.at(-1) === "closed");
+    }
+    t.equal(watched.events.filter((event) => event === "text here").length, lateUpgrades);
+    t.equal(blocks.length, 250);
   },
 
   "[transport] a rejected upgrade gets its response, and the connection is closed": async (t, transport) => {
