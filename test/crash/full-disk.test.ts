@@ -42,9 +42,11 @@ t.test(
     const { program, owner } = await startProgram(t, disk.dataDir, watched);
     t.equal((await post(owner, "before")).status, 200);
     for (const leaveBytes of [4 * mebibyte, 0]) {
-      disk.fill(leaveBytes);
-      // The server releases its ballast, and the other program uses that space, too.
-      t.match(await post(owner, "refused"), refused);
+      // The server releases its ballast when it looks, for this post or before, and the other program uses that space, too.
+      do {
+        disk.fill(leaveBytes);
+        await post(owner, "perhaps");
+      } while (kept(disk, "ballast"));
       disk.fill(leaveBytes);
       t.match(await post(owner, "refused"), refused);
       t.match(await owner.post("/register"), refused);
@@ -55,7 +57,7 @@ t.test(
       disk.giveRoom();
       t.equal((await post(owner, `with ${leaveBytes} bytes of space`)).status, 200);
     }
-    t.equal((await everything(owner)).length, 3);
+    t.equal((await everything(owner)).filter(({ content }) => content !== "perhaps").length, 3);
     t.equal((await program.end("SIGTERM")).code, 0);
   },
 );
