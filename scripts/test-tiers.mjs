@@ -9,20 +9,22 @@ const SEED = 20261123;
 export const tiers = [
   { file: "test/crash/power.test.ts", quick: { CUTS: 3, SEED }, deep: { CUTS: 100 } },
   { file: "test/crash/kill.test.ts", quick: { KILLS: 3, SEED }, deep: { KILLS: 30 } },
-  { file: "test/crash/client.test.ts", quick: { KILLS: 2, SEED }, deep: { KILLS: 30 } },
+  { file: "test/crash/client.test.ts", quick: null, deep: { KILLS: 30 } },
   // After a kill, clients wait longer each time until the server is back.
   { file: "test/clients/example-bots.test.ts", quick: { KILLS: 0 }, deep: { KILLS: 1 } },
   // Waits for clients to come back after a restart, in a browser.
   { file: "test/web/client-bundle.test.ts", quick: null, deep: {} },
   // Two servers, under load.
   { file: "test/startup/upgrade.test.ts", quick: null, deep: {} },
-  { file: "test/journal/power.test.ts", quick: { CUTS: 20 }, deep: { CUTS: 400 } },
+  { file: "test/journal/power.test.ts", quick: null, deep: { CUTS: 400 } },
   { file: "test/archive/kills.test.ts", quick: null, deep: { KILLS: 10 } },
   // Each starts the program and kills it again and again: `kill`, `power` and `flush-order` stand for them in `npm test`.
   ...[
+    "archive/bases",
     "archive/faults",
     "archive/restore",
     "crash/copies",
+    "crash/full-disk-backlog",
     "crash/mail",
     "crash/realm-creation",
     "crash/realm-erasure",
@@ -42,7 +44,7 @@ export const tiers = [
   // Other servers, and worktrees of other revisions.
   { file: "test/bench/peers.test.ts", quick: null, deep: {} },
   { file: "test/bench/compare.test.ts", quick: null, deep: {} },
-  { file: "test/crash/damage.test.ts", quick: { COPIES: 3, SEED }, deep: { COPIES: 18 } },
+  { file: "test/crash/damage.test.ts", quick: null, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },
   { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
@@ -95,13 +97,14 @@ export const tiers = [
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },
-  // Each starts servers and generators of load, so only the scenarios of `clients` run in both tiers.
+  // Each starts servers and generators of load, and the scenarios a dozen processes.
   ...["command", "dialects", "load", "native"].map((name) => ({
     file: `test/bench/${name}.test.ts`,
     quick: null,
     deep: {},
   })),
   { file: "test/bench/scenarios-changes.test.ts", quick: null, deep: {} },
+  { file: "test/bench/scenarios-clients.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-posts.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-push.test.ts", quick: null, deep: {} },
   { file: "test/bench/scenarios-reads.test.ts", quick: null, deep: {} },
