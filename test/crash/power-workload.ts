@@ -201,9 +201,14 @@ function keyed({ key }: Operation): Record<string, string> {
   return { "Idempotency-Key": key };
 }
 
+/** A server that has lost a message rejects what changes it. */
+export class Rejected extends Error {
+  override readonly name = "Rejected";
+}
+
 async function done(answered: ReturnType<Client["get"]>) {
   const { status, body } = await answered;
-  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Rejected(`${status} ${JSON.stringify(body)}`);
   return body;
 }
 
