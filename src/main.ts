@@ -24,6 +24,7 @@ import { StoreTooNew } from "./store/migrations.ts";
 import { DataFolderDamaged } from "./store/open-data-folder.ts";
 import { OwnershipLost } from "./store/path-guard.ts";
 import { DataFolderInUse } from "./store/root.ts";
+import { writeHold } from "./threads/write-hold.ts";
 
 /** sysexits.h: the operator must fix it; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
@@ -55,6 +56,13 @@ function complain(error: unknown): never {
 
 function exitWith(message: string, code: number): never {
   new LineWriter(2, () => "").write(`colloquy: ${message}\n`);
+  exit(code);
+}
+
+/** Nothing is answered any more: the loop stands still. */
+function exit(code: number): never {
+  // Killed rather than never gone: the code matters less.
+  if (!writeHold.hold(limits.exit_wait_ms_max)) process.kill(process.pid, "SIGKILL");
   process.exit(code);
 }
 
@@ -119,7 +127,7 @@ async function main(): Promise<void> {
       if (error instanceof OwnershipLost) {
         log.fatal(error.message);
         // Nothing failed on disk, so an exit code is more useful than a signal. No answer is sent after this either.
-        process.exit(exitCodes.unavailable);
+        exit(exitCodes.unavailable);
       }
       if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
       log.fatal({ err: error }, "a flush or a checkpoint failed: the process ends, and the next start recovers");
@@ -142,10 +150,10 @@ async function main(): Promise<void> {
   hangUps.serves(server);
   const signal = await asked;
   log.info({ signal }, "stopping");
-  setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
+  setTimeout(() => exit(exitCodes.failure), limits.shutdown_ms_max).unref();
   await server.stop(() => rmSync(pidFile, { force: true }));
   log.info({ signal, version: programVersion }, "stopped");
-  process.exit(0);
+  exit(0);
 }
 
 /** @throws BadConfig */

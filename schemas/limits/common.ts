@@ -170,6 +170,8 @@ export const commonLimits = {
   drain_batches_max: 100,
   drain_pause_ms: 20,
   shutdown_ms_max: 4500,
+  /** A transaction of the checkpoint thread has that long to end before the process exits; then the process is killed. */
+  exit_wait_ms_max: 2000,
 
   // The clock (D26)
   /** A larger jump ahead is accepted only after the clock has stayed there for `clock_jump_lasting_ms`. */

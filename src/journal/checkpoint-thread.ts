@@ -2,7 +2,8 @@
 import { parentPort } from "node:worker_threads";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { StoreWriter } from "../store/store-writer.ts";
-import { type CheckpointNotice, type CheckpointTask, CheckpointWorker } from "./checkpoint-worker.ts";
+import { WriteHold } from "../threads/write-hold.ts";
+import { type CheckpointNotice, type CheckpointTask, CheckpointWorker, type Writer } from "./checkpoint-worker.ts";
 
 /** While the process has no file descriptor left, it waits for one. */
 function openWriter(folder: string): StoreWriter {
@@ -24,10 +25,18 @@ function post(notice: CheckpointNotice): void {
   parentPort?.postMessage(notice);
 }
 
-const worker = new CheckpointWorker({ openWriter, post });
+function openHeldWriter(folder: string, hold: WriteHold): Writer {
+  const writer = openWriter(folder);
+  return {
+    write: (rows, guards) => hold.during(() => writer.write(rows, guards)),
+    close: () => writer.close(),
+  };
+}
 
 // The first message starts it: a thread that was prepared is told so when somebody listens.
-parentPort?.once("message", () => {
+parentPort?.once("message", (memory: SharedArrayBuffer) => {
+  const hold = new WriteHold(memory);
+  const worker = new CheckpointWorker({ openWriter: (folder) => openHeldWriter(folder, hold), post });
   parentPort?.on("message", async (task: CheckpointTask) => {
     await worker.handle(task);
     if (task.kind === "end") parentPort?.close();
