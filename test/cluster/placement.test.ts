@@ -8,6 +8,7 @@ import { readZuliprc, temporaryFolder } from "../support/server.ts";
 import { type Frame, Socket } from "../support/socket.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
+import { Posting } from "./posting.ts";
 
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
@@ -65,36 +66,21 @@ else {
       }
     };
     const listening = listen(atA);
-    const sent: string[] = [];
-    let longestMs = 0;
-    let isPosting = true;
-    const poster = async (client: Client, name: string) => {
-      for (let count = 0; isPosting; count++) {
-        const content = `${name} ${count}`;
-        const begunAt = performance.now();
-        const params = { type: "channel", to: "kitchen", topic: "soup", content };
-        const { status } = await client.post("/messages", params, { "Idempotency-Key": content });
-        longestMs = Math.max(longestMs, performance.now() - begunAt);
-        t.equal(status, 200);
-        sent.push(content);
-      }
-    };
-    const posters = [poster(atA, "p"), poster(atB, "q")];
+    const posting = new Posting({ p: atA, q: atB });
     for (const node of ["a", "b", "a"]) {
       t.match(await cli("move", "1", node), { code: 0, stdout: `organization 1 is served by ${node}\n` });
-      t.comment(`the longest post took ${Math.round(longestMs)} ms`);
+      t.comment(`the longest post took ${Math.round(posting.longestMs)} ms`);
     }
     t.match(await cli("drain", "a"), { code: 0, stdout: "node a serves no organization\n" });
     t.match((await cli("status")).stdout, /node a at \S+: serves 0 organizations, draining/);
     t.match((await eve.get("/users/me")).body, { email: "eve@example.com" });
     t.match(await cli("drain", "a", "--end"), { code: 0 });
-    isPosting = false;
-    await Promise.all(posters);
+    await posting.end();
     await atA.say("kitchen", "soup", "the end");
     await listening;
     t.strictSame(
       seen.filter((content) => /^[pq] \d+$/.test(content)).toSorted(),
-      sent.toSorted(),
+      posting.sent.toSorted(),
       "each event came once",
     );
     t.match(await cli("unpin", "1"), { code: 0 });

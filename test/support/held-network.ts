@@ -1,5 +1,5 @@
 /** A slow network without time: what the server says waits until the test lets it go. */
-import type { Page, Route } from "playwright-core";
+import type { Page } from "playwright-core";
 
 export interface HeldNetwork {
   /** From now on the page can send, and gets nothing. */
@@ -7,42 +7,39 @@ export interface HeldNetwork {
   release(): void;
 }
 
+/** What waits, in order; each passes on one thing. */
+class Held implements HeldNetwork {
+  #waiting: (() => void)[] | null = null;
+
+  /** At once, or when the network is released. */
+  pass(onwards: () => void): void {
+    if (this.#waiting === null) onwards();
+    else this.#waiting.push(onwards);
+  }
+
+  hold(): void {
+    this.#waiting ??= [];
+  }
+
+  release(): void {
+    const now = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const onwards of now) onwards();
+  }
+}
+
 /** Of the page's socket. Call it before the page is opened. */
 export async function holdSocket(page: Page): Promise<HeldNetwork> {
-  let held: (() => void)[] | null = null;
+  const held = new Held();
   await page.routeWebSocket(/\/api\/v1\/events\/ws$/, (socket) => {
-    socket.connectToServer().onMessage((message) => {
-      if (held === null) socket.send(message);
-      else held.push(() => socket.send(message));
-    });
+    socket.connectToServer().onMessage((message) => held.pass(() => socket.send(message)));
   });
-  return {
-    hold() {
-      held ??= [];
-    },
-    release() {
-      const now = held ?? [];
-      held = null;
-      for (const send of now) send();
-    },
-  };
+  return held;
 }
 
 /** Requests of some paths, such as the files of views that are loaded later. */
 export async function holdRequests(page: Page, paths: RegExp): Promise<HeldNetwork> {
-  let held: Route[] | null = null;
-  await page.route(paths, async (route) => {
-    if (held === null) await route.continue();
-    else held.push(route);
-  });
-  return {
-    hold() {
-      held ??= [];
-    },
-    release() {
-      const now = held ?? [];
-      held = null;
-      for (const route of now) route.continue().catch(() => undefined);
-    },
-  };
+  const held = new Held();
+  await page.route(paths, (route) => held.pass(() => void route.continue().catch(() => undefined)));
+  return held;
 }
