@@ -75,6 +75,9 @@ const unfollowed = new Set([
   "pwritev2",
 ]);
 
+/** Calls on files and folders only. */
+const ofFiles = new Set(["pwrite64", "pwritev", "fsync", "fdatasync"]);
+
 /**
  * @param traces of processes that ran one after the other; their lines are counted through
  * @param dataDir was empty when the first trace started
@@ -106,6 +109,8 @@ class DiskTraceReader {
   readonly #dataDir: string;
   readonly #numbers = new Map<string, number>();
   readonly #opened = new Map<number, Opened>();
+  /** Descriptors of files and folders outside the data folder. */
+  readonly #openedElsewhere = new Set<number>();
   #count = 0;
   #processes = 0;
 
@@ -118,6 +123,7 @@ class DiskTraceReader {
   startProcess(): void {
     this.#processes++;
     this.#opened.clear();
+    this.#openedElsewhere.clear();
   }
 
   take(call: Call): void {
@@ -127,9 +133,14 @@ class DiskTraceReader {
     const opened = this.#opened.get(fd);
     if (opened !== undefined) this.#onFile(call, opened, result);
     else if (call.name === "mmap") this.#map(call.text);
+    else if (ofFiles.has(call.name) && !this.#openedElsewhere.has(fd))
+      throw new Error(`${call.name} on descriptor ${fd}, which nothing is known about`);
     else if (["recvfrom", "sendto", "sendmsg", "write", "writev"].includes(call.name)) this.#onWire(call, fd);
     else this.#onPath(call, result);
-    if (call.name === "close") this.#opened.delete(fd);
+    if (call.name === "close") {
+      this.#opened.delete(fd);
+      this.#openedElsewhere.delete(fd);
+    }
   }
 
   #onFile(call: Call, opened: Opened, result: number): void {
@@ -168,7 +179,10 @@ class DiskTraceReader {
     const { name, text, start, end } = call;
     const paths = stringsOf(text).map((bytes) => bytes.toString("utf8"));
     const [path = "", other = ""] = paths;
-    if (!paths.some((each) => each === this.#dataDir || each.startsWith(`${this.#dataDir}/`))) return;
+    if (!paths.some((each) => each === this.#dataDir || each.startsWith(`${this.#dataDir}/`))) {
+      if (name === "openat") this.#openedElsewhere.add(result);
+      return;
+    }
     if (unfollowed.has(name)) throw new Error(`${name} in the data folder is not understood`);
     if (name === "openat") this.#open(call, path, result);
     else if (name === "mkdir") this.folders.add(this.#enter(path, start, end));

@@ -13,7 +13,10 @@ export interface Call {
   readonly end: number;
 }
 
-/** Every completed call, ordered by its end. */
+/**
+ * Every completed call, ordered by its end; but a `close` by its start, because another thread may get the descriptor
+ * from then on, and the end of its call may be in the trace before that of the `close`.
+ */
 export function parseTrace(trace: string): Call[] {
   const calls: Call[] = [];
   const unfinished = new Map<string, { name: string; text: string; start: number }>();
@@ -34,7 +37,8 @@ export function parseTrace(trace: string): Call[] {
     const whole = /^\d+ +(\w+)\((.*)$/.exec(line);
     if (whole !== null) calls.push({ name: whole[1] ?? "", text: whole[2] ?? "", start: index, end: index });
   });
-  return calls;
+  const takesEffect = ({ name, start, end }: Call) => (name === "close" ? start : end);
+  return calls.sort((a, b) => takesEffect(a) - takesEffect(b));
 }
 
 const writing = new Set(["write", "writev", "pwrite64", "pwritev", "pwritev2"]);

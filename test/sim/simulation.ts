@@ -377,12 +377,14 @@ export class Simulation {
     this.#plan.isOver = true;
     this.#outside.isKind = true;
     this.#isDiskFull = false;
-    const { clock } = this.#machine;
-    clock.lookMs = 0;
-    clock.wallOffsetMs = 0;
     this.#clientPool.readAgain();
     this.#clientPool.reconnect(1);
     await this.#machine.settle();
+    // A fault that was met before may still have ended it.
+    if (this.#machine.isDown) await this.#recover();
+    const { clock } = this.#machine;
+    clock.lookMs = 0;
+    clock.wallOffsetMs = 0;
     for (let minutes = 0; minutes < 90; minutes += 15) await this.#machine.pass(15 * 60_000);
     await this.#check();
     for (const { serial, command } of this.#pending.values()) {
