@@ -100,3 +100,9 @@ export class Catalogue {
     return this.#others.pop() as Command;
   }
 }
+
+/** Some commands cannot be encoded, or their events cannot (test/support/runtime.ts, halfWritten). */
+export function isMadeToThrow(thrown: Command | null, error: unknown): boolean {
+  const { queueId } = (thrown?.params ?? {}) as { readonly queueId?: unknown };
+  return thrown?.type === "realm.create" || String(error).includes("symbol") || typeof queueId === "symbol";
+}

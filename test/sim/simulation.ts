@@ -11,7 +11,7 @@ import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { auditRealm } from "../support/audit.ts";
 import { startedAt } from "../support/runtime.ts";
 import { Auditor, type Request } from "./auditor.ts";
-import { Catalogue } from "./catalogue.ts";
+import { Catalogue, isMadeToThrow } from "./catalogue.ts";
 import { ClientPool } from "./client-pool.ts";
 import { watchCommands } from "./command-watch.ts";
 import type { FaultKind } from "./fault-kinds.ts";
@@ -162,8 +162,7 @@ export class Simulation {
 
   /** Only commands that are made to throw may throw (M6). */
   #bug(error: unknown, command: Command | null): void {
-    const isMeant = command?.type === "realm.create" || String(error).includes("symbol") || isUnencodable(command);
-    if (!isMeant) {
+    if (!isMadeToThrow(command, error)) {
       const what = error instanceof Error ? error.stack : String(error);
       this.#auditor.report(`[M6] ${command?.type ?? "a delivery"} threw: ${what} ${JSON.stringify(command)}`);
     }
@@ -394,9 +393,4 @@ export class Simulation {
     this.#auditor.overdue(this.#machine.clock.now());
     this.#trace(this.#replica.text());
   }
-}
-
-/** Made to throw when its event is encoded (test/support/runtime.ts, halfWritten). */
-function isUnencodable(command: Command | null): boolean {
-  return typeof (command?.params as { queueId?: unknown } | undefined)?.queueId === "symbol";
 }
