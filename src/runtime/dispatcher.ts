@@ -210,14 +210,14 @@ export class Dispatcher {
     this.#turnWatch?.ended(this.#clock.monotonic() - startedAt, this.#last, this.#alarm.warn);
   }
 
-  /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space. */
+  /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space, then for room. */
   #checkDiskSpace(): void {
-    if (this.#acceptsWrites()) {
-      this.#queue.restoreDeferred();
-      return;
-    }
-    this.#queue.setAsideWrites((queued) => queued.settle?.(refuse.storeRefusesWrites()));
-    if (this.#queue.deferredLength > 0) this.volatileTimers.set("disk:retry", diskRetryMs, () => this.#runTurn());
+    if (!this.#acceptsWrites()) this.#queue.setAsideWrites((queued) => queued.settle?.(refuse.storeRefusesWrites()));
+    else if (this.#gate.hasRoom) this.#queue.restoreDeferred();
+    if (this.#queue.deferredLength === 0) return;
+    this.volatileTimers.set("disk:retry", diskRetryMs, () => {
+      if (!this.#isScheduled) this.#runTurn();
+    });
   }
 
   #runQueue(kind: TurnKind): void {

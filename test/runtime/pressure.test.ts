@@ -109,6 +109,44 @@ t.test("[M5, M7] the server's own writes wait for space, and run before later co
   t.ok(bench.realm.view.users.byEmail("third@example.com"), "without any request");
 });
 
+t.test(
+  "[M5, S3] the server's own writes that waited for space on the disk wait until the stores keep up, too",
+  async (t) => {
+    let mayWrite = true;
+    const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
+    for (const isFollowed of [false, true]) {
+      const name = isFollowed ? "second" : "first";
+      const isThere = () => bench.realm.view.users.byEmail(`${name}@example.com`) !== undefined;
+      bench.realm.dispatcher.send(commands.createUser(`${name}@example.com`));
+      mayWrite = false;
+      await turn();
+      const makeRoom = bench.fillRoom();
+      mayWrite = true;
+      bench.clock.advance(2000);
+      await turn();
+      t.notOk(isThere(), "there is space, but no room");
+      t.equal(codeOf(await bench.ask(commands.typing(isFollowed ? "stop" : "start", "a"))), "ok");
+      t.notOk(isThere(), "a volatile command does not take it along");
+      const following = isFollowed ? bench.ask(commands.createUser("following@example.com")) : null;
+      bench.clock.advance(2000);
+      await turn();
+      t.notOk(isThere(), "nor does the next look at the disk");
+      makeRoom();
+      if (!isFollowed) bench.clock.advance(2000);
+      await following;
+      await bench.idle();
+      t.ok(isThere(), "it runs when there is room");
+    }
+    const { users } = bench.realm.view;
+    const ids = ["first", "second", "following"].map((name) => users.byEmail(`${name}@example.com`)?.id ?? 0);
+    t.strictSame(
+      ids,
+      ids.toSorted((a, b) => a - b),
+      "in the order in which they were accepted",
+    );
+  },
+);
+
 t.test("[start-up contract] a realm can be closed while the disk is full", async (t) => {
   let mayWrite = true;
   const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });

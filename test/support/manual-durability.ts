@@ -4,12 +4,14 @@
  */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
 import { storedName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
 import type { StartMaker } from "../../src/journal/checkpoint-maker.ts";
 import { CheckpointWorker } from "../../src/journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../../src/journal/durability.ts";
 import { JournalDurability } from "../../src/journal/journal-durability.ts";
+import { Room } from "../../src/journal/room.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { environmentOf } from "../../src/store/environment.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
@@ -72,6 +74,7 @@ const openFolders = new Map<string, { readonly journal: ManualJournal; readonly 
 /** Turns are durable at once. Stores get them when a test says so, or a realm closes. */
 export class PromptDurability implements Durability {
   readonly #journal = new PromptJournal();
+  readonly #room = new Room(fatal);
   readonly #inner: JournalDurability;
   #checkpoints: (() => void)[] = [];
 
@@ -79,6 +82,7 @@ export class PromptDurability implements Durability {
     this.#inner = new JournalDurability({
       ...ports,
       journal: this.#journal,
+      room: this.#room,
       startMaker: startInline,
       clock: {
         now: () => clock.now(),
@@ -115,6 +119,16 @@ export class PromptDurability implements Durability {
     return () => {
       this.#journal.isStalled = false;
       this.#journal.flush();
+    };
+  }
+
+  /** The stores are as far behind as they may be. @returns a function that ends this */
+  fillRoom(): () => void {
+    const { overlays } = this.#room;
+    overlays.bytes += limits.overlay_bytes_max;
+    return () => {
+      overlays.bytes -= limits.overlay_bytes_max;
+      this.#room.advanced();
     };
   }
 

@@ -129,6 +129,11 @@ export class OpenRealm {
     return this.#durability.stall();
   }
 
+  /** There is no room for further turns. @returns a function that ends this */
+  fillRoom(): () => void {
+    return this.#durability.fillRoom();
+  }
+
   /** The store gets every turn, as when the realm closes. */
   checkpoint(): void {
     this.#durability.checkpoint();
