@@ -5,6 +5,8 @@ const limits = {
   password_reset_link_ms: 24 * 60 * 60 * 1000,
   password_resets_per_hour_max: 2,
   password_resets_per_day_max: 5,
+  /** A request so soon after another one is the same: the button was pressed twice. */
+  password_reset_repeat_ms: 60 * 1000,
 } as const;
 
 /** Keyed by the SHA-256 of the key in the link (S2). Removed when the link is used or has expired. */

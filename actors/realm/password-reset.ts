@@ -21,7 +21,7 @@ export function requestReset(_context: unknown, asked: Command<"password.reset-r
   const { email, keyHash, link } = asked.params;
   const counted = effects.setCounter("passwordReset", view.counter("passwordReset") + 1);
   const user = resettable(view, email);
-  if (user === undefined || isLimited(view, user.id)) return done({}, [counted]);
+  if (user === undefined || isRepeated(view, user) || isLimited(view, user.id)) return done({}, [counted]);
   return done({}, [
     counted,
     ...newLink(view, user, keyHash),
@@ -42,6 +42,15 @@ export function makeResetLink(_context: unknown, asked: Command<"password.reset-
 function resettable(view: View, email: string): UserRecord | undefined {
   const user = view.users.byEmail(email);
   return user?.isActive === true && user.botType === null ? user : undefined;
+}
+
+/** The link of a moment ago is on its way and still valid: another email would only end that link. */
+function isRepeated(view: View, user: UserRecord): boolean {
+  const [newest] = resetRequestsOf(view, user.id);
+  if (newest === undefined) return false;
+  const [, requestedAt, keyHash] = newest;
+  if (requestedAt <= view.now - limits.password_reset_repeat_ms) return false;
+  return accountOfReset(view, view.row("passwordResets", keyHash))?.id === user.id;
 }
 
 function isLimited(view: View, userId: number): boolean {

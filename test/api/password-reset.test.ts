@@ -39,7 +39,9 @@ async function linksTo(address: string): Promise<string[]> {
   return texts.filter((link) => link !== undefined);
 }
 
+/** A minute later, so that it is no repetition of the request before. */
 async function linkFor(client: Client): Promise<string> {
+  clock.advance(limits.password_reset_repeat_ms);
   const asked = await submit(asking, { email: emailOf(client) });
   if (asked.status !== 200) throw new Error(`not asked: ${asked.text}`);
   return (await linksTo(emailOf(client))).at(-1) ?? "";
@@ -135,6 +137,8 @@ t.test(
     for (let hour = 0; hour < 4; hour++) {
       for (let count = 0; count <= limits.password_resets_per_hour_max; count++) {
         t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200, "the answer stays the same");
+        await mailsTo(emailOf(cleo));
+        clock.advance(limits.password_reset_repeat_ms);
       }
       const sent = Math.min((hour + 1) * limits.password_resets_per_hour_max, limits.password_resets_per_day_max);
       t.equal((await mailsTo(emailOf(cleo))).length, sent);
@@ -146,6 +150,32 @@ t.test(
     t.equal((await mailsTo(emailOf(cleo))).length, limits.password_resets_per_day_max + 1);
   },
 );
+
+t.test("[D257] [S3] password_reset_repeat_ms: a button that is pressed twice sends one email", async (t) => {
+  const zoe = await server.person("Zoe");
+  const ask = () => submit(asking, { email: emailOf(zoe) });
+  const both = await Promise.all([ask(), ask()]);
+  t.strictSame(
+    both.map(({ status }) => status),
+    [200, 200],
+  );
+  await mailsTo(emailOf(zoe));
+  clock.advance(limits.password_reset_repeat_ms - 1);
+  t.equal((await ask()).status, 200);
+  const [link = "", ...others] = await linksTo(emailOf(zoe));
+  t.strictSame(others, []);
+  t.equal((await visit(link)).status, 200, "and its link is valid");
+  clock.advance(1);
+  await ask();
+  t.equal((await linksTo(emailOf(zoe))).length, 2, "a minute later it is another request");
+
+  const yan = await server.person("Yan");
+  const used = await linkFor(yan);
+  t.equal((await submit(used, { password: next })).status, 200);
+  await ask();
+  await submit(asking, { email: emailOf(yan) });
+  t.equal((await linksTo(emailOf(yan))).length, 2, "a link that was used does not stand in the way of the next one");
+});
 
 t.test("[D257] a newer link replaces an older one, whoever made it", async (t) => {
   const dora = await server.person("Dora");
@@ -189,7 +219,8 @@ t.test(
 
 t.test("[S3] password_reset_link_ms: a link is valid for a day, and its rows are deleted afterwards", async (t) => {
   const [hal, ida] = [await server.person("Hal"), await server.person("Ida")];
-  const [last, late] = [await linkFor(hal), await linkFor(ida)];
+  // Both are asked for in the same moment.
+  const [last, late] = await Promise.all([linkFor(hal), linkFor(ida)]);
   await operatorsLink(await server.person("Uma"), "o".repeat(32));
   clock.stride(limits.password_reset_link_ms - 1);
   t.equal((await submit(last, { password: next })).status, 200, "the last moment");
