@@ -61,6 +61,7 @@ export const tiers = [
     "calls",
     "compose",
     "double-clicks",
+    "input-methods",
     "join",
     "keyboard",
     "late-answers",

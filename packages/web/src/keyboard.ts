@@ -16,6 +16,7 @@ import { closeCompose } from "./compose/compose-actions.ts";
 import { composing, destinationOf, isComposeOpen, openCompose } from "./compose/compose-state.ts";
 import { quote } from "./compose/quotes.ts";
 import { returnFocus } from "./focus.ts";
+import { isForInputMethod } from "./input-methods.ts";
 import { go } from "./navigation.ts";
 import { attempt } from "./notices.ts";
 import { canDelete, canEdit, canMove } from "./permissions.ts";
@@ -284,7 +285,7 @@ const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) =>
 
 export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.altKey || chat.peek() === null) return;
+    if (event.defaultPrevented || isForInputMethod(event) || event.altKey || chat.peek() === null) return;
     const isCommand = event.ctrlKey || event.metaKey;
     const name = `${isCommand ? "Ctrl+" : ""}${event.key}`;
     const target = event.target instanceof Element ? event.target : null;

@@ -2,8 +2,8 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { forgetComposing, watchCompose } from "./compose/compose-state.ts";
-import { watchInputMethods } from "./compose/insertion.ts";
 import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
+import { watchInputMethods } from "./input-methods.ts";
 import { changesWriter } from "./kept.ts";
 import { watchKeys } from "./keyboard.ts";
 import { watchTime } from "./live.ts";

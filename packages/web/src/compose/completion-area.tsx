@@ -1,5 +1,6 @@
 /** The text area, with the list of candidates for what is being typed. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isForInputMethod } from "../input-methods.ts";
 import { settings } from "../store.ts";
 import { Avatar } from "../views/parts.tsx";
 import { candidatesFor } from "./candidates.ts";
@@ -121,7 +122,7 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
     return true;
   };
   const press = (event: KeyboardEvent) => {
-    if (event.isComposing) return;
+    if (isForInputMethod(event)) return;
     const { current } = area;
     const isCommand = event.ctrlKey || event.metaKey;
     const format = isCommand && !event.altKey ? formats[event.key.toLowerCase()] : undefined;

@@ -1,6 +1,7 @@
 /** Sends what was written, or keeps it as a draft. */
 import { client, explain, once } from "../api.ts";
 import { returnFocus } from "../focus.ts";
+import { whenFinal } from "../input-methods.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
 import { type Destination, pending, send } from "../pending.ts";
@@ -18,7 +19,6 @@ import {
   sentCount,
   textLimit,
 } from "./compose-state.ts";
-import { whenFinal } from "./insertion.ts";
 import { quotesOnTheirWay } from "./quotes.ts";
 import { stoppedTyping } from "./typing-notice.ts";
 import { uploads } from "./uploads.ts";

@@ -1,26 +1,9 @@
 /** Puts text into the box that nobody types there, such as a quote that arrives. The caret stays where the person writes. */
+import { whenFinal } from "../input-methods.ts";
 import { composing, setText } from "./compose-state.ts";
 
 export function textArea(): HTMLTextAreaElement | null {
   return document.querySelector<HTMLTextAreaElement>("#compose-text");
-}
-
-/** Whether an input method shows characters that are not final: to change the text would lose them. */
-let isUnfinished = false;
-
-export function watchInputMethods(): void {
-  document.addEventListener("compositionstart", () => {
-    isUnfinished = true;
-  });
-  document.addEventListener("compositionend", () => {
-    isUnfinished = false;
-  });
-}
-
-/** Runs when the text may be changed. */
-export function whenFinal(change: () => void): void {
-  if (!isUnfinished) change();
-  else document.addEventListener("compositionend", () => queueMicrotask(change), { once: true });
 }
 
 /** @param isBehind the caret stays before the text if it is at the place where the text goes */

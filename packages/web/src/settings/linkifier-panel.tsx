@@ -1,6 +1,7 @@
 /** Linkifiers: patterns that become links in messages. Each can be tried before it is saved; all together afterwards. */
 import { useRef, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
+import { isForInputMethod } from "../input-methods.ts";
 import { chat } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
 import { Html, Problem } from "../views/parts.tsx";
@@ -47,7 +48,7 @@ function Preview() {
             name="text"
             maxLength={1_000}
             onKeyDown={(event) => {
-              if (event.key !== "Enter") return;
+              if (event.key !== "Enter" || isForInputMethod(event)) return;
               event.preventDefault();
               look().catch(() => undefined);
             }}

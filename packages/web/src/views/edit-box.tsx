@@ -7,6 +7,7 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { editing, readSource } from "../actions.ts";
 import { explain } from "../api.ts";
 import { refusedEdits, saveEdit } from "../edits.ts";
+import { isForInputMethod, whenFinal } from "../input-methods.ts";
 import { chat } from "../store.ts";
 import { Problem } from "./parts.tsx";
 
@@ -22,16 +23,17 @@ function useSource(id: number) {
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (source !== null) return;
+    const put = (whole: string) => {
+      const { current } = area;
+      setSource(whole);
+      if (current === null) return;
+      const { selectionStart: start, selectionEnd: end, value } = current;
+      current.value = `${whole}${value}`;
+      current.setSelectionRange(start + whole.length, end + whole.length);
+      setText(current.value);
+    };
     reading.then(
-      (whole) => {
-        const { current } = area;
-        setSource(whole);
-        if (current === null) return;
-        const { selectionStart: start, selectionEnd: end, value } = current;
-        current.value = `${whole}${value}`;
-        current.setSelectionRange(start + whole.length, end + whole.length);
-        setText(current.value);
-      },
+      (whole) => whenFinal(() => put(whole)),
       (error) => setProblem(explain(error)),
     );
   }, [reading]);
@@ -55,7 +57,7 @@ export function EditBox({ message }: { readonly message: Message }) {
     saveEdit(message, reading, source === null ? null : text, text).catch(() => undefined);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.isComposing) return;
+    if (isForInputMethod(event)) return;
     if (event.key === "Escape") close();
     else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
     else return;

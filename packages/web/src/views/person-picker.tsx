@@ -1,6 +1,7 @@
 /** Chooses people by name: chosen ones are removable tags. */
 import { useId, useState } from "preact/hooks";
 import { best } from "../compose/completion.ts";
+import { isForInputMethod } from "../input-methods.ts";
 import { nameOf, type Person } from "../store.ts";
 import { Avatar } from "./parts.tsx";
 
@@ -26,6 +27,7 @@ export function PersonPicker({ label, users, chosen, onChange }: Props) {
     setAt(0);
   };
   const press = (event: KeyboardEvent) => {
+    if (isForInputMethod(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const candidate = offered[at];
     if (step !== undefined && offered.length > 0) setAt((at + step + offered.length) % offered.length);

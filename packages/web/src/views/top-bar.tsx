@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { client } from "../api.ts";
 import { disconnect } from "../connection.ts";
 import { returnFocus } from "../focus.ts";
+import { isForInputMethod } from "../input-methods.ts";
 import { go } from "../navigation.ts";
 import { attempt, complain } from "../notices.ts";
 import { logOut } from "../session.ts";
@@ -58,6 +59,7 @@ function Search() {
     else setText(next);
   };
   const press = (event: KeyboardEvent) => {
+    if (isForInputMethod(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const chosen = offered[at];
     if (step !== undefined && offered.length > 0) setAt((at + step + offered.length) % offered.length);
