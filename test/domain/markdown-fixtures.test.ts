@@ -149,6 +149,30 @@ t.test("[behaviour 5.8, pair 37] a formula keeps its source as an annotation, in
   t.match(html("```math\na^2\n```"), /^<p><span class="katex-display"><span class="katex">.*<\/span><\/p>$/s);
 });
 
+t.test("the header of a spoiler is Markdown, blocks included", async (t) => {
+  const header = (text: string) =>
+    /<div class="spoiler-header">\n(.*)<\/div><div/s.exec(html(`\`\`\`spoiler ${text}\nx\n\`\`\``))?.[1];
+  t.equal(header("a **b**"), "<p>a <strong>b</strong></p>\n");
+  t.equal(header("1. ## b"), "<ol>\n<li>\n<h2>b</h2>\n</li>\n</ol>\n");
+});
+
+t.test("in a math block empty lines separate formulas, as mobile clients expect", async (t) => {
+  const formula = (source: string) => html(`\`\`\`math\n${source}\n\`\`\``).replace(/^<p>|<\/p>$/g, "");
+  const both = `<p>${formula("a")}\n\n${formula("b")}</p>`;
+  t.equal(html("```math\na\n\nb\n```"), both);
+  t.equal(html("```math\n\na\n \n\nb\n\n```"), both);
+  t.match(html("```math\na\nb\n```"), '<annotation encoding="application/x-tex">a\nb</annotation>');
+  t.equal(html("```math\n\\frac{\n\nb\n```"), `<p><span class="tex-error">\\frac{</span>\n\n${formula("b")}</p>`);
+});
+
+t.test("a table without rows has an empty one, as mobile clients expect", async (t) => {
+  const row = "<tr>\n<td></td>\n<td></td>\n</tr>";
+  t.equal(
+    html("| a | b |\n| - | - |"),
+    `<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n${row}\n</tbody>\n</table>`,
+  );
+});
+
 t.test("[behaviour 5.8] a message that starts with /me is a me-message only while it is one paragraph", async (t) => {
   t.equal(html("/me waves"), "<p>/me waves</p>");
   t.equal(render("/me waves").isMeMessage, true);

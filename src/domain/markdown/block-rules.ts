@@ -122,9 +122,26 @@ export function boundedTableRule(): BlockRule {
     const most = BLOCKS_PER_TABLE + columns * (endOfBlock(state, startLine, endLine) - startLine);
     if (most > contextOf(state.env).blocksLeft || !withCodeInCells(rule, state, startLine, endLine, silent))
       return false;
-    if (!silent) spendBlocks(state, BLOCKS_PER_TABLE + columns * (state.line - startLine));
+    if (silent) return true;
+    spendBlocks(state, BLOCKS_PER_TABLE + columns * (state.line - startLine));
+    if (state.line === startLine + 2) addEmptyRow(state, columns);
     return true;
   };
+}
+
+/** Clients of this dialect expect that every table has a body. */
+function addEmptyRow(state: StateBlock, columns: number): void {
+  const end = state.tokens.pop();
+  if (end?.type !== "table_close") throw new Error(`a table ends with ${end?.type}`);
+  state.push("tbody_open", "tbody", 1);
+  state.push("tr_open", "tr", 1);
+  for (let column = 0; column < columns; column++) {
+    state.push("td_open", "td", 1);
+    state.push("td_close", "td", -1);
+  }
+  state.push("tr_close", "tr", -1);
+  state.push("tbody_close", "tbody", -1);
+  state.tokens.push(end);
 }
 
 /** The table rule, except that `|` in inline code is not a cell border. */
@@ -178,7 +195,7 @@ function pushFence(state: StateBlock, fence: Fence, content: string): void {
   } else if (fence.language === "spoiler" && canNest(state)) {
     state.push(`${SPOILER_BLOCK}_open`, "div", 1);
     state.push(`${SPOILER_HEADER}_open`, "div", 1);
-    if (fence.header !== "") pushParagraph(state, fence.header);
+    if (fence.header !== "") parseNested(state, fence.header);
     state.push(`${SPOILER_HEADER}_close`, "div", -1);
     state.push(`${SPOILER_CONTENT}_open`, "div", 1);
     parseNested(state, content);

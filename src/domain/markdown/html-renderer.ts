@@ -114,9 +114,13 @@ class HtmlRenderer {
     this.#out.html("\n</code></pre></div>\n");
   }
 
-  #mathBlock(source: string): void {
-    const html = this.#math(source, true);
-    this.#out.html(`<p>${html ?? `<span class="tex-error">${escapeText(source)}</span>`}</p>\n`);
+  /** Empty lines separate formulas. */
+  #mathBlock(content: string): void {
+    const sources = content.trim().split(/\n(?:[ \t]*\n)+/);
+    const formulas = sources.map((source) => {
+      return this.#math(source, true) ?? `<span class="tex-error">${escapeText(source)}</span>`;
+    });
+    this.#out.html(`<p>${formulas.join("\n\n")}</p>\n`);
   }
 
   #math(source: string, display: boolean): string | null {
