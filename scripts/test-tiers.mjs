@@ -69,6 +69,7 @@ export const tiers = [
     "lost-network",
     "messages",
     "notifications",
+    "old-unread",
     "problems",
     "screens",
   ].map((name) => ({ file: `test/web/${name}.test.ts`, quick: null, deep: {} })),

@@ -238,6 +238,7 @@ t.test(
     await method.press("Enter");
     await method.choose("#12");
     await method.press("Enter");
+    t.equal(await page.getByRole("status", { name: "Links" }).count(), 0);
     await page.keyboard.press("Enter");
     await page.getByRole("status", { name: "Links" }).getByText("https://example.com/12").waitFor();
   },

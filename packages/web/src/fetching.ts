@@ -1,7 +1,9 @@
 /** Fetches pages of messages into the store. */
+import { batch } from "@preact/signals";
 import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
-import { messagesOf, withPage } from "./state/message-lists.ts";
+import { noteOldUnread } from "./reading.ts";
+import { type FetchedPage, messagesOf, type Side, withPage } from "./state/message-lists.ts";
 import { channelOf, directOf, isConversation, narrowKey, type Term, topicOf } from "./state/narrow.ts";
 import { messages, myId, unread } from "./store.ts";
 
@@ -43,7 +45,14 @@ export function openList(
       num_after: after,
       narrow: terms,
     });
-    messages.value = withPage(messages.peek(), { key, terms }, page, "around", myId.peek());
+    take(terms, page, "around");
+  });
+}
+
+function take(terms: readonly Term[], page: FetchedPage, side: Side): void {
+  batch(() => {
+    messages.value = withPage(messages.peek(), { key: narrowKey(terms), terms }, page, side, myId.peek());
+    noteOldUnread(page.messages);
   });
 }
 
@@ -61,7 +70,7 @@ export function extendList(terms: readonly Term[], side: "older" | "newer"): Pro
       num_after: side === "newer" ? fetchLimits.page_messages : 0,
       narrow: terms,
     });
-    messages.value = withPage(messages.peek(), { key, terms }, page, side, myId.peek());
+    take(terms, page, side);
   });
 }
 

@@ -1,14 +1,17 @@
 /** Marks messages as read: at once on the page, and in batches at the server. */
+import type { Message } from "../../client/src/api/index.ts";
 import { ConnectionError, client } from "./api.ts";
 import { complain } from "./notices.ts";
 import type { Term } from "./state/narrow.ts";
-import { applyToStore, connection, unread, unreadIds } from "./store.ts";
+import { applyToStore, chat, connection, myId, unread, unreadIds } from "./store.ts";
 
 const batchMs = 400;
 /** A request of this many ids is far below the limit of a body. */
 const batchIdsMax = 1_000;
 
 const waiting = new Set<number>();
+/** On their way to the server. */
+const sent = new Set<number>();
 /** Marked as unread by the person: not read again by looking at them. */
 const keptUnread = new Set<number>();
 let isTimed = false;
@@ -44,7 +47,10 @@ async function flush(): Promise<void> {
   }
   const ids = [...waiting].slice(0, batchIdsMax);
   if (ids.length === 0) return;
-  for (const id of ids) waiting.delete(id);
+  for (const id of ids) {
+    waiting.delete(id);
+    sent.add(id);
+  }
   if (waiting.size > 0) wait();
   try {
     await client.call("POST /messages/flags", { flag: "read", op: "add", messages: ids });
@@ -55,7 +61,41 @@ async function flush(): Promise<void> {
     }
     for (const id of ids) waiting.add(id);
     wait();
+  } finally {
+    for (const id of ids) sent.delete(id);
   }
+}
+
+/**
+ * A registration names only the newest unread messages if there are very many. Older ones are known as unread when they
+ * are fetched: a list opens at them, and they can be read.
+ */
+export function noteOldUnread(fetched: readonly Message[]): void {
+  if (chat.peek()?.unread_msgs?.old_unreads_missing !== true) return;
+  const isKnown = ({ id, flags }: Message) =>
+    flags.some((flag) => flag === "read" || flag === "historical") ||
+    unreadIds.peek().has(id) ||
+    waiting.has(id) ||
+    sent.has(id);
+  const old = fetched.filter((message) => !isKnown(message));
+  if (old.length === 0) return;
+  applyToStore({
+    type: "update_message_flags",
+    id: 0,
+    op: "remove",
+    operation: "remove",
+    flag: "read",
+    messages: old.map(({ id }) => id),
+    all: false,
+    message_details: Object.fromEntries(old.map((message) => [String(message.id), detailOf(message)])),
+  });
+}
+
+function detailOf({ stream_id: channelId, subject, display_recipient: people, flags }: Message) {
+  const mentioned = flags.some((flag) => flag.endsWith("mentioned"));
+  if (channelId !== undefined) return { type: "stream" as const, stream_id: channelId, topic: subject, mentioned };
+  const ids = typeof people === "string" ? [] : people.map(({ id }) => id);
+  return { type: "private" as const, user_ids: ids.filter((id) => id !== myId.peek()), mentioned };
 }
 
 /** Everything from a message on is unread again, in its narrow. */

@@ -11,6 +11,7 @@ import { directNarrow, narrow, type Place, topicNarrow } from "../state/narrow.t
 import {
   channelName,
   channels,
+  chat,
   isTopicMuted,
   mentions,
   messages,
@@ -83,6 +84,13 @@ function markDirectRead(userIds: readonly number[]): Promise<boolean> {
   );
 }
 
+function unreadText(): string {
+  const total = unreadTotal.value;
+  // The server counts only so many of them.
+  const more = chat.value?.unread_msgs?.old_unreads_missing === true ? "+" : "";
+  return total === 0 ? "" : `${total.toLocaleString()}${more} unread`;
+}
+
 export function Inbox() {
   const { byChannel, direct } = unreadPlaces.value;
   const sections = [...byChannel]
@@ -100,7 +108,7 @@ export function Inbox() {
     <>
       <header class="head">
         <h1>Inbox</h1>
-        <span class="head-note">{unreadTotal.value === 0 ? "" : `${unreadTotal.value} unread`}</span>
+        <span class="head-note">{unreadText()}</span>
       </header>
       <div class="page-scroll">
         <div class="inbox">
