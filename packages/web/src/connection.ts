@@ -11,6 +11,7 @@ import { noteTyping } from "./live.ts";
 import { replacePlace } from "./navigation.ts";
 import { notify } from "./notifications.ts";
 import { settlePending } from "./pending.ts";
+import { noteServerTime } from "./server-clock.ts";
 import { endSession } from "./session.ts";
 import { markedStale, noMessages } from "./state/message-lists.ts";
 import { channelOf, isConversation, topicNarrow, topicOf } from "./state/narrow.ts";
@@ -85,6 +86,7 @@ export async function connect(): Promise<void> {
     slim_presence: true,
     client_capabilities: capabilities,
     onRegistered: (state) => {
+      noteServerTime(state.server_timestamp);
       batch(() => {
         if (chat.peek()?.user_id !== state.user_id) messages.value = noMessages;
         messages.value = markedStale(messages.peek());
@@ -92,6 +94,7 @@ export async function connect(): Promise<void> {
       });
     },
     onGap: ({ state }) => {
+      noteServerTime(state.server_timestamp);
       batch(() => {
         chat.value = chatStateOf(state);
         messages.value = markedStale(messages.peek());

@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import type { Events } from "../../client/src/exports.ts";
 import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
+import { noteServerTime, serverNow } from "./server-clock.ts";
 import { applyToStore, chat, connection, minute, myId, typists } from "./store.ts";
 
 /** A typist who goes silent is taken to have stopped; the server says the same after this time. */
@@ -16,7 +17,7 @@ export function noteTyping(event: Events["typing"]): void {
       ? channelKey(event.stream_id, event.topic)
       : directKey(event.recipients.map(({ user_id: id }) => id).filter((id) => id !== myId.peek()));
   const known = new Map(typists.peek().get(key));
-  if (event.op === "start") known.set(userId, Date.now() + typingMs);
+  if (event.op === "start") known.set(userId, serverNow() + typingMs);
   else known.delete(userId);
   typists.value = new Map(typists.peek()).set(key, known);
 }
@@ -33,6 +34,7 @@ export function forgetTypist(key: string, userId: number): void {
 const tickMs = 30_000;
 const presenceMs = 60_000;
 let lastInput = Date.now();
+/** If the clock was set back, it lies ahead. */
 let lastReport = 0;
 
 async function reportPresence(): Promise<void> {
@@ -42,6 +44,7 @@ async function reportPresence(): Promise<void> {
     { status: isActive ? "active" : "idle", slim_presence: true, new_user_input: isActive },
     { retryMs: 0 },
   );
+  noteServerTime(answer.server_timestamp);
   const presences = answer.presences as Events["presence"] extends infer E
     ? E extends { readonly presences: infer P }
       ? P
@@ -58,13 +61,13 @@ export function watchTime(): void {
     });
   }
   const tick = () => {
-    const now = Date.now();
+    const now = serverNow();
     minute.value = now;
     const kept = [...typists.peek()].map(
       ([key, known]) => [key, new Map([...known].filter(([, until]) => until > now))] as const,
     );
     typists.value = new Map(kept.filter(([, known]) => known.size > 0));
-    if (connection.peek().state !== "live" || now - lastReport < presenceMs) return;
+    if (connection.peek().state !== "live" || Math.abs(now - lastReport) < presenceMs) return;
     lastReport = now;
     // The next report repeats it.
     reportPresence().catch(() => undefined);

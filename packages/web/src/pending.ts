@@ -8,6 +8,7 @@ import { conversationKey } from "../../client/src/state/index.ts";
 import { ConnectionError, client, explain } from "./api.ts";
 import { keep, readKept } from "./kept.ts";
 import { forgetTypist } from "./live.ts";
+import { serverNow } from "./server-clock.ts";
 import { myId } from "./store.ts";
 
 export type Destination =
@@ -71,7 +72,7 @@ export function settlePending(event: Events["message"]): void {
 /** @returns whether the server has it */
 export function send(to: Destination, content: string): Promise<boolean> {
   const localId = `${origin}-${++count}`;
-  const message = { localId, to, content, at: Date.now() / 1000, queueId: findQueue(), problem: null };
+  const message = { localId, to, content, at: serverNow() / 1000, queueId: findQueue(), problem: null };
   pending.value = [...pending.peek(), message];
   return deliver(message);
 }

@@ -1,5 +1,6 @@
 /** What the person may do, as far as the page shows or hides it. The server decides. */
 import type { Message } from "../../client/src/api/index.ts";
+import { serverNow } from "./server-clock.ts";
 import { channels, chat, groups, me, myId, subscribedIds } from "./store.ts";
 
 type GroupValue =
@@ -21,7 +22,7 @@ export function isHolder(value: GroupValue, userId = myId.value, seen: ReadonlyS
 }
 
 function isWithin(timestamp: number, limitSeconds: number | null | undefined): boolean {
-  return limitSeconds == null || Date.now() / 1000 - timestamp < limitSeconds;
+  return limitSeconds == null || serverNow() / 1000 - timestamp < limitSeconds;
 }
 
 export function canEdit({ sender_id: senderId, timestamp }: Message): boolean {

@@ -1,4 +1,5 @@
 /** Times and days in the words of the person's language. */
+import { serverNow } from "./server-clock.ts";
 import { settings } from "./store.ts";
 
 const dayMs = 86_400_000;
@@ -25,7 +26,7 @@ export function fullTime(timestamp: number): string {
 
 export function dayOf(timestamp: number): string {
   const day = startOfDay(timestamp);
-  const today = new Date().setHours(0, 0, 0, 0);
+  const today = new Date(serverNow()).setHours(0, 0, 0, 0);
   const days = Math.round((today - day) / dayMs);
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
@@ -34,9 +35,9 @@ export function dayOf(timestamp: number): string {
 
 /** Minutes or hours for today, a day otherwise. */
 export function agoOf(timestamp: number): string {
-  const seconds = Date.now() / 1000 - timestamp;
+  const seconds = serverNow() / 1000 - timestamp;
   if (seconds < 60) return "now";
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (startOfDay(timestamp) === new Date().setHours(0, 0, 0, 0)) return clockOf(timestamp);
+  if (startOfDay(timestamp) === new Date(serverNow()).setHours(0, 0, 0, 0)) return clockOf(timestamp);
   return shortFormat.format(timestamp * 1000);
 }

@@ -50,7 +50,8 @@ export function obstacle(): string | null {
   if (quotesOnTheirWay.peek() > 0) return "The quote is still on its way.";
   if (connection.peek().state === "refused")
     return "The server does not understand this page. Reload it; your text stays here.";
-  if (connection.peek().state !== "live")
+  // Before the first connection a message goes by itself.
+  if (connection.peek().state === "offline")
     return "You are offline. Your text stays here; send it when you are connected.";
   return null;
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { client, once } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
+import { serverNow } from "../server-clock.ts";
 import { Dialog, Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
 
@@ -15,14 +16,14 @@ const timeFormat = new Intl.DateTimeFormat(undefined, {
 });
 
 function at(days: number, hour: number): Date {
-  const date = new Date();
+  const date = new Date(serverNow());
   date.setDate(date.getDate() + days);
   date.setHours(hour, 0, 0, 0);
   return date;
 }
 
 function choices(): readonly { readonly label: string; readonly date: Date }[] {
-  const now = new Date();
+  const now = new Date(serverNow());
   const untilMonday = (8 - now.getDay()) % 7 || 7;
   return [
     { label: "In one hour", date: new Date(now.getTime() + 3_600_000) },

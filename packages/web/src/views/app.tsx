@@ -8,6 +8,7 @@ import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-st
 import { reconnect } from "../connection.ts";
 import { shortcuts } from "../keyboard.ts";
 import { dropNotice, notices } from "../notices.ts";
+import { serverNow } from "../server-clock.ts";
 import { session } from "../session.ts";
 import { isConversation, narrowKey, type Place } from "../state/narrow.ts";
 import { chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
@@ -34,7 +35,7 @@ function Typing() {
   if (to === null || now.kind !== "narrow" || !isConversation(now.terms)) return null;
   const key =
     to.kind === "topic" ? channelKey(to.channelId, to.topic) : directKey(to.userIds.filter((id) => id !== myId.value));
-  const time = Math.max(minute.value, Date.now());
+  const time = Math.max(minute.value, serverNow());
   const names = [...(typists.value.get(key) ?? [])].filter(([, until]) => until > time).map(([id]) => nameOf(id));
   const text =
     names.length === 0
