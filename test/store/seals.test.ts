@@ -11,7 +11,7 @@ import { rowFields, rowVersions, storedName, type TableName } from "../../schema
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
 import { RootStore } from "../../src/store/root.ts";
-import { contentsOf, isSealed, sealBytes, sealedSince } from "../../src/store/seal.ts";
+import { checkSeal, contentsOf, isSealed, seal, sealBytes, sealedSince } from "../../src/store/seal.ts";
 import { commands, crashImage, dump, OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -119,6 +119,30 @@ t.test("[architecture, Encoding] from version 7 on a row without a checksum is d
   t.teardown(() => environment.close());
   const message = `${join(image, "data.mdb")} is damaged: the row 1 of table messages has no checksum. Stop the server`;
   t.throws(() => environment.get("messages", 1), new RegExp(message));
+});
+
+t.test("[architecture, Encoding] the checksum of a row of any length finds every changed bit", (t) => {
+  for (let length = 0; length <= 40; length++) {
+    const sealed = seal("messages", [7, "a"], Buffer.alloc(length, length));
+    checkSeal("messages", [7, "a"], sealed);
+    let found = 0;
+    for (let bit = 0; bit < 8 * sealed.length; bit++) {
+      const changed = Buffer.from(sealed);
+      changed.writeUInt8((changed[bit >>> 3] as number) ^ (1 << (bit & 7)), bit >>> 3);
+      try {
+        checkSeal("messages", [7, "a"], changed);
+      } catch {
+        found++;
+      }
+    }
+    t.equal(found, 8 * sealed.length, `${length} bytes`);
+  }
+  t.equal(
+    seal("messages", 1, Buffer.from("short")).toString("hex"),
+    "c173686f727446571742",
+    "as versions wrote it before",
+  );
+  t.end();
 });
 
 t.test("[S3] rows are sealed in slices of sealing_rows_per_slice", async (t) => {
