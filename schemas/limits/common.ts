@@ -68,9 +68,10 @@ export const commonLimits = {
   overlay_bytes_max: 64 * 1024 * 1024,
   /** How many rows that the stores have are dropped from memory at a time. */
   overlay_drop_rows: 5_000,
-  /** Turns reach the stores after this time, or when there are this many bytes of them. */
+  /** Turns reach the stores after this time, or when there are this many bytes of them, or of memory that they take. */
   checkpoint_interval_ms: 300,
   checkpoint_bytes: 8 * 1024 * 1024,
+  checkpoint_memory_bytes: 8 * 1024 * 1024,
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,

@@ -32,9 +32,21 @@ export function nextTurn(last: number, turn: number, folder: string): number {
   );
 }
 
-/** Of rows that were written several times, the last state. */
-export function latestOf(turns: readonly TurnRecord[]): Iterable<RecordedWrite> {
-  const latest = new Map<string, RecordedWrite>();
-  for (const { writes } of turns) for (const write of writes) latest.set(`${write.table}\u0000${write.key}`, write);
-  return latest.values();
+/** Of rows that were written several times, the last state; one table after the other. */
+export function latestOf(turns: readonly TurnRecord[]): RecordedWrite[] {
+  const latest = new Map<string, Map<string, RecordedWrite>>();
+  let table = "";
+  let rows = new Map<string, RecordedWrite>();
+  for (const { writes } of turns) {
+    for (const write of writes) {
+      // The rows of a table follow each other in a record.
+      if (write.table !== table) {
+        table = write.table;
+        rows = latest.get(table) ?? new Map<string, RecordedWrite>();
+        latest.set(table, rows);
+      }
+      rows.set(write.key, write);
+    }
+  }
+  return [...latest.values()].flatMap((ofTable) => [...ofTable.values()]);
 }

@@ -70,7 +70,7 @@ export class Room {
   /** Whether a checkpoint should not wait for its time. */
   get isUrgent(): boolean {
     const { uncheckpointedBytes } = this.#sum;
-    return uncheckpointedBytes >= limits.checkpoint_bytes || this.memoryBytes >= limits.overlay_bytes_max / 2;
+    return uncheckpointedBytes >= limits.checkpoint_bytes || this.memoryBytes >= limits.checkpoint_memory_bytes;
   }
 
   /** Runs `goOn` when there is room again. */

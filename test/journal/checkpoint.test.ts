@@ -7,6 +7,7 @@ import { join } from "node:path";
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { limits } from "../../schemas/limits.ts";
+import { latestOf } from "../../src/journal/checkpoint.ts";
 import { Checkpointer } from "../../src/journal/checkpointer.ts";
 import { OverlayTables } from "../../src/journal/overlay-tables.ts";
 import { Reads } from "../../src/journal/reads.ts";
@@ -296,4 +297,18 @@ t.test("[S3] records beyond checkpoint_bytes that are not durable wait for the j
   await until(() => trial.checkpointed.length > 0);
   t.strictSame(trial.checkpointed, [1]);
   t.strictSame(trial.fatalities, []);
+});
+
+t.test("[M2] of a row that several turns wrote, a checkpoint writes the last state, in each table", (t) => {
+  const write = (table: string, key: string, byte: number | null) => {
+    return { table, key, bytes: byte === null ? null : Buffer.from([byte]) };
+  };
+  const turns = [
+    [write("a", "k", 1), write("b", "k", 2), write("b", "l", 3)],
+    [write("b", "k", null), write("a", "k", 4)],
+    [write("a", "m", 5)],
+  ].map((writes, index) => ({ turn: index + 1, at: 0, writes }));
+  t.strictSame(latestOf(turns), [write("a", "k", 4), write("a", "m", 5), write("b", "k", null), write("b", "l", 3)]);
+  t.strictSame(latestOf([]), []);
+  t.end();
 });

@@ -93,3 +93,14 @@ t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something get
   t.strictSame(checkpoints, ["a", "b", "a", "b"], "and again when it was not urgent meanwhile");
   t.end();
 });
+
+t.test("[S3] at checkpoint_memory_bytes of what they lack, the stores get it at once", (t) => {
+  const { room, member, checkpoints } = opened();
+  const a = member("a");
+  room.overlays.bytes = limits.checkpoint_memory_bytes - 2;
+  a.lacks({ uncheckpointedBytes: 1, recordMemoryBytes: 1 });
+  t.strictSame([room.isUrgent, checkpoints], [false, []]);
+  a.lacks({ recordMemoryBytes: 2 });
+  t.strictSame([room.isUrgent, checkpoints], [true, ["a"]]);
+  t.end();
+});
