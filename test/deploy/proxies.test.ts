@@ -118,6 +118,23 @@ for (const proxy of proxies) {
     socket.close();
   });
 
+  t.test(`[operations, Behind a proxy] ${proxy.name}: JSON is compressed, files are not`, options, async (t) => {
+    const { client, url } = await behind(t, proxy);
+    const headers = { authorization: client.authorization, "accept-encoding": "gzip" };
+    const registered = await fetch(`${url}/api/v1/register`, { method: "POST", headers });
+    t.equal(registered.headers.get("content-encoding"), "gzip");
+    t.match(await registered.json(), { result: "success" });
+    const plain = await fetch(`${url}/api/v1/register`, {
+      method: "POST",
+      headers: { ...headers, "accept-encoding": "identity" },
+    });
+    t.equal(plain.headers.get("content-encoding"), null);
+    t.match(await plain.json(), { result: "success" });
+    const { body } = await sendFile(client, Buffer.alloc(4096, "x"), "notes.txt");
+    const file = await fetch(`${url}${body.url}`, { headers });
+    t.strictSame([file.headers.get("content-encoding"), (await file.text()).length], [null, 4096]);
+  });
+
   t.test(`[operations, Behind a proxy] ${proxy.name}: uploads, and pieces of files`, options, async (t) => {
     const { client, url } = await behind(t, proxy);
     const bytes = Buffer.alloc(3 * 1024 * 1024, "x");
