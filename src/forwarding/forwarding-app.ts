@@ -189,7 +189,7 @@ export class ForwardingApp implements WebApp {
   }
 
   #clientOf(response: Pick<TransportResponse, "getRemoteAddressAsText">, request: TransportRequest): ForwardedClient {
-    const { address, isSecure } = this.#options.readForwarded((name) => request.getHeader(name));
+    const { address, isSecure } = this.#options.readForwarded(request);
     return {
       address: address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1"),
       isSecure: isSecure ?? this.#options.isSecure,

@@ -30,5 +30,11 @@ export function readNodeHeader(value: string, key: string): ForwardedClient | nu
 
 /** What a node says counts before what a proxy says. @param key of the cluster */
 export function readForwardedByNodes(key: () => string, otherwise: ReadForwarded): ReadForwarded {
-  return (header): Forwarded => readNodeHeader(header(nodeHeader), key()) ?? otherwise(header);
+  return (headers): Forwarded => {
+    let given = "";
+    headers.forEach((name, value) => {
+      if (name === nodeHeader) given = value;
+    });
+    return readNodeHeader(given, key()) ?? otherwise(headers);
+  };
 }

@@ -163,7 +163,7 @@ export function readRequestHead(request: TransportRequest, readForwarded: ReadFo
     ifRange: mayBePart ? head.ifRange : "",
     acceptEncoding: head.acceptEncoding,
     requestId: head.requestId,
-    forwarded: readForwarded((name) => request.getHeader(name)),
+    forwarded: readForwarded(request),
     hasBody,
     isChunked: transferEncoding !== null,
     contentLength: contentLength === null ? null : Number(contentLength),

@@ -152,7 +152,7 @@ export class SocketServer {
     }
     const host = request.getHeader("host");
     const realm = this.#options.realmOf(host);
-    const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
+    const forwarded = this.#options.readForwarded(request);
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const authorization = request.getHeader("authorization");
     const { gate } = realm;
@@ -219,7 +219,7 @@ export class SocketServer {
   #reporter(response: HandshakeResponse, request: TransportRequest): (status: number) => void {
     const { onHandshake } = this.#options;
     if (onHandshake === null) return () => undefined;
-    const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
+    const forwarded = this.#options.readForwarded(request);
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const requestId = request.getHeader("x-request-id");
     return (status) => onHandshake({ path: socketPath, status, address, requestId });

@@ -10,17 +10,31 @@ export interface Forwarded {
   readonly isSecure: boolean | null;
 }
 
-/** Parses the forwarding headers of a request. `header` returns "" for an absent header. */
-export type ReadForwarded = (header: (name: string) => string) => Forwarded;
+/** A request. */
+export interface Headers {
+  /** Visits every header in the order of arrival; names are in lower case. */
+  forEach(visit: (name: string, value: string) => void): void;
+}
+
+/** Reads the forwarding headers of a request. */
+export type ReadForwarded = (headers: Headers) => Forwarded;
 
 const unsaid: Forwarded = { address: null, isSecure: null };
 
 export const ignoreForwarded: ReadForwarded = () => unsaid;
 
-/** Only the last address of the chain was written by our proxy. The client can forge those before it. */
-export const readForwarded: ReadForwarded = (header) => {
-  const address = header("x-forwarded-for").split(",").at(-1)?.trim() ?? "";
-  const scheme = header("x-forwarded-proto").trim().toLowerCase();
+/**
+ * Only the last address was written by our proxy, as the end of the client's header or as a header after it. The client
+ * can forge those before it.
+ */
+export const readForwarded: ReadForwarded = (headers) => {
+  let chain = "";
+  let scheme = "";
+  headers.forEach((name, value) => {
+    if (name === "x-forwarded-for") chain = value;
+    else if (name === "x-forwarded-proto") scheme = value.trim().toLowerCase();
+  });
+  const address = chain.split(",").at(-1)?.trim() ?? "";
   return {
     address: isIP(address) === 0 ? null : address,
     isSecure: scheme === "https" ? true : scheme === "http" ? false : null,

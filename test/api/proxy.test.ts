@@ -1,6 +1,7 @@
 /** Forwarding headers of a reverse proxy are used with TRUST_PROXY, and ignored without it. */
 import t from "tap";
 import { readForwarded } from "../../src/runtime/forwarded.ts";
+import { exchange } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -31,6 +32,35 @@ t.test("[operations] with TRUST_PROXY, limits use the client's address, and link
   const answer = await socket.ask({ type: "call", method: "GET", path: "/server_settings" });
   t.equal(answer.realm_url, url.replace("http:", "https:"), "sockets, too");
   socket.close();
+});
+
+t.test("[operations] of several headers the last one counts, which a proxy adds to those of the client", async (t) => {
+  const { url } = await startTestServer(t, { environment: { ...limited, TRUST_PROXY: "true" } });
+  const send = (start: string, headers: readonly string[], body = "") => {
+    const framing = ["Host: localhost", `Content-Length: ${body.length}`, "Connection: close"];
+    return exchange(url, [start, ...framing, ...headers, "", body].join("\r\n"));
+  };
+  const logIn = async (...addresses: readonly string[]) => {
+    const type = "Content-Type: application/x-www-form-urlencoded";
+    const headers = [type, ...addresses.map((address) => `X-Forwarded-For: ${address}`)];
+    const answer = await send("POST /api/v1/fetch_api_key HTTP/1.1", headers, String(new URLSearchParams(wrong)));
+    return answer?.status;
+  };
+  t.strictSame([await logIn("203.0.113.1", "192.0.2.1"), await logIn("", "192.0.2.1")], [401, 401]);
+  t.equal(await logIn("203.0.113.2", "203.0.113.3, 192.0.2.1"), 429, "all three came from one address");
+  t.equal(await logIn("192.0.2.1", "203.0.113.4"), 401, "another client is not affected");
+
+  const schemes = ["X-Forwarded-Proto: http", "X-Forwarded-Proto: https"];
+  t.match((await send("GET /api/v1/server_settings HTTP/1.1", schemes))?.text, '"realm_url":"https://');
+
+  const guess = async (address: string) => {
+    const socket = new Socket(url, { headers: { "X-Forwarded-For": [address, "192.0.2.9"] } });
+    await socket.opened();
+    socket.send({ type: "authenticate", email: "owner@localhost", api_key: "wrong" });
+    return (await socket.closed).code;
+  };
+  const codes = [await guess("203.0.113.5"), await guess("203.0.113.6"), await guess("203.0.113.7")];
+  t.strictSame(codes, [4401, 4401, 4429], "sockets, too");
 });
 
 t.test("[D28] behind a proxy an IPv6 /64 counts as one client, a mapped address as its IPv4 address", async (t) => {
@@ -76,7 +106,12 @@ t.test("[operations] by default forwarding headers are ignored", async (t) => {
 
 t.test("[operations] a forwarded value that is no address or no scheme is ignored", (t) => {
   const read = (chain: string, scheme: string) =>
-    readForwarded((name) => (name === "x-forwarded-for" ? chain : name === "x-forwarded-proto" ? scheme : ""));
+    readForwarded({
+      forEach(visit) {
+        visit("x-forwarded-for", chain);
+        visit("x-forwarded-proto", scheme);
+      },
+    });
   for (const chain of ["", "unknown", "192.0.2.1, evil\r\n", "192.0.2.1:80", ","]) {
     t.equal(read(chain, "").address, null, JSON.stringify(chain));
   }

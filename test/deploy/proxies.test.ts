@@ -1,4 +1,4 @@
-/** The examples in deploy/, with the real nginx and Caddy in front of a server. */
+/** The examples in deploy/, with the real programs in front of a server. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,6 +16,8 @@ import { Socket } from "../support/socket.ts";
 interface Proxy {
   readonly name: string;
   readonly version: readonly string[];
+  /** What a client that speaks HTTP/1.0 gets; 200 where the proxy turns it into HTTP/1.1. */
+  readonly answersHttp10: 200 | 505;
   /** Writes its configuration. @returns the command that serves it in the foreground */
   prepare(folder: string, port: number, upstream: number): readonly string[];
 }
@@ -34,6 +36,7 @@ const proxies: readonly Proxy[] = [
   {
     name: "nginx",
     version: ["nginx", "-v"],
+    answersHttp10: 200,
     prepare(folder, port, upstream) {
       const site = changed("nginx.conf", {
         "listen 443 ssl;": `listen 127.0.0.1:${port};`,
@@ -56,6 +59,7 @@ const proxies: readonly Proxy[] = [
   {
     name: "caddy",
     version: ["caddy", "version"],
+    answersHttp10: 200,
     prepare(folder, port, upstream) {
       const site = changed("Caddyfile", {
         "{$SITE:chat.example.org}": `http://127.0.0.1:${port}`,
@@ -63,6 +67,41 @@ const proxies: readonly Proxy[] = [
       });
       writeFileSync(join(folder, "Caddyfile"), `{\nadmin off\n}\n${site}`);
       return ["caddy", "run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")];
+    },
+  },
+  {
+    name: "haproxy",
+    version: ["haproxy", "-v"],
+    answersHttp10: 505,
+    prepare(folder, port, upstream) {
+      const sections = changed("haproxy.cfg", {
+        "bind :443 ssl crt /etc/haproxy/chat.example.org.pem": `bind 127.0.0.1:${port}`,
+        "127.0.0.1:9991 check": `127.0.0.1:${upstream} check`,
+      });
+      writeFileSync(join(folder, "haproxy.cfg"), sections);
+      return ["haproxy", "-db", "-f", join(folder, "haproxy.cfg")];
+    },
+  },
+  {
+    name: "apache",
+    version: ["apache2", "-v"],
+    answersHttp10: 200,
+    prepare(folder, port, upstream) {
+      const site = changed("apache.conf", {
+        "*:443": `127.0.0.1:${port}`,
+        "SSLEngine on": "",
+        "SSLCertificateFile    /etc/letsencrypt/live/chat.example.org/fullchain.pem": "",
+        "SSLCertificateKeyFile /etc/letsencrypt/live/chat.example.org/privkey.pem": "",
+        "http://127.0.0.1:9991/": `http://127.0.0.1:${upstream}/`,
+      });
+      const modules = ["mpm_event", "authz_core", "filter", "deflate", "headers", "proxy", "proxy_http"].map(
+        (name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`,
+      );
+      const own = [`Listen 127.0.0.1:${port}`, `PidFile ${folder}/pid`, `ErrorLog ${folder}/error.log`];
+      const user = process.getuid?.() === 0 ? ["User www-data", "Group www-data"] : [];
+      const lines = [`ServerRoot ${folder}`, ...modules, ...own, ...user, `DefaultRuntimeDir ${folder}`];
+      writeFileSync(join(folder, "apache.conf"), [...lines, site].join("\n"));
+      return ["apache2", "-D", "FOREGROUND", "-f", join(folder, "apache.conf")];
     },
   },
 ];
@@ -153,7 +192,7 @@ for (const proxy of proxies) {
       const { client, url } = await behind(t, proxy);
       const probe = new RawConnection(url);
       await probe.write("GET /health HTTP/1.0\r\n\r\n");
-      t.match(await probe.answer(), { status: 200 });
+      t.match(await probe.answer(), { status: proxy.answersHttp10 });
       probe.destroy();
       const slow = new RawConnection(url);
       for (const piece of ["GE", "T /health HT", "TP/1.1\r\nHo", "st: 127.0.0.1\r\nConnection: close\r", "\n\r\n"]) {

@@ -19,7 +19,7 @@ export interface SocketOptions {
   /** Absent: the upgrade has no credentials. */
   readonly as?: Client;
   readonly protocol?: "msgpack";
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 export class Socket {
