@@ -29,6 +29,17 @@ interface LazyOptions<P> {
   readonly takesKeys?: boolean;
 }
 
+function Broken({ onRetry }: { readonly onRetry: () => void }) {
+  return (
+    <div class="empty" role="alert">
+      <p>This part could not be loaded. Check your network, then try again.</p>
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
 /** A view whose code is loaded when it is first shown. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -53,8 +64,7 @@ export function lazy<P extends object>(
       waitForView();
       return giveHeldKeys;
     }, [isWaiting]);
-    if (isBroken)
-      return <p class="problem">This part could not be loaded. Check your network, then reload the page.</p>;
+    if (isBroken) return <Broken onRetry={() => setBroken(false)} />;
     const View = loaded;
     return View === null ? <p class="waiting">Loading</p> : <View {...props} />;
   };
