@@ -347,6 +347,19 @@ t.test("[web.md, Accessibility] a key that changes the place puts the focus on i
 
 const manyMessages = 450;
 
+t.test("[web.md, Accessibility] a key that opens a place leaves the bar that had the focus", { skip }, async (t) => {
+  const { server, ann, ben } = await house();
+  const { page } = await openPage(t);
+  await logIn(page, server.url, ann, "#inbox");
+  const id = await ben.say("general", "from the bar", "Soup?");
+  await page.locator(".left-bar a", { hasText: "Starred messages" }).focus();
+  await page.locator(".inbox-link", { hasText: "from the bar" }).waitFor();
+  await page.keyboard.press("n");
+  await until(page, isFocused(`.message.cursor[data-id="${id}"]`));
+  await page.keyboard.press("Enter");
+  await until(page, isWriting);
+});
+
 t.test("[web.md, Keys] End selects the newest message, also one that is not loaded", { skip }, async (t) => {
   const { server, ann, ben } = await house();
   const ids: number[] = [];

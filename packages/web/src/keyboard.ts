@@ -281,6 +281,12 @@ function focusWhenShown(selector: string): void {
   queueMicrotask(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
+/** A key that opens a place leaves the bars at its sides: the next key is for the place. */
+function leaveBars(): void {
+  if (document.activeElement?.closest(".left-bar, .right-bar, .top-bar") == null) return;
+  document.getElementById("main")?.focus({ preventScroll: true });
+}
+
 const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) => [key, shortcut] as const)));
 
 export function watchKeys(): void {
@@ -298,7 +304,10 @@ export function watchKeys(): void {
     const isControl = target?.closest("button, a, summary, [role=menu]") != null;
     if (isControl && (event.key === "Enter" || event.key === " ")) return;
     const shortcut = byKey.get(name);
-    if (shortcut === undefined || shortcut.run() === false) return;
+    if (shortcut === undefined) return;
+    const before = place.peek();
+    if (shortcut.run() === false) return;
+    if (place.peek() !== before) leaveBars();
     event.preventDefault();
   });
   // The focus and the cursor are one: a message that is focused by Tab or by a click is the selected one.

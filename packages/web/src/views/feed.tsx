@@ -160,7 +160,8 @@ function useActivity(): { readonly current: boolean } {
 }
 
 function takeLostFocus(): void {
-  if (document.activeElement === document.body) returnFocus();
+  const { activeElement: element } = document;
+  if (element === document.body || element?.id === "main") returnFocus();
 }
 
 /** If the selected message is gone, the next one is selected, and has the focus that the other one had. */
