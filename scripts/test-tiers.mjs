@@ -97,6 +97,7 @@ export const tiers = [
   { file: "test/cluster/moves.test.ts", quick: null, deep: { MOVES: 4 } },
   { file: "test/cluster/security.test.ts", quick: null, deep: {} },
   { file: "test/cluster/many-realms.test.ts", quick: null, deep: { REALMS: 200 } },
+  { file: "test/cluster/many-organizations.test.ts", quick: null, deep: {} },
   { file: "test/cluster/example.test.ts", quick: null, deep: {} },
   // Packs and installs.
   { file: "test/deploy/package.test.ts", quick: null, deep: {} },

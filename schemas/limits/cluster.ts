@@ -41,9 +41,14 @@ export const clusterLimits = {
   cluster_follow_ms: 200,
   /** Then it asks only for organizations of which a stream has more messages, and so often for all of them. */
   cluster_follow_all_ms: 60_000,
+  /** The store of an organization that does not change is closed after so long, and sooner if more are open. */
+  cluster_followed_open_ms: 10_000,
+  cluster_followed_open_max: 64,
   /** After a change it looks more often for a while. */
   cluster_eager_ms: 200,
   cluster_eager_pause_ms: 10,
+  /** Up to so many messages in its stream an owner knows which of its turns each of them has; then in pairs. */
+  cluster_release_points_max: 1024,
   /** Rows of a store that joins a cluster are sent in records of this size. */
   cluster_base_record_bytes: 1024 * 1024,
   /** Organizations that a node claims at the same time. */
@@ -74,6 +79,10 @@ export const clusterLimits = {
   cluster_settle_ms: 5000,
   /** How long a process has to say that it is there. */
   cluster_report_ms_max: 300,
+  /** Scores of nodes for organizations that a node remembers. */
+  cluster_scores_max: 30_000,
+  /** An organization with a larger store is opened when a node begins to serve it, a smaller one when it has work. */
+  cluster_opened_at_once_bytes: 16 * 1024 * 1024,
   /** After so long without an owner an organization is taken by any node, not only by the one it belongs to. */
   cluster_orphan_ms_max: 3000,
   /** How often an operator's command looks whether the cluster has done what it wants. */

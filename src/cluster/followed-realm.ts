@@ -9,7 +9,7 @@ import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { LaggingStore } from "../journal/lagging-store.ts";
 import { dataFile, stateOfFile } from "../store/data-file.ts";
 import { environmentOf } from "../store/environment.ts";
-import { flushFolderSync } from "../store/folders.ts";
+import { flushFolderSync, flushTree } from "../store/folders.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
 import { finishStagedRealm, realmFolder, stageRealm } from "../store/realm-folders.ts";
 import { putTurnNumber } from "../store/turn-number.ts";
@@ -32,7 +32,9 @@ export interface FollowedRealmOptions {
 export class FollowedRealm {
   readonly #options: FollowedRealmOptions;
   #chain: Chain | null = null;
+  /** null: there is none, or nothing has come for a while. */
   #store: LaggingStore | null = null;
+  #turn = 0;
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
@@ -44,9 +46,14 @@ export class FollowedRealm {
     return this.#options.log;
   }
 
-  /** The last turn that the store has; 0 if there is no store. */
+  /** The last turn that the store has; 0 if there is none, or if it belongs to somebody else. */
   get turn(): number {
-    return this.#store?.turn ?? 0;
+    return this.#turn;
+  }
+
+  /** Whether its store is open. */
+  get isOpen(): boolean {
+    return this.#store !== null;
   }
 
   /**
@@ -56,7 +63,7 @@ export class FollowedRealm {
    */
   catchUp(upTo = Number.POSITIVE_INFINITY): Promise<boolean> {
     return this.#alone(async () => {
-      if (this.#isEnded || (this.#store === null && !(await this.#open()))) return false;
+      if (this.#isEnded || (this.#chain === null && !(await this.#open()))) return false;
       await this.#drain(upTo);
       return true;
     });
@@ -64,10 +71,20 @@ export class FollowedRealm {
 
   close(): Promise<void> {
     return this.#alone(async () => {
-      await this.#store?.close();
-      this.#store = null;
+      await this.#closeStore();
       this.#chain = null;
+      this.#turn = 0;
     });
+  }
+
+  /** Nothing comes at the moment: the store is closed, and opened again when something does. */
+  rest(): Promise<void> {
+    return this.#alone(() => this.#closeStore());
+  }
+
+  async #closeStore(): Promise<void> {
+    await this.#store?.close();
+    this.#store = null;
   }
 
   /** It was erased. Resolves when nothing here uses its files any more. */
@@ -97,15 +114,18 @@ export class FollowedRealm {
   }
 
   async #follow(upTo: number): Promise<void> {
-    const { log } = this.#options;
+    const { log, dataDir } = this.#options;
     const chain = this.#chain as Chain;
-    const store = this.#store as LaggingStore;
     while (chain.head.sequence < upTo) {
       const message = await log.next(chain.head.sequence + 1);
       if (message === null || message.sequence > upTo) break;
-      for (const { bytes } of chain.take(message)) store.add(bytes);
+      for (const { bytes } of chain.take(message)) {
+        this.#store ??= new LaggingStore(realmFolder(dataDir, log.realmId));
+        this.#store.add(bytes);
+      }
     }
-    store.write();
+    this.#store?.write();
+    this.#turn = this.#store?.turn ?? this.#turn;
   }
 
   async #open(): Promise<boolean> {
@@ -115,6 +135,7 @@ export class FollowedRealm {
     checkStore(log.realmId);
     const store = new LaggingStore(folder);
     this.#store = store;
+    this.#turn = store.turn;
     const last = await log.last();
     if (last !== null && headAt(last).position < store.turn) {
       throw new JournalDamaged(
@@ -143,8 +164,7 @@ export class FollowedRealm {
     const { realmId } = log;
     const folder = realmFolder(dataDir, realmId);
     warn(`The store of organization ${realmId} is too old: the newest snapshot takes its place.`);
-    await this.#store?.close();
-    this.#store = null;
+    await this.#closeStore();
     const staged = stageRealm(dataDir);
     try {
       if ((await restoreStore({ realmId, snapshots, folder: staged, warn })) === null) throw noSnapshot(realmId);
@@ -168,6 +188,7 @@ export class FollowedRealm {
         if ((await snapshots.of(realmId)).snapshots.length > 0) throw noSnapshot(realmId);
         return false;
       }
+      await flushTree(staged);
       finishStagedRealm(staged, dataDir, log.realmId);
       return true;
     } finally {
@@ -210,12 +231,13 @@ function noSnapshot(realmId: number): JournalDamaged {
   );
 }
 
+/** A draft: nothing of it is flushed. */
 async function emptyStore(folder: string, turn: number): Promise<LaggingStore> {
-  const tables = new LmdbTables(folder);
+  const tables = new LmdbTables(folder, "skeleton", true);
   const environment = environmentOf(tables);
   environment.transaction(() => putTurnNumber(environment, turn));
   await tables.close();
-  return new LaggingStore(folder);
+  return new LaggingStore(folder, true);
 }
 
 /** The last message that begins with this turn or an earlier one; null if there is none. Positions only grow. */

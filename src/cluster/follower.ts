@@ -34,6 +34,10 @@ export class Follower {
   readonly #behind = new Set<number>();
   /** Organizations that were erased. */
   readonly #ended = new Set<number>();
+  /** Those that the root lists as due at once. */
+  readonly #listed = new Set<number>();
+  /** When something came for those whose stores are open, the latest one at the end. */
+  readonly #openSince = new Map<number, number>();
   #allAt = Number.NEGATIVE_INFINITY;
   #followed = 0;
 
@@ -80,19 +84,34 @@ export class Follower {
     let followed = 0;
     for (const [id, realm] of this.#realms) {
       // What this node serves is followed again from where it stops.
-      if (!isFollowed(id)) this.#behind.add(id);
-      else if (!this.#behind.has(id)) followed++;
+      if (!isFollowed(id)) {
+        this.#behind.add(id);
+        this.#listed.delete(id);
+      } else if (!this.#behind.has(id)) followed++;
       else {
         this.#behind.delete(id);
         if (await this.#caughtUp(id, realm)) followed++;
       }
     }
     this.#followed = followed;
+    await this.#rest();
+  }
+
+  /** An open store takes memory: only those of organizations that change stay open. */
+  async #rest(): Promise<void> {
+    const oldest = this.#options.clock.monotonic() - limits.cluster_followed_open_ms;
+    for (const [id, since] of this.#openSince) {
+      if (since > oldest && this.#openSince.size <= limits.cluster_followed_open_max) return;
+      this.#openSince.delete(id);
+      await this.#realms.get(id)?.rest();
+    }
   }
 
   async #caughtUp(id: number, realm: FollowedRealm): Promise<boolean> {
     try {
       if (!(await realm.catchUp())) return false;
+      this.#openSince.delete(id);
+      if (realm.isOpen) this.#openSince.set(id, this.#options.clock.monotonic());
       await this.list(id);
       return true;
     } catch (error) {
@@ -109,6 +128,8 @@ export class Follower {
     const realm = this.#realms.get(id);
     this.#realms.delete(id);
     this.#behind.delete(id);
+    this.#listed.delete(id);
+    this.#openSince.delete(id);
     await realm?.end();
   }
 
@@ -119,12 +140,22 @@ export class Follower {
 
   /** Enters an organization whose store was built here into the root. */
   async list(id: number): Promise<void> {
+    if (this.#listed.has(id)) return;
     const { dataDir, root } = this.#options;
-    if (root.isErased(id) || root.realms().some((entry) => entry.id === id)) return;
+    if (root.isErased(id)) return;
+    const entry = root.realms().find((one) => one.id === id);
+    if (entry !== undefined) {
+      // Others decide when it has work. If this folder leaves the cluster, the next start looks.
+      if (entry.dueHint !== 0) root.putRealm({ ...entry, dueHint: 0 });
+      this.#listed.add(id);
+      return;
+    }
     const tables = new LmdbTables(realmFolder(dataDir, id));
     const identity = readIdentity(environmentOf(tables));
     await tables.close();
-    if (identity !== null) root.addRealm({ ...identity, id, dueHint: 0 });
+    if (identity === null) return;
+    root.addRealm({ ...identity, id, dueHint: 0 });
+    this.#listed.add(id);
   }
 
   async close(): Promise<void> {

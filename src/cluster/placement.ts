@@ -3,6 +3,7 @@
  * highest one wins, so a node that comes or goes moves only its own share.
  */
 import { createHash } from "node:crypto";
+import { limits } from "../../schemas/limits.ts";
 
 export interface Candidate {
   readonly node: string;
@@ -10,6 +11,21 @@ export interface Candidate {
   readonly isReady: boolean;
   /** An operator wants it to give its organizations away. */
   readonly isDraining: boolean;
+}
+
+/** Scores that were computed before: a node looks at all organizations several times a second. */
+export class KnownScores {
+  readonly #known = new Map<string, number>();
+
+  of(realmId: number, node: string): number {
+    const name = `${node}/${realmId}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    if (this.#known.size >= limits.cluster_scores_max) this.#known.clear();
+    const made = score(name);
+    this.#known.set(name, made);
+    return made;
+  }
 }
 
 /**
@@ -20,13 +36,14 @@ export function preferredNode<Node extends Candidate>(
   realmId: number,
   candidates: readonly Node[],
   pin: string | null,
+  scores = new KnownScores(),
 ): Node | null {
   const ready = someOf(candidates, ({ isReady }) => isReady);
   const pinned = ready.find(({ node, isDraining }) => node === pin && !isDraining);
   if (pinned !== undefined) return pinned;
   let best: Node | null = null;
   for (const candidate of someOf(ready, ({ isDraining }) => !isDraining)) {
-    if (best === null || score(realmId, candidate) > score(realmId, best)) best = candidate;
+    if (best === null || scores.of(realmId, candidate.node) > scores.of(realmId, best.node)) best = candidate;
   }
   return best;
 }
@@ -37,6 +54,6 @@ function someOf<T>(all: readonly T[], has: (one: T) => boolean): readonly T[] {
   return some.length === 0 ? all : some;
 }
 
-function score(realmId: number, { node }: Candidate): number {
-  return createHash("sha256").update(`${node}/${realmId}`).digest().readUIntBE(0, 6);
+function score(name: string): number {
+  return createHash("sha256").update(name).digest().readUIntBE(0, 6);
 }

@@ -11,7 +11,7 @@ import type { Directory, Fact, OwnerFact } from "./directory.ts";
 import type { Follower } from "./follower.ts";
 import type { Lease } from "./leases.ts";
 import type { LiveNode, NodeWatch } from "./node-watch.ts";
-import { type Candidate, preferredNode } from "./placement.ts";
+import { type Candidate, KnownScores, preferredNode } from "./placement.ts";
 import type { RealmClaims } from "./realm-claims.ts";
 import type { StreamJournal } from "./stream-journal.ts";
 
@@ -69,6 +69,7 @@ export class RealmPlacement {
   readonly #orphanedAt = new Map<number, number>();
   /** When organizations are tried again that could not be taken. */
   readonly #retryAt = new Map<number, number>();
+  readonly #scores = new KnownScores();
   #isLeaving = false;
   #placing: Promise<void> = Promise.resolve();
 
@@ -114,14 +115,18 @@ export class RealmPlacement {
 
   async #place(): Promise<void> {
     if (this.#isLeaving) return;
-    const waiting = this.#known().filter((id) => this.#isDue(id));
-    if (this.#known().length === 0 && this.#mayCreateFirst()) waiting.push(firstRealmId);
+    const known = this.#known();
+    const candidates = this.#candidates();
+    const waiting = known.filter((id) => this.#isDue(id, candidates));
+    if (known.length === 0 && this.#mayCreateFirst()) waiting.push(firstRealmId);
     const takeNext = async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#tryTo(id);
     };
-    await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext));
-    for (const id of [...this.#owned.keys()]) {
-      const target = this.#isLeaving ? null : this.#targetOf(id);
+    const taken = waiting.length > limits.cluster_claims_concurrent_max ? this.#options.lease.hold() : () => undefined;
+    await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext)).finally(taken);
+    const now = this.#candidates();
+    for (const id of [...this.#owned.keys()].filter((one) => this.#targetOf(one, now) !== null)) {
+      const target = this.#isLeaving ? null : this.#targetOf(id, this.#candidates());
       if (target !== null) await this.handOver(id, target);
     }
   }
@@ -183,7 +188,7 @@ export class RealmPlacement {
     await this.#placing;
     for (const id of [...this.#owned.keys()]) {
       const others = this.#candidates().filter(({ instance, isReady }) => this.#isOther(instance) && isReady);
-      const target = preferredNode(id, others, this.#options.directory.pin(id));
+      const target = this.#preferred(id, others, this.#options.directory.pin(id));
       if (target !== null) await this.handOver(id, target);
     }
   }
@@ -225,6 +230,10 @@ export class RealmPlacement {
     return watch.live.map((live) => ({ ...live, isDraining: directory.isDraining(live.node) }));
   }
 
+  #preferred(id: number, candidates: readonly Target[], pin: string | null): Target | null {
+    return preferredNode(id, candidates, pin, this.#scores);
+  }
+
   #isMine(owner: OwnerFact): boolean {
     return owner.instance === this.#options.instance;
   }
@@ -234,7 +243,7 @@ export class RealmPlacement {
   }
 
   /** Whether this node should take an organization that it does not serve. */
-  #isDue(id: number): boolean {
+  #isDue(id: number, candidates: readonly Target[]): boolean {
     const { directory, watch, node, clock, lease } = this.#options;
     if (!this.isFollowed(id) || !lease.isValid) return false;
     if (clock.monotonic() < (this.#retryAt.get(id) ?? 0)) return false;
@@ -247,14 +256,14 @@ export class RealmPlacement {
     const now = clock.monotonic();
     const since = this.#orphanedAt.get(id) ?? now;
     this.#orphanedAt.set(id, since);
-    const preferred = preferredNode(id, this.#candidates(), directory.pin(id));
+    const preferred = this.#preferred(id, candidates, directory.pin(id));
     // The one that should take it may not be able to.
     return preferred?.node === node || now - since > limits.cluster_orphan_ms_max;
   }
 
   #mayCreateFirst(): boolean {
     const { watch, node, lease } = this.#options;
-    const preferred = preferredNode(firstRealmId, this.#candidates(), null);
+    const preferred = this.#preferred(firstRealmId, this.#candidates(), null);
     return lease.isValid && preferred?.node === node && watch.isSettled && this.isFollowed(firstRealmId);
   }
 
@@ -311,14 +320,14 @@ export class RealmPlacement {
 
   /** Whether this node does what one of them has to do for an organization that nobody serves. */
   isInCharge(id: number): boolean {
-    return preferredNode(id, this.#candidates(), null)?.node === this.#options.node;
+    return this.#preferred(id, this.#candidates(), null)?.node === this.#options.node;
   }
 
   /** Where an organization of this node belongs, if that is elsewhere and it can go there now. */
-  #targetOf(id: number): Target | null {
+  #targetOf(id: number, candidates: readonly Target[]): Target | null {
     const { directory, node, clock } = this.#options;
     const pin = directory.pin(id);
-    const preferred = preferredNode(id, this.#candidates(), pin);
+    const preferred = this.#preferred(id, candidates, pin);
     if (preferred === null || preferred.node === node || !preferred.isReady) return null;
     const isWanted = preferred.node === pin || directory.isDraining(node);
     const isSettled = clock.monotonic() - preferred.since >= limits.cluster_settle_ms;

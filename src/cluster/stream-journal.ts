@@ -225,7 +225,18 @@ export class StreamJournal implements Journal {
     this.#firstPart ??= sequence;
     if (records === 0) return;
     this.#sent.push({ sequence: this.#firstPart, position: this.#durable });
+    if (this.#sent.length > limits.cluster_release_points_max) this.#sent = inPairs(this.#sent);
     this.#firstPart = null;
     this.#listener();
   }
+}
+
+/** Two become one that is released later. */
+function inPairs(sent: readonly Sent[]): Sent[] {
+  const pairs: Sent[] = [];
+  for (let index = 0; index < sent.length; index += 2) {
+    const [{ sequence }, { position }] = [sent[index], sent[index + 1] ?? sent[index]] as [Sent, Sent];
+    pairs.push({ sequence, position });
+  }
+  return pairs;
 }

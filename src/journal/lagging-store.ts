@@ -23,11 +23,12 @@ export class LaggingStore {
 
   /**
    * @param folder of a store whose pages are checked
+   * @param isDraft nothing is flushed, because the folder is removed if this process ends before it has flushed all of it
    * @throws DamagedData when its version or its number is not readable
    */
-  constructor(folder: string) {
+  constructor(folder: string, isDraft = false) {
     this.#folder = folder;
-    this.#writer = new StoreWriter(folder);
+    this.#writer = new StoreWriter(folder, isDraft);
     try {
       this.#turn = storedTurn(this.#writer);
     } catch (error) {

@@ -16,6 +16,7 @@ import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
 import { Realm } from "./realm.ts";
+import { ServedDueTimes } from "./served-due-times.ts";
 import type { TurnWatch } from "./turn-watch.ts";
 
 /** Another node of the cluster serves it, or will in a moment. Nothing was done. */
@@ -80,6 +81,7 @@ export class RealmHost {
   #isStarting = true;
   /** When one that could not be opened is tried again without a request. */
   readonly #retryAt = new Map<number, number>();
+  readonly #served = new ServedDueTimes();
   /** Organizations that are being erased. */
   readonly #withdrawn = new Set<number>();
 
@@ -159,6 +161,7 @@ export class RealmHost {
     });
     if (acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
+    this.#served.forget(entry.id);
     this.#options.onOpen(realm, entry);
     return realm;
   }
@@ -197,7 +200,7 @@ export class RealmHost {
   }
 
   #dueAt({ id, dueHint }: RealmEntry): number {
-    return Math.max(dueHint ?? Number.POSITIVE_INFINITY, this.#retryAt.get(id) ?? 0);
+    return Math.max(this.#served.of(id, dueHint) ?? Number.POSITIVE_INFINITY, this.#retryAt.get(id) ?? 0);
   }
 
   /**
@@ -312,22 +315,26 @@ export class RealmHost {
     return true;
   }
 
-  /** From now on this process serves a realm that others had. */
+  /**
+   * From now on this process serves a realm that others had. It is opened when it is used or due; a large one at once.
+   */
   serve(id: number): void {
     this.#list();
     const entry = this.#entries.find((one) => one.id === id);
-    if (entry !== undefined && !this.#open.has(id)) this.open(entry, false);
+    if (entry === undefined || this.#open.has(id)) return;
+    const mayWait = entry !== this.#entries[0] && this.#served.read(id, realmFolder(this.#options.dataDir, id));
+    if (mayWait) this.openDue();
+    else this.open(entry, false);
   }
 
   /** Another process serves a realm from now on, whatever it has to do. Resolves when everything of it is closed. */
   async release(id: number): Promise<void> {
+    this.#served.forget(id);
     const realm = this.#open.get(id);
-    const entry = this.#entries.find((one) => one.id === id);
-    if (realm === undefined || entry === undefined) return;
     this.#open.delete(id);
     if (this.#last?.realm === realm) this.#last = null;
     this.#cancelTrust.get(id)?.();
-    await realm.close();
+    await Promise.all([...this.#closing, realm?.close()]);
   }
 
   /** Whether the hint of an open realm is stored, now or before. */

@@ -26,8 +26,11 @@ export class StoreWriter {
   readonly #place: PathGuard;
   readonly #databases = new Map<string, Database<Buffer, RawKey>>();
 
-  /** @throws OwnershipLost when the folder has no store any more: this never creates one */
-  constructor(folder: string) {
+  /**
+   * @param isDraft nothing is flushed: whoever fills the folder flushes all of it at the end
+   * @throws OwnershipLost when the folder has no store any more: this never creates one
+   */
+  constructor(folder: string, isDraft = false) {
     this.file = join(folder, "data.mdb");
     if (!existsSync(this.file)) throw removed(this.file);
     this.#place = new PathGuard(this.file);
@@ -35,6 +38,7 @@ export class StoreWriter {
       path: folder,
       // pitfalls 1.2: readers see only durable data, and a failed commit leaves nothing.
       overlappingSync: false,
+      noSync: isDraft,
       maxDbs: commonLimits.store_tables_max,
       encoding: "binary",
     });

@@ -14,7 +14,7 @@ import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 
-const count = Number(process.env["REALMS"] ?? 60);
+const count = Number(process.env["REALMS"] ?? 70);
 const streamCount = 4;
 const skip = natsObstacle() ?? false;
 
@@ -40,7 +40,7 @@ t.test("[cluster] a node asks only for organizations that have something new", {
   // Its organizations are listed already.
   const root = {
     isErased: () => false,
-    realms: () => Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
+    realms: () => Array.from({ length: count }, (_, index) => ({ id: index + 1, dueHint: 0 })),
   } as unknown as RootStore;
   const dataDir = temporaryFolder(t);
   const follower = new Follower({ nats, streams, dataDir, root, clock, checkStore: () => undefined, warn: t.comment });
@@ -55,13 +55,22 @@ t.test("[cluster] a node asks only for organizations that have something new", {
     t.comment(`${requests} requests, ${Math.round(performance.now() - begunAt)} ms`);
     return requests;
   };
+  const openStores = () => [...follower.realms].filter(({ isOpen }) => isOpen).length;
   await look();
   t.equal(follower.followed, count);
+  t.equal(openStores(), Math.min(count, limits.cluster_followed_open_max), "the latest ones are open");
   t.equal(await look(), streamCount, "nothing is new: one request a stream");
   await write(8, 2);
   const requests = await look();
   t.ok(requests <= streamCount + 4, `one is new: ${requests} requests`);
   t.equal([...follower.realms].find(({ log }) => log.realmId === 8)?.turn, 2);
+  clock.advance(limits.cluster_followed_open_ms);
+  await look();
+  t.equal(openStores(), 0, "nothing has come for a while");
+  await write(8, 3);
+  await look();
+  t.equal([...follower.realms].find(({ log }) => log.realmId === 8)?.turn, 3, "it is opened again");
+  t.equal(openStores(), 1);
   clock.advance(limits.cluster_follow_all_ms);
   t.ok((await look()) >= count, "now and then all of them");
   for (const journal of journals) await journal.close();
