@@ -32,7 +32,11 @@ const leaseFiles = /\/cluster[./]/;
 /** Folders whose tests need a disk, because they prove what survives a crash. */
 const diskFolders = ["archive", "bench", "crash", "soak", "startup", "store"];
 
-const variantEnvironments = { "": {}, "on-node": { TRANSPORT: "node" } };
+const variantEnvironments = {
+  "": {},
+  "on-node": { TRANSPORT: "node" },
+  "through-edge": { THROUGH_EDGE: "true" },
+};
 
 const folderOf = (file) => file.split("/")[1] ?? "";
 
@@ -46,7 +50,7 @@ export function runsAlone(file) {
 /**
  * @param files paths below the project's root
  * @param jobs processes at a time
- * @param variant "on-node": their servers use Node's transport
+ * @param variant "on-node": their servers use Node's transport; "through-edge": their clients are at an edge
  * @returns one group for each process, in the order in which they run; those with `needsMachine` run by themselves
  */
 export function groupsOf(files, { tier, jobs, variant = "" }) {

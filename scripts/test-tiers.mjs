@@ -137,6 +137,25 @@ export function runsOnNode(tier, file) {
   return tier === "quick" ? quickOnNode.includes(file) : /^test\/(?:api|realtime|startup)\//.test(file);
 }
 
+/**
+ * What a socket and its events do, in few files: a link is between both ends. Handshakes and half-closed connections end
+ * at the edge.
+ */
+const deepThroughEdge = [
+  "test/realtime/draining.test.ts",
+  "test/realtime/message-changes.test.ts",
+  "test/realtime/resume.test.ts",
+  "test/realtime/slow-reader.test.ts",
+  "test/realtime/socket.test.ts",
+  "test/realtime/socket-calls.test.ts",
+  "test/realtime/socket-packed.test.ts",
+];
+
+/** @returns whether a tier runs a file once more with its clients at an edge of a cluster */
+export function runsThroughEdge(tier, file) {
+  return tier === "deep" && deepThroughEdge.includes(file);
+}
+
 /** @returns the environment of a file in a tier; null if the tier does not run it */
 export function environmentIn(tier, file) {
   const tiered = tiers.find((entry) => entry.file === file);

@@ -12,7 +12,7 @@ import { buildTests, testFiles } from "./build-tests.mjs";
 import { runTests } from "./run-tests.mjs";
 import { Failures } from "./test-failures.mjs";
 import { groupsOf } from "./test-groups.mjs";
-import { environmentIn, runsOnNode } from "./test-tiers.mjs";
+import { environmentIn, runsOnNode, runsThroughEdge } from "./test-tiers.mjs";
 
 const isDeep = process.argv[2] === "--deep";
 const tier = isDeep ? "deep" : "quick";
@@ -45,6 +45,11 @@ function onNode(files) {
   return process.env.TRANSPORT === undefined ? files.filter((file) => runsOnNode(tier, file)) : [];
 }
 
+/** The files that run once more with their clients at an edge. */
+function throughEdge(files) {
+  return files.filter((file) => runsThroughEdge(tier, file));
+}
+
 /** A file that is chosen by a word runs in either tier. */
 function isChosen(file) {
   return words.length === 0 ? environmentIn(tier, file) !== null : words.some((word) => file.includes(word));
@@ -67,6 +72,7 @@ if (failed === 0) {
   const groups = await buildTests([
     ...groupsOf(chosen, { tier, jobs }),
     ...groupsOf(onNode(candidates), { tier, jobs, variant: "on-node" }),
+    ...groupsOf(throughEdge(candidates), { tier, jobs, variant: "through-edge" }),
   ]);
   const totals = await runTests(groups, jobs, (output) => {
     process.stdout.write(output);
