@@ -3,7 +3,9 @@ import { runCommand } from "./backup-schedule.ts";
 import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
 import { natsOptionsOf } from "./cluster-membership.ts";
+import type { NodeFigures } from "./cluster-metrics.ts";
 import type { Config } from "./config.ts";
+import type { LinkFigures } from "./forwarding/link-figures.ts";
 import type { Log } from "./log.ts";
 import type { Clock } from "./runtime/clock.ts";
 import { realmIdsOnDisk } from "./store/realm-folders.ts";
@@ -42,9 +44,9 @@ export async function clusterData(config: Config, tools: ClusterDataTools): Prom
 }
 
 /** @returns null: the server is no node of a cluster */
-export function clusterFigures(member: Member | null, data: DataKeeping | null) {
-  if (member === null || data === null) return null;
-  return () => ({ ...member.figures, snapshotAgeS: data.snapshotAgeS });
+export function clusterFigures(member: Member | null, data: DataKeeping | null, links: (() => LinkFigures) | null) {
+  if (member === null || data === null || links === null) return null;
+  return (): NodeFigures => ({ ...member.figures, snapshotAgeS: data.snapshotAgeS, links: links() });
 }
 
 /** For a process that works on the data of this node: the settings may come from a file. */

@@ -38,15 +38,19 @@ export interface ForwardingContext {
 /** The app of the server, and the secret by which it knows other nodes. */
 export function nodeParts(config: Config, asNode: NodeParts | null, context: ForwardingContext) {
   const { app, member } = context;
-  if (member !== null) return { app: forwardingApp(config, { ...context, member }), nodeKey: () => member.key };
-  return asNode === null ? { app, nodeKey: null } : { app: asNode.front(app), nodeKey: () => asNode.key };
+  if (member !== null) {
+    const front = forwardingApp(config, { ...context, member });
+    return { app: front, nodeKey: () => member.key, links: () => front.figures };
+  }
+  const parts = asNode === null ? { app, nodeKey: null } : { app: asNode.front(app), nodeKey: () => asNode.key };
+  return { ...parts, links: null };
 }
 
 /** An app that sends requests for organizations of other nodes there. */
 function forwardingApp(
   config: Config,
   { app, member, clock, url, faults }: ForwardingContext & { readonly member: Member },
-): WebApp {
+): ForwardingApp {
   return new ForwardingApp({
     app,
     clock,

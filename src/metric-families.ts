@@ -9,10 +9,10 @@ import { limits } from "../schemas/limits.ts";
 import { serverVersion } from "../schemas/server.ts";
 import type { Family } from "./admin/exposition.ts";
 import type { ProcessWatch } from "./admin/process-watch.ts";
-import type { ClusterFigures } from "./cluster/member.ts";
+import { clusterMetrics, type NodeFigures } from "./cluster-metrics.ts";
 import type { Lag } from "./journal/durability.ts";
 import { lastBackupName } from "./last-backup.ts";
-import type { RequestCounter, Sample } from "./metrics/instruments.ts";
+import { by, one, type RequestCounter, type Sample } from "./metrics/instruments.ts";
 import type { Meters } from "./metrics/meters.ts";
 import type { OpenHubs } from "./open-hubs.ts";
 import type { SocketServer } from "./realtime/socket-server.ts";
@@ -36,17 +36,8 @@ export interface MetricSources {
   readonly durability: { readonly lag: Lag };
   readonly acceptsWrites: () => boolean;
   /** Null: the server is no node of a cluster. */
-  readonly cluster: (() => ClusterFigures & { readonly snapshotAgeS: number }) | null;
+  readonly cluster: (() => NodeFigures) | null;
   readonly watch: ProcessWatch;
-}
-
-function one(value: number): Sample[] {
-  return [{ labels: {}, value }];
-}
-
-/** Samples of one label. */
-function by(label: string, values: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
 export function metricFamilies(sources: MetricSources): Family[] {
@@ -55,45 +46,7 @@ export function metricFamilies(sources: MetricSources): Family[] {
     ...writing(sources),
     ...running(sources),
     ...organizations(sources),
-    ...clustered(sources),
-  ];
-}
-
-/** All are 0 where there is no cluster. */
-function clustered({ cluster }: MetricSources): Family[] {
-  const none = { served: 0, followed: 0, nodes: 0, epoch: 0, followAgeS: 0, snapshotAgeS: 0 };
-  const figures = () => cluster?.() ?? none;
-  return [
-    {
-      name: "colloquy_cluster_organizations",
-      type: "gauge",
-      help: "Organizations that this node serves, and that it follows.",
-      read: () => by("state", { served: figures().served, followed: figures().followed }),
-    },
-    {
-      name: "colloquy_cluster_nodes",
-      type: "gauge",
-      help: "Nodes of the cluster that are there.",
-      read: () => one(figures().nodes),
-    },
-    {
-      name: "colloquy_cluster_epoch",
-      type: "gauge",
-      help: "The highest epoch of an organization that this node serves; it grows with each change of its owner.",
-      read: () => one(figures().epoch),
-    },
-    {
-      name: "colloquy_cluster_follow_age_seconds",
-      type: "gauge",
-      help: "Time since the stores of this node had everything that the streams had.",
-      read: () => one(figures().followAgeS),
-    },
-    {
-      name: "colloquy_cluster_snapshot_age_seconds",
-      type: "gauge",
-      help: "Age of the oldest of the organizations' newest snapshots.",
-      read: () => one(figures().snapshotAgeS),
-    },
+    ...clusterMetrics(sources.cluster),
   ];
 }
 

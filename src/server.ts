@@ -262,7 +262,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     tools.die,
     () => administration.eachSecond(),
   );
-  const { http, sockets, requests, unsent } = createTransports(config, {
+  const { http, sockets, requests, unsent, links } = createTransports(config, {
     ...nodeParts(config, tools.asNode ?? null, { ...context, url }),
     clock,
     faults,
@@ -289,7 +289,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const { kind: transport } = context;
   const acceptsWrites = () => space.acceptsWrites();
   const requestsPending = () => http.pending;
-  const cluster = clusterFigures(member, context.data);
+  const cluster = clusterFigures(member, context.data, links);
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites, cluster };
   const about = { dataDir, transport, startedAt };
   const ports = servedPorts({ ...parts, ...about, ...creationInCluster(member), root, alarm, clock, config, url });

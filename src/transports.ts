@@ -4,6 +4,7 @@ import { limits } from "../schemas/limits.ts";
 import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
+import type { LinkFigures } from "./forwarding/link-figures.ts";
 import { readForwardedByNodes } from "./forwarding/node-header.ts";
 import { type AccessLine, AccessLog } from "./http/access-log.ts";
 import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
@@ -40,6 +41,8 @@ export interface TransportTools {
   readonly webPage: WebPage | null;
   /** The secret of the nodes of a cluster; null: the server is none. */
   readonly nodeKey: (() => string) | null;
+  /** Null: it forwards nothing. */
+  readonly links: (() => LinkFigures) | null;
   /** Absent if requests are not logged. */
   readonly onRequest?: (line: AccessLine) => void;
 }
@@ -135,5 +138,5 @@ export function createTransports(config: Config, tools: TransportTools) {
     reportBug,
   });
   sockets.mount(app);
-  return { http, sockets, requests: operationExecutor.requests, unsent };
+  return { http, sockets, requests: operationExecutor.requests, unsent, links: tools.links };
 }

@@ -6,6 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { openSocket, type SocketClient } from "../transport/socket-client.ts";
 import type { NodeDestination } from "./directions.ts";
+import type { LinkCounts, LinkState } from "./link-figures.ts";
 import {
   type ClientProgress,
   decodeLinkMessage,
@@ -39,6 +40,7 @@ export interface EdgeLinkOptions {
   readonly destination: NodeDestination;
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly counts: LinkCounts;
   readonly reportBug: (error: unknown, what: string) => void;
   /** It takes no more clients. Called once. */
   readonly onEnd: () => void;
@@ -96,11 +98,17 @@ export class EdgeLink {
         },
         received: (message) => this.#received(message),
         closed: () => {
+          if (!this.#isOver && this.#watch !== null) options.counts.lost++;
           this.#end();
           resolve(false);
         },
       },
     );
+  }
+
+  get state(): LinkState {
+    const { bufferedBytes: waitingBytes } = this.#carrier;
+    return { sockets: this.#clients.size, waitingBytes, silentMs: this.#watch?.silentMs ?? 0 };
   }
 
   /** @returns the name of the client on this link */
@@ -170,6 +178,7 @@ export class EdgeLink {
 
   #received(message: Buffer): void {
     this.#watch?.heard();
+    this.#options.counts.received(message.length);
     this.#inbox.push(message);
     this.#handleSoon();
   }
@@ -256,7 +265,10 @@ export class EdgeLink {
   }
 
   #send(message: LinkMessage): void {
-    if (!this.#isOver) this.#carrier.send(encodeLinkMessage(message), true);
+    if (this.#isOver) return;
+    const bytes = encodeLinkMessage(message);
+    this.#options.counts.sent(bytes.length);
+    this.#carrier.send(bytes, true);
   }
 
   #guard(work: () => void): void {

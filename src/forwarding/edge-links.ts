@@ -2,6 +2,7 @@
 import type { Clock } from "../runtime/clock.ts";
 import type { Directions, NodeDestination } from "./directions.ts";
 import { EdgeLink } from "./edge-link.ts";
+import type { LinkCounts, LinkState } from "./link-figures.ts";
 import { nodeHeader, nodeHeaderOf } from "./node-header.ts";
 import type { Upstreams } from "./upstreams.ts";
 
@@ -9,6 +10,7 @@ export interface EdgeLinksOptions {
   readonly directions: Directions;
   readonly upstreams: Upstreams;
   readonly clock: Clock;
+  readonly counts: LinkCounts;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -29,11 +31,12 @@ export class EdgeLinks {
   }
 
   #begin(name: string, destination: NodeDestination): EdgeLink {
-    const { directions, upstreams, clock, reportBug } = this.#options;
+    const { directions, upstreams, clock, counts, reportBug } = this.#options;
     const link: EdgeLink = new EdgeLink({
       destination,
       headers: { [nodeHeader]: nodeHeaderOf(directions.key, { address: "", isSecure: false }) },
       clock,
+      counts,
       reportBug,
       onEnd: () => {
         endWatch();
@@ -43,6 +46,10 @@ export class EdgeLinks {
     const endWatch = upstreams.watch(destination.instance, () => link.terminate());
     this.#links.set(name, link);
     return link;
+  }
+
+  get states(): LinkState[] {
+    return [...this.#links.values()].map(({ state }) => state);
   }
 
   /** This node stops: the clients of all links reconnect. */

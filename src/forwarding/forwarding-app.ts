@@ -26,6 +26,7 @@ import { EdgeLinks } from "./edge-links.ts";
 import { EdgeSocket, type EdgeSocketData, type EdgeTools } from "./edge-socket.ts";
 import { readForwardedHead } from "./forwarded-head.ts";
 import { KeptBytes } from "./kept-bytes.ts";
+import { LinkCounts, type LinkFigures, linkFigures } from "./link-figures.ts";
 import type { LinkQueueBounds } from "./link-queue.ts";
 import { elsewhereHeader, type ForwardedClient, nodeHeader, readNodeHeader } from "./node-header.ts";
 import { OwnerLinks } from "./owner-links.ts";
@@ -62,9 +63,12 @@ export class ForwardingApp implements WebApp {
   readonly #upstreams: Upstreams;
   readonly #edgeLinks: EdgeLinks;
   readonly #ownerLinks: OwnerLinks;
+  readonly #counts = new LinkCounts();
   readonly #bounds: ForwardingBounds;
   #handler: RequestHandler = (response) => response.close();
-  #requests = 0;
+  /** Under way to other nodes. */
+  readonly #requests = new Set<RequestForwarder>();
+  #onQuiet: () => void = () => undefined;
   #sockets = 0;
   #isStopping = false;
 
@@ -85,11 +89,13 @@ export class ForwardingApp implements WebApp {
     };
     const answers = new KeptBytes(this.#bounds.answersBytesMax);
     this.#tools = { directions, clock, reportBug, budget, answers, upstreams: this.#upstreams };
-    this.#edgeLinks = new EdgeLinks(this.#tools);
+    const counts = this.#counts;
+    this.#edgeLinks = new EdgeLinks({ ...this.#tools, counts });
     const messages = new KeptBytes(this.#bounds.messagesBytesMax);
     this.#edgeTools = { directions, links: this.#edgeLinks, clock, messages, reportBug };
     this.#ownerLinks = new OwnerLinks({
       clock,
+      counts,
       reportBug,
       bounds: this.#bounds.link,
       isOfNode: (request) => this.#isOfNode(request),
@@ -97,6 +103,13 @@ export class ForwardingApp implements WebApp {
       overload: (response) => answerLater(response, clock, overloaded),
       handler: (response, request) => this.#handle(response, request),
     });
+  }
+
+  /** For metrics. */
+  get figures(): LinkFigures {
+    const { states: edge } = this.#edgeLinks;
+    const { states: owner } = this.#ownerLinks;
+    return linkFigures(this.#counts, { edge, owner, requests: this.#requests.size });
   }
 
   get checksChunks(): boolean {
@@ -163,10 +176,16 @@ export class ForwardingApp implements WebApp {
     return this.#options.app.renewCertificate(tls);
   }
 
-  stopListening(): void {
+  /** Clients on sockets and those that poll go to another node at once; other requests are answered first. */
+  stopListening(): Promise<void> {
     this.#isStopping = true;
+    void this.#options.app.stopListening();
     this.#edgeLinks.dismiss();
-    this.#options.app.stopListening();
+    for (const forwarder of [...this.#requests]) forwarder.dismissPoll();
+    if (this.#requests.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onQuiet = resolve;
+    });
   }
 
   close(): void {
@@ -204,14 +223,16 @@ export class ForwardingApp implements WebApp {
       this.#handler(response, request);
       return;
     }
-    if (this.#requests >= this.#bounds.requestsMax) {
+    if (this.#requests.size >= this.#bounds.requestsMax) {
       answerLater(response, this.#options.clock, overloaded);
       return;
     }
-    this.#requests++;
     const client = this.#clientOf(response, request);
-    const onEnd = () => this.#requests--;
-    new RequestForwarder(this.#tools, { response, head, client, isUncertain }, onEnd);
+    const forwarder = new RequestForwarder(this.#tools, { response, head, client, isUncertain }, () => {
+      this.#requests.delete(forwarder);
+      if (this.#requests.size === 0) this.#onQuiet();
+    });
+    this.#requests.add(forwarder);
   }
 
   #forwardSocket(

@@ -73,6 +73,10 @@ export class LinkQueue<R extends Receiver> {
     return this.#shared.length === 0 && this.#lines.size === 0;
   }
 
+  get waitingBytes(): number {
+    return this.#sharedBytes + this.#linesBytes;
+  }
+
   /** @returns false, and keeps nothing, if there is no room for it */
   pushShared(receiver: R, payload: Buffer, isBinary: boolean): boolean {
     if (this.#lines.has(receiver)) return this.pushOwn(receiver, { part: "whole", isBinary, payload });

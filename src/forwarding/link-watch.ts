@@ -27,6 +27,11 @@ export class LinkWatch {
     this.#heardAt = this.#options.clock.monotonic();
   }
 
+  /** Since the other node was heard. */
+  get silentMs(): number {
+    return this.#options.clock.monotonic() - this.#heardAt;
+  }
+
   stop(): void {
     this.#cancel();
   }

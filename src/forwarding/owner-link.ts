@@ -12,6 +12,7 @@ import {
   sendStatus,
   type TransportRequest,
 } from "../transport/transport.ts";
+import type { LinkCounts, LinkState } from "./link-figures.ts";
 import {
   type ClientProgress,
   decodeLinkMessage,
@@ -31,6 +32,7 @@ import { inPieces } from "./pieces.ts";
 export interface OwnerLinkOptions {
   readonly carrier: SocketConnection;
   readonly clock: Clock;
+  readonly counts: LinkCounts;
   readonly bounds: LinkQueueBounds;
   /** Null: the organization is served elsewhere. */
   readonly routeOf: (request: TransportRequest) => SocketRoute<object> | null;
@@ -73,8 +75,15 @@ export class OwnerLink implements SocketLink, LinkWriter<LinkedSocket> {
     });
   }
 
+  /** Bytes on their way wait in part at the edge. */
+  get state(): LinkState {
+    const waitingBytes = this.#queue.waitingBytes + this.#underWay;
+    return { sockets: this.#sockets.size, waitingBytes, silentMs: this.#watch.silentMs };
+  }
+
   /** The edge sent a message. */
   received(bytes: Buffer): void {
+    this.#options.counts.received(bytes.length);
     const message = decodeLinkMessage(bytes);
     switch (message.kind) {
       case "open":
@@ -265,6 +274,7 @@ export class OwnerLink implements SocketLink, LinkWriter<LinkedSocket> {
     if (this.#isOver) return;
     const bytes = encodeLinkMessage(message);
     this.#sentBytes = (this.#sentBytes + bytes.length) >>> 0;
+    this.#options.counts.sent(bytes.length);
     // A carrier that drops a message closes itself.
     if (this.#options.carrier.send(bytes, true) === sendStatus.dropped) this.#isOver = true;
   }

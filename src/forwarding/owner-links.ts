@@ -13,12 +13,14 @@ import type {
   TransportResponse,
   WebApp,
 } from "../transport/transport.ts";
+import type { LinkCounts, LinkState } from "./link-figures.ts";
 import { linkPath, linkVersions } from "./link-messages.ts";
 import type { LinkQueueBounds } from "./link-queue.ts";
 import { OwnerLink } from "./owner-link.ts";
 
 export interface OwnerLinksOptions {
   readonly clock: Clock;
+  readonly counts: LinkCounts;
   readonly bounds: LinkQueueBounds;
   /** Whether a node of the cluster sent the request. */
   readonly isOfNode: (request: TransportRequest) => boolean;
@@ -38,10 +40,15 @@ interface LinkData {
 export class OwnerLinks {
   readonly #options: OwnerLinksOptions;
   readonly #routes = new Map<string, SocketRoute<object>>();
+  readonly #links = new Set<OwnerLink>();
   #count = 0;
 
   constructor(options: OwnerLinksOptions) {
     this.#options = options;
+  }
+
+  get states(): LinkState[] {
+    return [...this.#links].map(({ state }) => state);
   }
 
   /** The route of sockets at a path, those of edges' clients included. */
@@ -65,9 +72,11 @@ export class OwnerLinks {
       plain: handler,
       open: (carrier) => {
         this.#count++;
-        const { clock, bounds, overload, reportBug } = this.#options;
+        const { clock, counts, bounds, overload, reportBug } = this.#options;
         const routeOf = (request: TransportRequest) => this.#routeOf(request);
-        carrier.getUserData().link = new OwnerLink({ carrier, clock, bounds, routeOf, overload, reportBug });
+        const link = new OwnerLink({ carrier, clock, counts, bounds, routeOf, overload, reportBug });
+        carrier.getUserData().link = link;
+        this.#links.add(link);
       },
       message: (carrier, message) => {
         try {
@@ -80,7 +89,10 @@ export class OwnerLinks {
       drained: () => undefined,
       closed: (carrier) => {
         this.#count--;
-        carrier.getUserData().link?.closed();
+        const { link } = carrier.getUserData();
+        if (link === null) return;
+        this.#links.delete(link);
+        link.closed();
       },
     });
   }

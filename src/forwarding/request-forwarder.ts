@@ -5,7 +5,9 @@
 import type { IncomingMessage } from "node:http";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { getEvents } from "../../schemas/register.ts";
 import { refused } from "../http/refused.ts";
+import { apiPrefix } from "../http/request-head.ts";
 import { statusLine } from "../http/status-line.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -37,6 +39,8 @@ export interface ArrivedRequest {
   readonly isUncertain: boolean;
 }
 
+const pollPath = `${apiPrefix}${getEvents.path}`;
+
 /** How one attempt ended. */
 type Outcome = "answered" | "unseen" | "lost";
 
@@ -46,6 +50,8 @@ export class RequestForwarder {
   readonly #body: BodyPipe;
   #upstream: Upstream | null = null;
   #stopPassing: () => void = () => undefined;
+  /** Of the answer, the client has got something or is about to. */
+  #isPassing = false;
   #isOver = false;
   /** How long the search for a node may take; it starts anew when one is lost. */
   #searchUntil: number;
@@ -65,6 +71,14 @@ export class RequestForwarder {
       if (!this.#isOver) response.close();
       this.#end();
     });
+  }
+
+  /** This node stops: a poll would be held by its owner for long. */
+  dismissPoll(): void {
+    const { method, path } = this.#arrived.head;
+    if (method === "GET" && path.split("?", 1)[0] === pollPath && !this.#isPassing) {
+      this.#refuse(refused(refuse.shuttingDown()));
+    }
   }
 
   #end(): void {
@@ -116,6 +130,7 @@ export class RequestForwarder {
 
   async #pass(message: IncomingMessage): Promise<Outcome> {
     const { response, head } = this.#arrived;
+    this.#isPassing = true;
     const passed = await passAnswer(message, {
       response,
       answers: this.#tools.answers,
@@ -129,6 +144,7 @@ export class RequestForwarder {
         this.#stopPassing = stop;
       },
     });
+    this.#isPassing = false;
     if (passed !== "passed") return passed;
     this.#end();
     return "answered";

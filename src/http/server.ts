@@ -88,8 +88,8 @@ export class HttpServer {
   /** Rejects new connections and requests; resolves when all pending requests are answered. */
   drain(): Promise<void> {
     this.#isDraining = true;
-    this.#options.app.stopListening();
-    return this.#pending === 0 ? Promise.resolve() : new Promise((resolve) => this.#onQuiet.push(resolve));
+    const quiet = this.#pending === 0 ? null : new Promise<void>((resolve) => this.#onQuiet.push(resolve));
+    return Promise.all([this.#options.app.stopListening(), quiet]).then(() => undefined);
   }
 
   /** Rejects requests whose bodies are still arriving: nothing may begin in an organization that is closing. */

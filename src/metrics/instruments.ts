@@ -11,6 +11,16 @@ export interface Sample {
   readonly suffix?: "_bucket" | "_sum" | "_count";
 }
 
+/** A number without labels. */
+export function one(value: number): Sample[] {
+  return [{ labels: {}, value }];
+}
+
+/** Samples of one label. */
+export function by(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
 /** Counts by the values of one label. */
 export class Counter<T extends string> {
   readonly #label: string;

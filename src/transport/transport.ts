@@ -49,8 +49,11 @@ export interface WebApp {
   listen(host: string, port: number): Promise<number | null>;
   /** New connections get the certificate that the files have now; open ones go on. Only of an app that speaks TLS. */
   renewCertificate(tls: TlsOptions): RenewedCertificate;
-  /** Rejects new connections and keeps open ones. */
-  stopListening(): void;
+  /**
+   * Rejects new connections and keeps open ones.
+   * @returns resolves when requests are answered that the app answers itself, if it does so at all
+   */
+  stopListening(): Promise<void> | void;
   /** Closes every connection. */
   close(): void;
 }

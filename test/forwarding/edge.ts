@@ -56,10 +56,10 @@ export async function startNode(t: Teardown, route: SocketRoute<object>, options
   node.onSocket(socketPath, route);
   const port = await node.listen("127.0.0.1", 0);
   t.teardown(() => {
-    node.stopListening();
+    void node.stopListening();
     node.close();
   });
-  return { url: `http://127.0.0.1:${port}`, stopListening: () => node.stopListening() };
+  return { url: `http://127.0.0.1:${port}`, stopListening: () => node.stopListening(), figures: () => node.figures };
 }
 
 /** A route whose sockets do nothing. */

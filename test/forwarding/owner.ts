@@ -29,7 +29,7 @@ export async function startOwner(t: Teardown, options: OwnerOptions = {}) {
   /** Those that are open, in the order in which they were opened. */
   const sockets: OwnerSocket[] = [];
   const received: { readonly bytes: Buffer; readonly isBinary: boolean }[] = [];
-  const { url } = await startNode(
+  const { url, figures } = await startNode(
     t,
     {
       ...idleRoute,
@@ -47,7 +47,7 @@ export async function startOwner(t: Teardown, options: OwnerOptions = {}) {
     },
     { ...more, directions: { destinationOf: destination } },
   );
-  return { url, sockets, received };
+  return { url, sockets, received, figures };
 }
 
 export interface TestClient {

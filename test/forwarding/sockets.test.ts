@@ -68,7 +68,7 @@ t.test("[cluster] an edge that stops closes its clients with 1001, and they are 
   const owner = await startOwner(t);
   const edge = await startNode(t, idleRoute, { directions: { destinationOf: () => to(owner.url) } });
   const clients = [await openPair(t, edge.url, owner), await openPair(t, edge.url, owner)];
-  edge.stopListening();
+  await edge.stopListening();
   for (const { closed } of clients) t.equal((await closed).code, 1001);
   await until(() => owner.sockets.length === 0);
 });

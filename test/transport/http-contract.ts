@@ -349,7 +349,7 @@ export const httpContract: Contract = {
       await connection.write(get("/"));
       t.equal((await connection.answer())?.text, "served");
     }
-    app.stopListening();
+    await app.stopListening();
     const late = new RawConnection(url);
     t.equal(await late.answer(), null, "nobody listens");
     await open.write(get("/"));

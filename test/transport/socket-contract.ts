@@ -254,7 +254,7 @@ export const socketContract: Contract = {
     const client = await connectSocket(t, url);
     const closed = once(client, "close");
     await watched.opened;
-    app.stopListening();
+    await app.stopListening();
     client.send("still here");
     await until(() => watched.events.includes("text still here"));
     app.close();
