@@ -1,6 +1,6 @@
 // The few REST calls that prepare a scenario: users with API keys, and a channel with subscribers. They use only the
 // public API, so they work on any server that implements it. The account must be an organization owner or
-// administrator.
+// administrator. Unlike the client package it repeats nothing: a call that fails once fails its scenario.
 
 import { basicAuthorization } from "./http-request.ts";
 import type { Target } from "./target.ts";
