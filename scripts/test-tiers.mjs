@@ -67,6 +67,7 @@ export const tiers = [
     "late-answers",
     "live",
     "lost-network",
+    "many-people",
     "messages",
     "notifications",
     "old-unread",

@@ -1,5 +1,5 @@
 /** All channels: join, leave, create; the settings, permissions and people of one of them. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
 import { setOwn, subscribe, unsubscribe } from "../channel-actions.ts";
 import { best } from "../compose/completion.ts";
@@ -57,6 +57,7 @@ function People({ channelId, name }: { readonly channelId: number; readonly name
   const [ids, setIds] = useState<readonly number[] | null>(null);
   const [added, setAdded] = useState<readonly number[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
+  const members = useMemo(() => new Set(ids), [ids]);
   const count = channels.value.get(channelId)?.subscriber_count;
   useEffect(() => {
     client.call("GET /streams/{stream_id}/members", { stream_id: channelId }).then(
@@ -81,7 +82,7 @@ function People({ channelId, name }: { readonly channelId: number; readonly name
       <div class="copy-line">
         <PersonPicker
           label="Add people"
-          users={activeUsers.value.filter(({ user_id: id }) => ids?.includes(id) !== true)}
+          users={activeUsers.value.filter(({ user_id: id }) => !members.has(id))}
           chosen={added}
           onChange={setAdded}
         />

@@ -1,5 +1,7 @@
 /** What administration screens share: a form that keeps what was typed until it was done, a question before a loss, members. */
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { best } from "../compose/completion.ts";
 import { tell } from "../notices.ts";
 import { nameOf } from "../store.ts";
 import { Avatar, Dialog, Problem, useAttempt } from "../views/parts.tsx";
@@ -141,6 +143,8 @@ export function PermissionRows({ offered, current, save }: PermissionRowsProps) 
 }
 
 const membersShownMax = 300;
+/** Fewer members are seen at a glance. */
+const findableMin = 10;
 
 interface MemberListProps {
   readonly ids: readonly number[];
@@ -149,9 +153,22 @@ interface MemberListProps {
 }
 
 export function MemberList({ ids, mayRemove, remove }: MemberListProps) {
+  const [query, setQuery] = useState("");
+  const found = query === "" ? ids : best(ids, nameOf, query, ids.length);
   return (
     <ul>
-      {ids.slice(0, membersShownMax).map((userId) => (
+      {ids.length > findableMin ? (
+        <li>
+          <input
+            type="search"
+            aria-label="Find members"
+            placeholder="Find members"
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </li>
+      ) : null}
+      {found.slice(0, membersShownMax).map((userId) => (
         <li class="setting" key={userId}>
           <span>
             <Avatar userId={userId} size="small" /> {nameOf(userId)}
@@ -163,7 +180,7 @@ export function MemberList({ ids, mayRemove, remove }: MemberListProps) {
           ) : null}
         </li>
       ))}
-      {ids.length > membersShownMax ? <li class="quiet">And {ids.length - membersShownMax} more</li> : null}
+      {found.length > membersShownMax ? <li class="quiet">And {found.length - membersShownMax} more</li> : null}
     </ul>
   );
 }

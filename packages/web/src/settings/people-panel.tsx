@@ -93,6 +93,9 @@ export function PeoplePanel() {
           </tbody>
         </table>
       </div>
+      {query === "" && sorted.length > shownMax ? (
+        <p class="quiet">And {sorted.length - shownMax} more: find them by name.</p>
+      ) : null}
       {former.length === 0 ? null : <h3>Deactivated</h3>}
       <ul>
         {former.map(({ user_id: userId, full_name: name }) => (
