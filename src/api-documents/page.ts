@@ -40,11 +40,10 @@ table { border-collapse: collapse; }
 th, td { padding: 0.15rem 0.75rem 0.15rem 0; text-align: left; vertical-align: top; }
 `;
 
-/** The page's own style is all that a browser may use, and the icon of the site, which Firefox asks for. */
+/** The page's own style is all that a browser may use. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-  "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

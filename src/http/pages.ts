@@ -63,7 +63,7 @@ export function guardedBy(policy: string): HttpReply["headers"] {
   ];
 }
 
-const guards = guardedBy("default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'");
+const guards = guardedBy("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
 
 /** @param html a complete document, with all external input escaped */
 export function htmlPage(status: number, html: string): HttpReply {

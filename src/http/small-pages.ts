@@ -60,7 +60,7 @@ ${body}
 `;
 
 const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const replaced: ReadonlySet<string> = new Set(["Content-Security-Policy", "Referrer-Policy"]);
 
