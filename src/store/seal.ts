@@ -54,7 +54,7 @@ const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
 
 /** The CRC32C of the first bytes. */
 function sumOf(bytes: Uint8Array, end: number, state: number): number {
-  if (end > loopBytes_max) return crc32c(bytes.subarray(0, end) as Buffer, state);
+  if (end > loopBytes_max) return crc32c((end === bytes.length ? bytes : bytes.subarray(0, end)) as Buffer, state);
   let rest = ~state;
   for (let index = 0; index < end; index++) {
     rest = (remainders[(rest ^ (bytes[index] as number)) & 0xff] as number) ^ (rest >>> 8);
