@@ -8,7 +8,15 @@ import type { Address } from "./http-connection.ts";
 import { freePort } from "./ports.ts";
 import type { Watch } from "./probe.ts";
 import { readCpuSeconds } from "./process-usage.ts";
-import { type Environment, HOST, type Prepare, readServerPid, type Transport, waitUntilReady } from "./target.ts";
+import {
+  type Environment,
+  HOST,
+  type Prepare,
+  readServerPid,
+  startEnvironment,
+  type Transport,
+  waitUntilReady,
+} from "./target.ts";
 import { PROJECT_ROOT, type Workspace } from "./workspace.ts";
 import { type Credentials, readZuliprc } from "./zuliprc.ts";
 
@@ -87,6 +95,7 @@ export class Restartable {
       folder: PROJECT_ROOT,
       channel: false,
       environment: {
+        ...startEnvironment,
         PORT: String(this.address.port),
         HOST,
         DATA_DIR: this.dataFolder,

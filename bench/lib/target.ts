@@ -45,6 +45,15 @@ export type Prepare = (dataFolder: string) => Promise<void>;
 /** Variables for a process that is started, in addition to its own. */
 export type Environment = Readonly<Record<string, string>>;
 
+const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, "package.json"), "utf8")) as {
+  readonly scripts: { readonly start: string };
+};
+
+/** What `npm start` sets for the server. */
+export const startEnvironment: Environment = Object.fromEntries(
+  [...scripts.start.matchAll(/(\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
+);
+
 /** Starts this server on an empty directory. Rejects with the end of its output if it does not start. */
 export async function startServer(
   workspace: Workspace,
@@ -63,6 +72,7 @@ export async function startServer(
     folder: PROJECT_ROOT,
     channel: false,
     environment: {
+      ...startEnvironment,
       PORT: String(port),
       HOST,
       DATA_DIR: dataFolder,

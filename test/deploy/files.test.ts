@@ -32,6 +32,19 @@ t.test("[operations, Packages] the Dockerfile runs commands that exist", (t) => 
   t.end();
 });
 
+t.test("[operations, Capacity] the container and the service set what `npm start` sets", (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  const set = [...scripts.start.matchAll(/\w+=\S+/g)].map(([assignment]) => assignment);
+  t.strictSame(set, ["MALLOC_MMAP_THRESHOLD_=131072"]);
+  for (const assignment of set) {
+    t.match(readFileSync(join(checkout, "deploy/Dockerfile"), "utf8"), `\nENV ${assignment}\n`);
+    t.match(readFileSync(join(checkout, "deploy/colloquy.service"), "utf8"), `\nEnvironment=${assignment}\n`);
+  }
+  t.end();
+});
+
 const hasVerify = spawnSync("systemd-analyze", ["--version"]).status === 0;
 t.test(
   "[operations, Packages] systemd accepts the unit",
