@@ -44,6 +44,21 @@ t.test(
   },
 );
 
+t.test("[D197] an invitation by email is sent once more from the page", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  await server.owner.post("/invites", { invitee_emails: "dora@example.com", stream_ids: [] });
+  await outboxMails(server.dataDir, 1);
+  const ann = await server.person("Ann Ames");
+  await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
+  const { page } = await openPage(t);
+  await logIn(page, server.url, ann, "#organization/invitations");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByText("The invitation is on its way to dora@example.com once more.").waitFor();
+  // The third one tells Ann that she has logged in.
+  const mails = await outboxMails(server.dataDir, 3);
+  t.equal(mails.filter(({ email }) => email.to?.[0]?.address === "dora@example.com").length, 2);
+});
+
 t.test("[D197] an invitation by email is sent from the page, and its link works once", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");

@@ -6,7 +6,7 @@ import { attempt, tell } from "../notices.ts";
 import { isHolder } from "../permissions.ts";
 import { chat } from "../store.ts";
 import { fullTime } from "../time.ts";
-import { Problem, useAttempt } from "../views/parts.tsx";
+import { Problem, useAttempt, useOneAtATime } from "../views/parts.tsx";
 import { roleNames } from "../views/person-card.tsx";
 import { emptyForm } from "./forms.tsx";
 
@@ -112,6 +112,7 @@ export function InvitationPanel() {
     );
   };
   useEffect(load, []);
+  const oneAtATime = useOneAtATime();
   const revoke = async ({ id, is_multiuse: isLink }: Invite) => {
     await attempt("The invitation was not revoked", () =>
       isLink
@@ -120,6 +121,13 @@ export function InvitationPanel() {
     );
     load();
   };
+  const resend = ({ id, email }: Invite) =>
+    oneAtATime(async () => {
+      const isSent = await attempt("The invitation was not sent", () =>
+        client.call("POST /invites/{invite_id}/resend", { invite_id: id }),
+      );
+      if (isSent) tell(`The invitation is on its way to ${email} once more.`);
+    });
   return (
     <>
       <h2>Invite people</h2>
@@ -137,9 +145,16 @@ export function InvitationPanel() {
                 {invite.expiry_date === null ? "" : `, valid until ${fullTime(invite.expiry_date)}`}
               </span>
             </span>
-            <button type="button" onClick={() => revoke(invite)}>
-              Revoke
-            </button>
+            <span class="buttons">
+              {invite.is_multiuse ? null : (
+                <button type="button" onClick={() => resend(invite)}>
+                  Send again
+                </button>
+              )}
+              <button type="button" onClick={() => revoke(invite)}>
+                Revoke
+              </button>
+            </span>
           </li>
         ))}
       </ul>
