@@ -78,7 +78,10 @@ export function proveScenarios(
     t.test(`[bench] ${what}, tiny, gives a complete result on the real server`, { skip }, async (t) => {
       const result = await runScenario(scenario, {
         size: "tiny",
-        overrides: { durationSeconds, ratePerSecond: Math.min(scenario.sizes.tiny.ratePerSecond, rateMax(scenario.name)) },
+        overrides: {
+          durationSeconds,
+          ratePerSecond: Math.min(scenario.sizes.tiny.ratePerSecond, rateMax(scenario.name)),
+        },
         seed: 1,
         server: null,
         cluster,
