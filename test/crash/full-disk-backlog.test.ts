@@ -27,6 +27,7 @@ function withLateCheckpoints(t: Test): string {
   return brokenCheckout(t, [
     { file, from: "checkpoint_interval_ms: 300,", to: "checkpoint_interval_ms: 3_600_000," },
     { file, from: "checkpoint_bytes: 8 *", to: "checkpoint_bytes: 64 *" },
+    { file, from: "checkpoint_memory_bytes: 8 *", to: "checkpoint_memory_bytes: 64 *" },
   ]);
 }
 
@@ -55,7 +56,7 @@ t.test("[M5] a start on a full disk with a large backlog loses nothing, and work
   }
   const { dataDir } = disk;
   const texts = await leaveBacklog(t, dataDir);
-  t.ok(journalBytes(dataDir) > 10 * mebibyte, `the journal has ${journalBytes(dataDir)} bytes`);
+  if (!t.ok(journalBytes(dataDir) > 10 * mebibyte, `the journal has ${journalBytes(dataDir)} bytes`)) return;
 
   // Another program takes what the server had kept for itself, too.
   for (const kept of ["ballast", "reserve"]) rmSync(join(dataDir, kept), { force: true });
