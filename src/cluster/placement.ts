@@ -17,6 +17,10 @@ export interface Candidate {
 export class KnownScores {
   readonly #known = new Map<string, number>();
 
+  get size(): number {
+    return this.#known.size;
+  }
+
   of(realmId: number, node: string): number {
     const name = `${node}/${realmId}`;
     const known = this.#known.get(name);

@@ -30,11 +30,5 @@ export function readNodeHeader(value: string, key: string): ForwardedClient | nu
 
 /** What a node says counts before what a proxy says. @param key of the cluster */
 export function readForwardedByNodes(key: () => string, otherwise: ReadForwarded): ReadForwarded {
-  return (headers): Forwarded => {
-    let given = "";
-    headers.forEach((name, value) => {
-      if (name === nodeHeader) given = value;
-    });
-    return readNodeHeader(given, key()) ?? otherwise(headers);
-  };
+  return (headers): Forwarded => readNodeHeader(headers.getHeader(nodeHeader), key()) ?? otherwise(headers);
 }

@@ -12,6 +12,8 @@ export interface Forwarded {
 
 /** A request. */
 export interface Headers {
+  /** The first header of that name, which is in lower case; "" when it is absent. */
+  getHeader(name: string): string;
   /** Visits every header in the order of arrival; names are in lower case. */
   forEach(visit: (name: string, value: string) => void): void;
 }

@@ -107,6 +107,7 @@ t.test("[operations] by default forwarding headers are ignored", async (t) => {
 t.test("[operations] a forwarded value that is no address or no scheme is ignored", (t) => {
   const read = (chain: string, scheme: string) =>
     readForwarded({
+      getHeader: () => "",
       forEach(visit) {
         visit("x-forwarded-for", chain);
         visit("x-forwarded-proto", scheme);

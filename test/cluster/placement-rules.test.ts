@@ -1,6 +1,7 @@
 /** Which node an organization belongs to, without any node. */
 import t from "tap";
-import { type Candidate, preferredNode } from "../../src/cluster/placement.ts";
+import { limits } from "../../schemas/limits.ts";
+import { type Candidate, KnownScores, preferredNode } from "../../src/cluster/placement.ts";
 
 const node = (name: string, more: Partial<Candidate> = {}): Candidate => ({
   node: name,
@@ -41,3 +42,14 @@ t.test(
     t.end();
   },
 );
+
+t.test("[S3] cluster_scores_max: a node remembers so many scores, and computes the same ones again", (t) => {
+  const scores = new KnownScores();
+  const first = scores.of(1, "a");
+  for (let id = 2; id <= limits.cluster_scores_max; id++) scores.of(id, "a");
+  t.equal(scores.size, limits.cluster_scores_max);
+  scores.of(limits.cluster_scores_max + 1, "a");
+  t.ok(scores.size <= limits.cluster_scores_max, "one more makes room");
+  t.equal(scores.of(1, "a"), first);
+  t.end();
+});

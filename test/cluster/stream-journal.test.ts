@@ -1,10 +1,11 @@
 /** The journal of a realm on JetStream: the contract of every journal, and what replication adds to it. */
 import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { claimRealm } from "../../src/cluster/claim.ts";
 import { RealmLog } from "../../src/cluster/realm-log.ts";
 import { StreamJournal } from "../../src/cluster/stream-journal.ts";
 import { openStreams } from "../../src/cluster/streams.ts";
-import type { JournalLost } from "../../src/journal/journal.ts";
+import type { JournalLost, Recorded } from "../../src/journal/journal.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { appendAll, DurableWatch, journalContract, sameRecords } from "../journal/contract.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
@@ -65,6 +66,28 @@ else {
         found.map(({ bytes }) => [...bytes]),
         [[5]],
       );
+    },
+  );
+
+  t.test(
+    "[S3] cluster_release_points_max: of more messages than that, those that were released go, and no others",
+    async (t) => {
+      const log = newLog();
+      const journal = await openJournal(t, log);
+      const watch = new DurableWatch(journal);
+      const count = limits.cluster_release_points_max + 20;
+      const expected: Recorded[] = [];
+      for (let position = 1; position <= count; position++) {
+        expected.push(...appendAll(journal, [position % 7], [log.realmId]));
+        await watch.until(position);
+      }
+      const released = count - 5;
+      journal.release(released);
+      await journal.close();
+      const found = await readAll(log);
+      const first = found[0]?.position ?? 0;
+      t.ok(first > released - 2 && first <= released + 1, `the first one that stays is ${first} of ${count}`);
+      sameRecords(t, found, expected.slice(first - 1), "all others");
     },
   );
 

@@ -2,6 +2,7 @@
 // highlighted (pairs 19 and following have the documented wrapper around escaped code), and KaTeX's layout inside
 // `katex-html` is its own (pair 37 is compared up to there).
 import t from "tap";
+import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_MESSAGE_MAX } from "../../src/domain/markdown/bounds.ts";
 import { html, render } from "./markdown-support.ts";
 
 const emoji = (name: string, code: string): string =>
@@ -163,6 +164,15 @@ t.test("in a math block empty lines separate formulas, as mobile clients expect"
   t.equal(html("```math\n\na\n \n\nb\n\n```"), both);
   t.match(html("```math\na\nb\n```"), '<annotation encoding="application/x-tex">a\nb</annotation>');
   t.equal(html("```math\n\\frac{\n\nb\n```"), `<p><span class="tex-error">\\frac{</span>\n\n${formula("b")}</p>`);
+});
+
+t.test("[S3] TEX_CHARS_PER_MESSAGE_MAX bounds the formulas of a math block together", async (t) => {
+  const formulas = Math.floor(TEX_CHARS_PER_MESSAGE_MAX / (1 + TEX_CHARS_PER_FORMULA));
+  const block = (count: number) => html(`\`\`\`math\n${Array.from({ length: count }, () => "a").join("\n\n")}\n\`\`\``);
+  const shown = (text: string) => text.split('class="katex-display"').length - 1;
+  t.strictSame([shown(block(formulas)), block(formulas).includes("tex-error")], [formulas, false]);
+  t.equal(shown(block(formulas + 1)), formulas);
+  t.match(block(formulas + 1), /<span class="tex-error">a<\/span><\/p>$/);
 });
 
 t.test("a table without rows has an empty one, as mobile clients expect", async (t) => {
