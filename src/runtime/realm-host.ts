@@ -26,7 +26,7 @@ export class RealmElsewhere extends Error {
 
 export interface RealmHostOptions {
   readonly dataDir: string;
-  readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
+  readonly root: Pick<RootStore, "realms" | "putRealms" | "revision">;
   /** Token of the owning process (fence.ts); null if no other process can write, as in tests. */
   readonly owner?: string | null;
   readonly durability: Durability;
@@ -350,7 +350,7 @@ export class RealmHost {
   }
 
   #setHint(entry: RealmEntry, dueHint: number | null): void {
-    this.#options.root.putRealm({ ...entry, dueHint });
+    this.#options.root.putRealms([{ ...entry, dueHint }]);
     entry.dueHint = dueHint;
   }
 
@@ -388,11 +388,11 @@ export class RealmHost {
     this.#cancelIdleCheck();
     for (const cancel of this.#cancelTrust.values()) cancel();
     await Promise.all(this.#closing);
+    const closed: RealmEntry[] = [];
     for (const entry of this.#entries) {
       const realm = this.#open.get(entry.id);
-      if (realm === undefined) continue;
-      const dueHint = await realm.close();
-      this.#options.root.putRealm({ ...entry, dueHint });
+      if (realm !== undefined) closed.push({ ...entry, dueHint: await realm.close() });
     }
+    this.#options.root.putRealms(closed);
   }
 }

@@ -213,10 +213,14 @@ export class RootStore {
     });
   }
 
-  /** What an erased realm left behind in memory has no effect. */
   putRealm(entry: RealmEntry): void {
+    this.putRealms([entry]);
+  }
+
+  /** With one flush. What an erased realm left behind in memory has no effect. */
+  putRealms(entries: readonly RealmEntry[]): void {
     this.#write(() => {
-      if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);
+      for (const entry of entries) if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);
     });
   }
 

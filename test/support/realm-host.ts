@@ -36,9 +36,9 @@ export function hostOfTwo(t: Teardown, options: TwoRealms) {
   const guarded: RealmHostOptions["root"] = {
     realms: () => root.realms(),
     revision: () => root.revision(),
-    putRealm(entry) {
+    putRealms(entries) {
       if (!takesHints()) throw new Error("Input/output error");
-      root.putRealm(entry);
+      root.putRealms(entries);
     },
   };
   const onOpen = (_realm: unknown, { id }: { readonly id: number }) => void wired.push(id);
