@@ -5,9 +5,10 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { careForFiles } from "../../src/cluster/file-care.ts";
 import { ObjectBucket } from "../../src/cluster/object-bucket.ts";
+import { requested } from "../../src/cluster/request.ts";
 import { fetchFile, linkTo, uploaded } from "../support/attachments.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { NatsCluster, natsObstacle } from "./nats.ts";
+import { NatsCluster, natsObstacle, store } from "./nats.ts";
 import { clientAt, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
@@ -70,9 +71,11 @@ else {
     t.strictSame(await care(Date.now()), [{ realmId: 1, sent: 1, removed: 0 }], "what only this node has is sent");
 
     // The writer of another one died in between: it has chunks and no name.
-    await nats.jetStream.publish("$O.files.C.unfinished", "chunk");
+    await store(nats, "$O.files.C.unfinished", "chunk");
     const chunks = async () => {
-      const { state } = await nats.manager.streams.info("OBJ_files", { subjects_filter: "$O.files.C.>" });
+      const { state } = await requested(nats, () =>
+        nats.manager.streams.info("OBJ_files", { subjects_filter: "$O.files.C.>" }),
+      );
       return Object.keys(state.subjects ?? {}).length;
     };
     await care(Date.now());

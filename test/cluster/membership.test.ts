@@ -9,7 +9,7 @@ import { freePort } from "../support/ports.ts";
 import { type Environment, Program, runCli, startProgram } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { NatsCluster, natsObstacle } from "./nats.ts";
+import { NatsCluster, natsObstacle, store } from "./nats.ts";
 import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
@@ -78,7 +78,7 @@ else {
     await openLeases(nats);
     const ended = { node: "a", instance: "ended", address: "http://127.0.0.1:1", isReady: true, firstSequence: 1 };
     const lease = JSON.stringify({ ...ended, extraMs: 0, isHeld: true, isEnd: false } satisfies LeaseMessage);
-    await nats.jetStream.publish("leases.a", lease);
+    await store(nats, "leases.a", lease);
     const late = setInterval(() => nats.connection.publish("leases.a", lease), limits.cluster_lease_renewal_ms);
     t.teardown(() => clearInterval(late));
     const a = { name: "a", dataDir: temporaryFolder(t) };
@@ -92,7 +92,7 @@ else {
     await openLeases(nats);
     const killed = { node: "a", instance: "killed", address: "http://127.0.0.1:1", isReady: true, firstSequence: 1 };
     const lease = { ...killed, extraMs: 0, isHeld: true, isEnd: false } satisfies LeaseMessage;
-    await nats.jetStream.publish("leases.a", JSON.stringify(lease));
+    await store(nats, "leases.a", JSON.stringify(lease));
     const clock = new ManualClock(0);
     const opening = NodeWatch.open(nats, clock, () => undefined);
     // The stream elects a leader meanwhile.

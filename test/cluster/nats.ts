@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { connectNats, type Nats } from "../../src/cluster/connection.ts";
+import { requested } from "../../src/cluster/request.ts";
 import { freePortRange } from "../support/ports.ts";
 import { checkout, Program } from "../support/process.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
@@ -130,6 +131,11 @@ export class NatsCluster {
     await Promise.all(started.map(untilHealthy));
     return new NatsCluster(started);
   }
+}
+
+/** Stores a message in the stream of its subject, which may be without a leader for a moment after it was made. */
+export async function store(nats: Nats, subject: string, data: string | Uint8Array): Promise<void> {
+  await requested(nats, () => nats.jetStream.publish(subject, data));
 }
 
 /** Resolves when the server has joined the others and the cluster has a leader. */

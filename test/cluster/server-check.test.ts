@@ -111,7 +111,7 @@ t.test("[cluster] a command gives up when all NATS servers are gone", { skip: ob
   const cluster = await NatsCluster.start(t, { nodes: 1 });
   const nats = await connectNats({ servers: cluster.servers, name: "command", reconnectsMax: 2 });
   t.teardown(() => nats.close());
-  await nats.manager.streams.names().next();
+  await requested(nats, () => nats.manager.streams.names().next());
   for (const { program } of cluster.nodes) await program.end("SIGKILL");
   await nats.connection.closed();
   await nats.onceConnected();
@@ -143,13 +143,14 @@ t.test(
       "two nodes may create them at once",
     );
     t.equal((await openStreams(nats, { streams: 5 })).count, 3, "a cluster keeps its number");
-    await nats.manager.streams.update("turns-1", { max_age: 3_600_000_000_000 });
+    const { streams } = nats.manager;
+    await requested(nats, () => streams.update("turns-1", { max_age: 3_600_000_000_000 }));
     await t.rejects(openStreams(nats, { streams: 3 }), {
       name: "ClusterUnusable",
       message: /The stream turns-1 has max_age=3600000000000 and needs 0/,
     });
-    await nats.manager.streams.delete("turns-0");
-    await nats.manager.streams.add({ name: "turns-0", subjects: ["other"] });
+    await requested(nats, () => streams.delete("turns-0"));
+    await requested(nats, () => streams.add({ name: "turns-0", subjects: ["other"] }));
     await t.rejects(openStreams(nats, { streams: 3 }), { message: /turns-0 was not created by Colloquy/ });
   },
 );

@@ -6,6 +6,7 @@ import { headOf } from "../../src/cluster/claim.ts";
 import type { Nats } from "../../src/cluster/connection.ts";
 import { ObjectBucket } from "../../src/cluster/object-bucket.ts";
 import { RealmLog } from "../../src/cluster/realm-log.ts";
+import { requested } from "../../src/cluster/request.ts";
 import { SnapshotMaker } from "../../src/cluster/snapshot-maker.ts";
 import { SnapshotSchedule } from "../../src/cluster/snapshot-schedule.ts";
 import { type Snapshot, Snapshots } from "../../src/cluster/snapshots.ts";
@@ -17,7 +18,7 @@ import { type Breakage, brokenModule } from "../support/broken-checkout.ts";
 import type { Client } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { NatsCluster, natsObstacle } from "./nats.ts";
+import { NatsCluster, natsObstacle, store } from "./nats.ts";
 import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
@@ -141,7 +142,9 @@ else {
     await t.rejects(readWhole(objects, "of 1"), { name: "ObjectDamaged", message: /the hash differs|ends after/ });
     await objects.remove("of 0");
     await t.rejects(readWhole(objects, "of 0"), { name: "ObjectDamaged", message: /is not there/ });
-    const { state } = await nats.manager.streams.info("OBJ_stores", { subjects_filter: "$O.stores.M.>" });
+    const { state } = await requested(nats, () =>
+      nats.manager.streams.info("OBJ_stores", { subjects_filter: "$O.stores.M.>" }),
+    );
     t.equal(Object.keys(state.subjects ?? {}).length, 3, "nothing of a removed one is left");
 
     const broken = objects.put("cut", async function* () {
@@ -186,18 +189,18 @@ else {
       };
       t.strictSame(await look(), [], "nothing was written");
       const subject = streams.subjectOf(1);
-      await nats.jetStream.publish(subject, Buffer.alloc(500));
+      await store(nats, subject, Buffer.alloc(500));
       t.strictSame(await look(), [], "half of the size");
       time.advance(3_600_000);
       t.strictSame(await look(), ["follower"], "an hour");
       time.advance(1_800_000);
       t.strictSame(await look(), ["follower", "owner"], "nobody has made one for half an hour more");
       const late = [scheduleOf("follower", false), scheduleOf("owner", true)];
-      await nats.jetStream.publish(subject, Buffer.alloc(600));
+      await store(nats, subject, Buffer.alloc(600));
       made.length = 0;
       for (const schedule of late) await schedule.look();
       t.strictSame(made, ["follower"], "the size");
-      await nats.jetStream.publish(subject, Buffer.alloc(600));
+      await store(nats, subject, Buffer.alloc(600));
       made.length = 0;
       for (const schedule of late) await schedule.look();
       t.strictSame(made, ["follower", "owner"], "half as much again");
@@ -219,13 +222,14 @@ async function untilStored(log: RealmLog, dataDir: string): Promise<void> {
 
 /** Some bytes rot: another chunk of the same size takes the place of the first one. */
 async function damage(nats: Nats, name: string): Promise<void> {
+  const { streams } = nats.manager;
   const token = Buffer.from(name).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
-  const meta = await nats.manager.streams.getMessage("OBJ_stores", { last_by_subj: `$O.stores.M.${token}` });
+  const meta = await requested(nats, () => streams.getMessage("OBJ_stores", { last_by_subj: `$O.stores.M.${token}` }));
   const { nuid } = meta?.json<{ nuid: string }>() ?? { nuid: "" };
   const filter = `$O.stores.C.${nuid}`;
-  const first = await nats.manager.streams.getMessage("OBJ_stores", { last_by_subj: filter });
-  await nats.manager.streams.purge("OBJ_stores", { filter });
-  await nats.jetStream.publish(filter, Buffer.alloc(first?.data.length ?? 0, 7));
+  const first = await requested(nats, () => streams.getMessage("OBJ_stores", { last_by_subj: filter }));
+  await requested(nats, () => streams.purge("OBJ_stores", { filter }));
+  await store(nats, filter, Buffer.alloc(first?.data.length ?? 0, 7));
 }
 
 /** Its snapshots rot as soon as they are sent. */

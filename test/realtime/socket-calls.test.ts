@@ -7,11 +7,15 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import type { Client, Params } from "../support/client.ts";
 import { personOf } from "../support/conversation.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Frame, Socket } from "../support/socket.ts";
 
-const server = await startTestServer(t);
+/** No second passes between two reads that are compared. */
+const clock = new ManualClock(Date.now());
+const server = await startTestServer(t, { clock });
+t.teardown(() => clock.release());
 const { owner } = server;
 
 const excluded = /^\/(events|register|user_uploads|session)(\/|$)/;
