@@ -54,13 +54,13 @@ export class Catalogue {
   next(): Command {
     for (;;) {
       const asked = this.#drawn();
-      if (!ofPeople.has(asked.type) || !this.#isOfBot(asked)) return asked;
+      if (!ofPeople.has(asked.type) || this.#isOfPerson(asked)) return asked;
     }
   }
 
-  #isOfBot({ callerId }: Command): boolean {
-    const caller = callerId === null ? undefined : this.#world.replica.get("users", callerId);
-    return caller !== undefined && caller.botType !== null;
+  /** An id that nobody has yet may become a bot's before the command is decided. */
+  #isOfPerson({ callerId }: Command): boolean {
+    return callerId === null || this.#world.replica.get("users", callerId)?.botType === null;
   }
 
   #drawn(): Command {
