@@ -25,9 +25,9 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const userId = (asked.to as { readonly id: number }).id;
   const { stayed, gone, next } = nextSlice(view, userId, params);
   const states = statesOf(view, userId, params, [...stayed, ...gone]);
-  const keepsExceptions = isOlderMarkPending(view, userId, params);
-  const here = announceRemaining(userId, states, stayed, keepsExceptions);
-  const elsewhere = announceDeparted(view, userId, states, { gone, at: params.at, keepsExceptions });
+  const keptBefore = olderMarkPending(view, userId, params);
+  const here = announceRemaining(userId, states, stayed, keptBefore);
+  const elsewhere = announceDeparted(view, userId, states, { gone, at: params.at, keptBefore });
   const announcedIds = [...here.announcedIds, ...elsewhere.announcedIds].sort((a, b) => a - b);
   const isLast = next > params.upTo;
   const watermark = isLast ? watermarkAfter(view, userId, params) : null;
@@ -141,11 +141,14 @@ function exceptionsAbout(view: View, userId: number, candidates: readonly Candid
   return rows.length === limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
 }
 
-/** An older mark is still being announced. It needs the exceptions to find what was unread. */
-function isOlderMarkPending(view: View, userId: number, { place, at }: ReadAnnouncement): boolean {
+/**
+ * The latest of the older marks that are still being announced. Exceptions from before it tell what was unread then; a
+ * later one would make its message unread again where it moves to. 0: none.
+ */
+function olderMarkPending(view: View, userId: number, { place, at }: ReadAnnouncement): number {
   const range = { start: [place.channelId, userId], end: [place.channelId, userId, at] };
   const older = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_examined_max });
-  return older.some(({ row }) => !isGivenUp(view, row));
+  return older.findLast(({ row }) => !isGivenUp(view, row))?.key[2] ?? 0;
 }
 
 interface Announced {
@@ -157,14 +160,15 @@ function announceRemaining(
   userId: number,
   { was, is }: States,
   candidates: readonly Candidate[],
-  keepsExceptions: boolean,
+  keptBefore: number,
 ): Announced {
   const announcedIds: number[] = [];
   const rows: Effect[] = [];
   for (const { seen, conversation } of candidates) {
     if (!is.isRead(seen, conversation)) continue;
     if (!was.isRead(seen, conversation)) announcedIds.push(seen.id);
-    if (!keepsExceptions && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
+    const exception = is.exception(seen.id);
+    if (exception !== undefined && exception.at >= keptBefore && is.isReadAnyway(seen, conversation)) {
       rows.push(effects.remove("readExceptions", [userId, seen.id]));
     }
   }
@@ -174,7 +178,7 @@ function announceRemaining(
 interface Departed {
   readonly gone: readonly Candidate[];
   readonly at: number;
-  readonly keepsExceptions: boolean;
+  readonly keptBefore: number;
 }
 
 interface AnnouncedDeparted extends Announced {
@@ -190,7 +194,7 @@ function announceDeparted(
   view: View,
   userId: number,
   { was, is }: States,
-  { gone, at, keepsExceptions }: Departed,
+  { gone, at, keptBefore }: Departed,
 ): AnnouncedDeparted {
   const announcedIds: number[] = [];
   const kept: number[] = [];
@@ -204,7 +208,7 @@ function announceDeparted(
     if (isUnreadSince || was.isRead(seen, conversation)) continue;
     announcedIds.push(seen.id);
     if (!is.isRead(message, present)) kept.push(seen.id);
-    else if (!keepsExceptions && exception?.isRead === false)
+    else if (exception?.isRead === false && exception.at >= keptBefore)
       redundant.push(effects.remove("readExceptions", [userId, seen.id]));
   }
   if (kept.length === 0) return { announcedIds, rows: redundant, newestKept: 0 };

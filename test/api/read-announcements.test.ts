@@ -157,6 +157,25 @@ t.test("[E2] a topic that is marked while its channel's mark is still to be anno
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
+t.test(
+  "[E2] what was announced as read on leaving stays read where it moves, whatever is still to be announced",
+  async (t) => {
+    const { reader, from, to, ids, follower } = await setUp();
+    t.equal(await markChannel(reader, from), 200);
+    t.equal((await flag(reader, "remove", ids)).status, 200);
+    t.equal(await leave(reader), 200);
+    await realmOf(server).dispatcher.idle();
+    t.strictSame(await announcedTo(follower), ids);
+    t.equal(rowsLeft()[0], 1, "the mark's slices have not run yet");
+    t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+    t.strictSame(await unreadOf(reader), []);
+    await goOn();
+    t.strictSame([...new Set(await announcedTo(follower))], ids);
+    t.strictSame(await unreadOf(reader), []);
+    t.strictSame(rowsLeft(), [0, 0]);
+  },
+);
+
 t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });

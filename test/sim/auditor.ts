@@ -3,6 +3,7 @@
  * plain data. It shares no domain code with the server. Each finding is a line that starts with the broken promise.
  */
 import type { Command } from "../../actors/protocol/commands.ts";
+import { type ErrorCode, errorCodes } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import type { Reply } from "../../src/runtime/results.ts";
@@ -28,7 +29,9 @@ export interface Request {
 const tokenShape = /^t\d+\b/;
 
 /** D25 for 429 and 5xx: nothing was decided, and a repeat is processed anew. */
-const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"]);
+function isNeverKept(code: ErrorCode | "ok"): boolean {
+  return code !== "ok" && (errorCodes[code].status === 429 || errorCodes[code].status >= 500);
+}
 
 /** Commands that cancel a notification, which then needs no timer. */
 const cancelTimers = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
@@ -100,7 +103,7 @@ export class Auditor {
       if (first !== again) this.report(`[D25] ${command.type} was answered ${again} when repeated, ${first} before`);
       return;
     }
-    if (idempotencyKey !== null && !neverKept.has(code)) this.#kept.set(nameOf(idempotencyKey), JSON.stringify(result));
+    if (idempotencyKey !== null && !isNeverKept(code)) this.#kept.set(nameOf(idempotencyKey), JSON.stringify(result));
     // A long change that a shutdown interrupts goes on at the next start.
     if (code === "SERVER_SHUTTING_DOWN") this.facts.doubted(command);
     if (result.kind !== "ok") return;
