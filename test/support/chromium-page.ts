@@ -11,12 +11,16 @@ await ensureWebBuilt();
 /** The password of the accounts that tests create. */
 const password = "correct horse battery";
 
-/** How long a test waits for the page. */
-const patienceMs = 20_000;
+/**
+ * How long a test waits for the page. Nothing is judged by it: what never comes fails. It is longer than the client's
+ * longest pause between two attempts to connect, and than what a busy machine takes for a page.
+ */
+const patienceMs = 120_000;
 
 function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    timeout: patienceMs,
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -54,6 +58,7 @@ export function chromiumFor(t: Teardown): Chromium {
       starting ??= launchChromium();
       const browser = await starting;
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      context.setDefaultTimeout(patienceMs);
       t.teardown(() => context.close());
       return watched(await context.newPage());
     },
@@ -61,7 +66,6 @@ export function chromiumFor(t: Teardown): Chromium {
 }
 
 function watched(page: Page): OpenPage {
-  page.setDefaultTimeout(patienceMs);
   const complaints: string[] = [];
   const requests: string[] = [];
   page.on("console", (message) => {

@@ -134,7 +134,7 @@ t.test("[web.md, Input methods] an answer that is late goes beside what is not f
   await page.locator(".feed .message[data-id]", { hasText: "With bread?" }).waitFor();
   await ann.patch("/settings", { twenty_four_hour_time: true });
   await ann.delete("/events", { queue_id: queues[0] ?? "" });
-  while (queues.length < 2) await page.waitForEvent("response");
+  while (queues.length < 2) await page.waitForTimeout(20);
   await ben.say("general", "late", "And salt?");
   await page.locator(".feed .message[data-id]", { hasText: "And salt?" }).waitFor();
   t.strictSame([await value(page), await endsOf(page)], ["にほ", []]);
