@@ -34,6 +34,18 @@ function post(client: Client, content: string) {
   return client.post("/messages", { type: "channel", to: "general", topic: "t", content });
 }
 
+/**
+ * Fills the disk for a server that runs. It releases its ballast when it looks, for these posts or before, and the other
+ * program uses that space, too.
+ */
+async function fillBeside(disk: SmallDisk, owner: Client, leaveBytes = 0): Promise<void> {
+  do {
+    disk.fill(leaveBytes);
+    await post(owner, "perhaps");
+  } while (kept(disk, "ballast"));
+  disk.fill(leaveBytes);
+}
+
 t.test(
   "[M5] writes are rejected while the disk is full, reads go on, and writes work again without a restart when space returns",
   async (t) => {
@@ -42,12 +54,7 @@ t.test(
     const { program, owner } = await startProgram(t, disk.dataDir, watched);
     t.equal((await post(owner, "before")).status, 200);
     for (const leaveBytes of [4 * mebibyte, 0]) {
-      // The server releases its ballast when it looks, for this post or before, and the other program uses that space, too.
-      do {
-        disk.fill(leaveBytes);
-        await post(owner, "perhaps");
-      } while (kept(disk, "ballast"));
-      disk.fill(leaveBytes);
+      await fillBeside(disk, owner, leaveBytes);
       t.match(await post(owner, "refused"), refused);
       t.match(await owner.post("/register"), refused);
       t.equal((await owner.get("/users/me")).status, 200);
@@ -120,7 +127,7 @@ t.test("[architecture, Files] a backup from a full disk to another disk is compl
   if (disk === null) return;
   const { owner } = await startProgram(t, disk.dataDir, watched);
   await uploaded(owner, "soup");
-  disk.fill();
+  await fillBeside(disk, owner);
   t.match(await post(owner, "refused"), refused);
   disk.fill();
   const folder = join(temporaryFolder(t), "copy");

@@ -25,11 +25,11 @@ function copyOver(folder: string): void {
   cpSync(`${folder}-before`, folder, { recursive: true, filter: (path) => !isSocket(path) });
 }
 
-/** The server may create files meanwhile, and Node's own retries do not look for those. */
+/** The server may create files meanwhile, and Node's own retries do not look for those; or it ends, and removes its own. */
 function remove(path: string): void {
   for (let tries = 1; ; tries++) {
     try {
-      rmSync(path, { recursive: true });
+      rmSync(path, { recursive: true, force: true });
       return;
     } catch (error) {
       if (tries === 20 || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
