@@ -31,6 +31,7 @@ export const tiers = [
     "crash/replaced-folder",
     "crash/restore",
     "crash/scheduled",
+    "crash/slow-stop",
     "crash/two-owners",
     "startup/lost-root",
     "startup/older-store",

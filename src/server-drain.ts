@@ -5,6 +5,13 @@ import { atMost } from "./runtime/at-most.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { createTransports } from "./transports.ts";
 
+export interface StopSteps {
+  /** No request is waited for any more, so what is left can also be done by the next start. */
+  readonly onDrained?: () => void;
+  /** Nothing is served any more: a process that waits for the folder begins right after. */
+  readonly beforeRelease?: () => void;
+}
+
 /** How long it waits for pending answers. */
 const drainMs = 2000;
 

@@ -35,7 +35,7 @@ import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import type { RealmHost } from "./runtime/realm-host.ts";
 import { servedPorts } from "./served-ports.ts";
-import { drain } from "./server-drain.ts";
+import { drain, type StopSteps } from "./server-drain.ts";
 import { checkHost, makeDataDir } from "./start-checks.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { PageChecks } from "./store/page-checks.ts";
@@ -76,9 +76,8 @@ export interface RunningServer {
   /**
    * Finishes or rejects pending requests, closes sockets so that their clients reconnect, flushes, and releases the
    * data folder.
-   * @param beforeRelease called when nothing is served any more: a process that waits for the folder begins right after
    */
-  stop(beforeRelease?: () => void): Promise<void>;
+  stop(steps?: StopSteps): Promise<void>;
 }
 
 export interface ServerTools {
@@ -312,11 +311,12 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     host,
     hubOf,
     renewCertificate: () => renewCertificate(config, context.app),
-    async stop(beforeRelease) {
+    async stop({ onDrained, beforeRelease } = {}) {
       administration.draining();
       endBackups();
       await member?.handOverAll();
       await drain({ http, hubs, sockets, realms, clock });
+      onDrained?.();
       endWatch();
       await realms.close();
       await context.data?.close();
