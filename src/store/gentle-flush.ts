@@ -4,20 +4,44 @@
  */
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { limits } from "../../schemas/limits.ts";
+import { dataFile } from "./data-file.ts";
 import { flushFolder } from "./folders.ts";
+
+const storeName = basename(dataFile(""));
 
 /** As `flushTree`, beside a server that uses the disk. Nobody else may have the files open. */
 export async function flushTreeGently(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
     if (entry.isDirectory()) await flushTreeGently(inner);
-    else if ((await stat(inner)).size > limits.flush_piece_bytes) await flushFileGently(inner);
+    else if (await isInMemory(inner)) await flushFileGently(inner);
     else await flushFolder(inner);
   }
   await flushFolder(path);
+}
+
+/** Whether a file is large, and may still be in the system's memory only. */
+async function isInMemory(path: string): Promise<boolean> {
+  if ((await stat(path)).size <= limits.flush_piece_bytes) return false;
+  return basename(path) !== storeName || !(await takesDirectWrites(path));
+}
+
+/** LMDB copies a store with O_DIRECT, past the system's memory, where the file system takes that. To flush it costs little. */
+async function takesDirectWrites(path: string): Promise<boolean> {
+  // Not every system has it.
+  const direct: number | undefined = constants.O_DIRECT;
+  if (direct === undefined) return false;
+  try {
+    const file = await open(path, constants.O_RDONLY | direct);
+    await file.close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EINVAL") return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,6 +1,16 @@
 /** Large copies are flushed in pieces, so that other flushes on the disk do not wait (src/store/gentle-flush.ts). */
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -32,3 +42,35 @@ t.test("[operations, Backup and restore] flushing in pieces changes no byte and 
   }
   t.equal(readFileSync(readOnly, "utf8"), "as it is");
 });
+
+/** Whether the system lets programs write past its memory there. */
+function takesDirectWrites(path: string): boolean {
+  try {
+    closeSync(openSync(path, constants.O_RDONLY | constants.O_DIRECT));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+t.test(
+  "[operations, Backup and restore] a store that LMDB wrote past the memory is not written once more",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const longAgo = 1_000_000_000;
+    const files = ["data.mdb", "upload"].map((name) => {
+      const path = join(folder, name);
+      writeFileSync(path, randomBytes(2 * limits.flush_piece_bytes));
+      utimesSync(path, longAgo, longAgo);
+      return { name, path, hash: hashOf(path) };
+    });
+    const isPast = takesDirectWrites(join(folder, "data.mdb"));
+    t.comment(`${folder} ${isPast ? "takes" : "does not take"} such writes`);
+    await flushTreeGently(folder);
+    for (const { name, path, hash } of files) {
+      const isWritten = statSync(path).mtimeMs !== longAgo * 1000;
+      t.equal(isWritten, name === "upload" || !isPast, name);
+      t.equal(hashOf(path), hash, "its bytes are the same");
+    }
+  },
+);
