@@ -1,6 +1,6 @@
 /** The right side: people, those who are here first. */
 import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { best } from "../compose/completion.ts";
 import { hrefOf } from "../navigation.ts";
 import { directNarrow } from "../state/narrow.ts";
@@ -11,7 +11,8 @@ import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
 
 export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
 
-const shownMax = 200;
+/** People that are rendered at first, and with each further step. */
+const stepPeople = 200;
 const ranks = { active: 0, idle: 1, offline: 2 } as const;
 
 function PersonRow({ person }: { readonly person: Person }) {
@@ -47,10 +48,18 @@ function PersonRow({ person }: { readonly person: Person }) {
 
 export function RightBar() {
   const [query, setQuery] = useState("");
+  const [shownMax, setShownMax] = useState(stepPeople);
+  const list = useRef<HTMLUListElement>(null);
+  // The button may be gone, so the focus goes on to the first of those that it has shown.
+  useEffect(() => {
+    if (shownMax > stepPeople) list.current?.children[shownMax - stepPeople]?.querySelector("a")?.focus();
+  }, [shownMax]);
   if (!isRightOpen.value) return null;
   const rank = (person: Person) => (person.is_bot ? 3 : ranks[presenceOf(person.user_id)]);
   const sorted = [...activeUsers.value].sort((a, b) => rank(a) - rank(b) || a.full_name.localeCompare(b.full_name));
-  const shown = query === "" ? sorted.slice(0, shownMax) : best(sorted, ({ full_name: name }) => name, query, shownMax);
+  const found = query === "" ? sorted : best(sorted, ({ full_name: name }) => name, query, sorted.length);
+  const shown = found.slice(0, shownMax);
+  const left = found.length - shown.length;
   return (
     <aside class="right-bar" aria-label="People">
       <div class="right-head">
@@ -64,14 +73,25 @@ export function RightBar() {
         aria-label="Find people"
         placeholder="Find people (w)"
         value={query}
-        onInput={(event) => setQuery(event.currentTarget.value)}
+        onInput={(event) => {
+          setQuery(event.currentTarget.value);
+          setShownMax(stepPeople);
+        }}
       />
-      <ul class="people">
+      <ul class="people" ref={list}>
         {shown.map((person) => (
           <PersonRow key={person.user_id} person={person} />
         ))}
       </ul>
-      {shown.length === 0 ? <p class="hint">Nobody has this name.</p> : null}
+      {found.length === 0 ? <p class="hint">Nobody has this name.</p> : null}
+      {left === 0 ? null : (
+        <p class="hint">
+          And {left} more: find them by name, or{" "}
+          <button type="button" class="text-button" onClick={() => setShownMax(shownMax + stepPeople)}>
+            show {Math.min(left, stepPeople)} more
+          </button>
+        </p>
+      )}
     </aside>
   );
 }
