@@ -1,10 +1,19 @@
 /** The owner of an organization is killed while clients use it through another node: that node takes over. */
 import t from "tap";
 import { closeCodes } from "../../packages/client/src/close-codes.ts";
+import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { type Frame, Socket } from "../support/socket.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 import { clientAt, startNode, urlOf } from "./nodes.ts";
+
+/** @returns false if the upgrade is refused */
+function isOpened(socket: Socket): Promise<boolean> {
+  return socket.opened().then(
+    () => true,
+    () => false,
+  );
+}
 
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
@@ -23,17 +32,15 @@ else {
     const seen: string[] = [];
     const codes: number[] = [];
     let isOver = false;
+    let live: Socket | null = null;
     const listen = async () => {
       let last: number = queue.last_event_id;
       while (!isOver) {
         const socket = new Socket(edge.url, { as: edge });
+        live = socket;
         t.teardown(() => socket.ws.terminate());
         const closed = socket.closed.then(({ code }) => code);
-        const isOpen = await socket.opened().then(
-          () => true,
-          () => false,
-        );
-        if (!isOpen) continue;
+        if (!(await isOpened(socket))) continue;
         socket.send({ type: "resume", queue_id: queue.queue_id, last_event_id: last });
         codes.push(await closed);
         for (const event of socket.events as Frame[]) {
@@ -77,6 +84,9 @@ else {
       .filter((content) => /^[pqrs] \d+$/.test(content));
     t.strictSame(contents.toSorted(), acknowledged.toSorted(), "each message is there once");
 
+    // It may be on its way back to the new owner.
+    const isLast = (event: Frame) => event.message?.content === contents.at(-1);
+    await until(() => seen.includes(contents.at(-1) ?? "") || live?.events.some(isLast) === true);
     isOver = true;
     const again = startNode(t, cluster, b);
     await urlOf(again);

@@ -9,7 +9,7 @@ import { requested } from "../../src/cluster/request.ts";
 import { fetchFile, linkTo, uploaded } from "../support/attachments.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle, store } from "./nats.ts";
-import { clientAt, startNode, urlOf } from "./nodes.ts";
+import { clientAt, served, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
@@ -38,7 +38,7 @@ else {
     rmSync(a.dataDir, { recursive: true });
 
     const there = await clientAt(await urlOf(second), credentials);
-    const answers = await Promise.all([1, 2, 3].map(() => fetchFile(there, sent.url)));
+    const answers = await Promise.all([1, 2, 3].map(() => served(() => fetchFile(there, sent.url))));
     for (const { status, bytes: found } of answers) {
       t.equal(status, 200);
       t.ok(found.equals(bytes), "byte by byte");

@@ -32,34 +32,39 @@ t.test("[nemesis] what is cut vanishes in one direction or in both, and arrives 
   await server.printed(/listening/);
   const client = start(b.within, asking(a.address));
   const answers = () => client.stdout.split("\n").filter((line) => line !== "");
-  const heard = () => server.stdout.split("\n").length;
+  const heard = () => server.stdout.match(/\d+/g)?.length ?? 0;
+  /** TCP sends again later and later, the later the longer a cut was. */
   const grows = async (count: () => number) => {
     const before = count();
-    for (let looks = 0; looks < 100 && count() === before; looks++) await wait(50);
-    return count() > before;
+    while (count() === before) await wait(50);
   };
-  t.ok(await grows(() => answers().length));
+  /** @returns whether a second comes in which nothing does: what was under way arrives before it on a busy machine */
+  const rests = async (count: () => number) => {
+    for (let seconds = 0; seconds < 60; seconds++) {
+      const before = count();
+      await wait(1000);
+      if (count() === before) return true;
+    }
+    return false;
+  };
+  await grows(() => answers().length);
   for (const [weather, hears] of [
     ["cut", false],
     ["cut outward", true],
     ["cut inward", false],
   ] as const) {
     a.weather = weather;
-    // What was under way has arrived.
-    await wait(200);
-    const before = { answers: answers().length, heard: heard() };
-    await wait(1000);
-    t.equal(answers().length, before.answers, `${weather}: no answer arrives`);
-    t.equal(
-      heard() > before.heard,
-      hears,
-      `${weather}: the server hears ${hears ? "what it cannot answer" : "nothing"}`,
-    );
+    t.ok(await rests(() => answers().length), `${weather}: no answer arrives`);
+    if (hears) {
+      while (heard() <= answers().length) await wait(50);
+      t.pass(`${weather}: the server hears what it cannot answer`);
+    } else t.ok(await rests(heard), `${weather}: the server hears nothing`);
     a.weather = "good";
-    t.ok(await grows(() => answers().length), "the same connection goes on");
+    await grows(() => answers().length);
+    t.pass("the same connection goes on");
   }
   a.weather = "slow";
-  t.ok(await grows(() => answers().length));
+  await grows(() => answers().length);
   await client.end("SIGKILL");
   const numbers = answers().map(Number);
   t.strictSame(

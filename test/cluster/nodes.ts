@@ -1,7 +1,7 @@
 /** Nodes of a cluster as real processes. */
 import { join } from "node:path";
 import type { Test } from "tap";
-import { Client } from "../support/client.ts";
+import { type Answer, Client } from "../support/client.ts";
 import { checkout, type Environment, Program } from "../support/process.ts";
 import { readZuliprc } from "../support/server.ts";
 import type { NatsCluster } from "./nats.ts";
@@ -49,6 +49,25 @@ export async function urlOf(program: Program): Promise<string> {
 export function runCluster(t: Test, cluster: NatsCluster, args: readonly string[], more: Environment = {}) {
   const environment = { CLUSTER_NATS: cluster.url, CLUSTER_NATS_MONITOR: cluster.monitor, ...more };
   return new Program(t, process.execPath, args, environment, checkout).exited;
+}
+
+/**
+ * Moves an organization, once more if the node is too busy to say in time that it is there.
+ * @returns how the command ended
+ */
+export async function moveTo(t: Test, cluster: NatsCluster, realmId: number, node: string) {
+  for (;;) {
+    const moved = await runCluster(t, cluster, ["cli.mjs", "cluster", "move", String(realmId), node]);
+    if (!/ does not answer\. /.test(moved.stderr)) return moved;
+  }
+}
+
+/** Asks as clients do: again while no node serves the organization yet, which takes a busy machine long. */
+export async function served<T extends Pick<Answer, "status">>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+  }
 }
 
 /** The owner of the organization that was created in this data folder. */
