@@ -3,6 +3,8 @@ import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 
 const limits = {
   email_change_link_ms: 24 * 60 * 60 * 1000,
+  /** A request for the same address within this time sends nothing: the button was pressed twice (D261). */
+  email_change_repeat_ms: 60 * 1000,
   email_changes_per_hour_max: 2,
   email_changes_per_day_max: 5,
 } as const;

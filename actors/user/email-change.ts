@@ -19,7 +19,7 @@ import { mailEffects } from "../rules/mail.ts";
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
-/** A new request replaces the previous one: a user has at most one valid link. */
+/** A new request replaces the previous one, unless it repeats it: a user has at most one valid link. */
 export function requestEmailChange(
   _context: unknown,
   asked: Command<"user.email-change.request">,
@@ -37,6 +37,7 @@ export function requestEmailChange(
   const fault = addressJudge(view)(newEmail);
   if (fault !== null) return refuse.badRequest(addressFaultTexts[fault]);
   const earlier = requestsOf(view, user.id);
+  if (isRepeated(view, earlier, newEmail)) return done({}, []);
   const waitMs = waitUntilNext(
     earlier.map(([, requestedAt]) => requestedAt),
     view.now,
@@ -54,6 +55,14 @@ export function requestEmailChange(
       data: { email: user.email, newEmail, link },
     }),
   ]);
+}
+
+/** The link of a moment ago is on its way and still valid: another email would only end that link (D261). */
+function isRepeated(view: View, earlier: ReturnType<typeof requestsOf>, newEmail: string): boolean {
+  const since = view.now - limits.email_change_repeat_ms;
+  return earlier.some(
+    ([, requestedAt, keyHash]) => requestedAt > since && view.row("emailChanges", keyHash)?.newEmail === newEmail,
+  );
 }
 
 /**

@@ -167,6 +167,35 @@ t.test("[spec 4.1] a newer request replaces the older one, whose link becomes in
   t.equal(addressOf(gina), "gina.two@example.org");
 });
 
+t.test("[D261] the same address twice within email_change_repeat_ms sends one email, whose link works", async (t) => {
+  const petra = await personOf(server, "petra");
+  const email = "petra.new@example.org";
+  t.strictSame(await request(petra, email), accepted);
+  const first = await linkTo(email);
+  clock.advance(limits.email_change_repeat_ms - 1);
+  t.strictSame(await request(petra, email), accepted);
+  t.equal((await mailsTo(email)).length, 1);
+  clock.advance(1);
+  t.strictSame(await request(petra, email), accepted, "the repeat did not count toward the limit of an hour");
+  t.equal((await mailsTo(email)).length, 2, "a minute later the first email may be lost");
+  t.equal((await follow(first)).status, 404);
+  t.equal((await follow(await linkTo(email))).status, 200);
+  t.equal(addressOf(petra), email);
+});
+
+t.test("[D261] a request whose link does not count any more is not repeated but made anew", async (t) => {
+  const quinn = await personOf(server, "quinn");
+  const [one, two] = ["quinn.one@example.org", "quinn.two@example.org"];
+  for (const email of [one, two]) t.strictSame(await request(quinn, email), accepted);
+  t.equal((await mailsTo(two)).length, 1, "another address is no repeat");
+  const refused = await request(quinn, one);
+  t.match(
+    refused,
+    { status: 429, body: { code: "RATE_LIMIT_HIT" } },
+    "nor is the address before it, which has no valid link",
+  );
+});
+
 t.test("[spec 4.1] HEAD does not confirm the change, and POST is not allowed", async (t) => {
   const hans = await personOf(server, "hans");
   await request(hans, "hans.new@example.org");
