@@ -16,6 +16,8 @@ const workspace = openWorkspace();
 t.teardown(() => workspace.remove());
 
 const HOST = "127.0.0.1";
+/** On a busy machine a second has some completed requests, and a third of one may have none. */
+const durationMs = 1000;
 const POST = buildRequest({
   method: "POST",
   path: "/api/v1/messages",
@@ -29,7 +31,7 @@ const FRAME = JSON.stringify({
 });
 
 function httpJob(address: Address, load: Partial<HttpLoadJob>): HttpLoadJob {
-  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: null };
+  const pace = { warmupMs: 0, durationMs, ratePerSecond: null };
   return { kind: "http-load", address, watch: null, connections: 2, cycles: [[POST]], pace, ...load };
 }
 
@@ -41,7 +43,7 @@ function deliveriesJob(address: Address, load: Partial<DeliveriesJob>): Deliveri
     register: JSON.stringify({ type: "register", ref: REGISTER_REF }),
     localAddresses: ["127.0.0.1", "127.0.0.2"],
   };
-  const pace = { warmupMs: 50, durationMs: 300, ratePerSecond: null };
+  const pace = { warmupMs: 50, durationMs, ratePerSecond: null };
   return {
     kind: "deliveries",
     address,
@@ -119,6 +121,7 @@ t.test(
   "[bench, open loop] a stall increases the latency of every arrival that was due meanwhile, not only of one request",
   async (t) => {
     const STALL_MS = 400;
+    const playsMax = 10;
     let first: Promise<void> | null = null;
     const address = await serve(t, (_request, response) => {
       first ??= new Promise((resolve) => setTimeout(resolve, STALL_MS));
@@ -128,15 +131,31 @@ t.test(
       );
     });
     const pace = { warmupMs: 50, durationMs: 500, ratePerSecond: 100 };
-    const result = await runJob(workspace, httpJob(address, { connections: 1, pace }));
+    const play = () => {
+      first = null;
+      return runJob(workspace, httpJob(address, { connections: 1, pace }));
+    };
+    const longestMs = ({ latency }: Awaited<ReturnType<typeof play>>) => latency.percentilesMs.at(-1) ?? 0;
+    let result = await play();
+    // A busy machine may open the window when the stall is over.
+    for (let plays = 1; plays < playsMax && longestMs(result) < 300; plays++) result = await play();
     t.equal(result.failures.unanswered, 0);
     // A busy machine closes the window late.
     const due = (pace.ratePerSecond * result.completed) / result.perSecond;
     t.ok(Math.abs(result.latency.count - due) <= 1.5, `each of the ${due} arrivals counts: ${result.latency.count}`);
-    // The stall ends 350 ms into the window, so the first 10 % of the arrivals waited at least 300 ms, and half of all
-    // at least 90 ms.
-    t.ok((result.latency.percentilesMs[6] ?? 0) >= 290, `p95 ${result.latency.percentilesMs[6]}`);
-    t.ok((result.latency.percentilesMs[3] ?? 0) >= 80, `p50 ${result.latency.percentilesMs[3]}`);
+    // The stall ends 350 ms into the window, for which the first arrival waits. Each later one waits for 10 ms less: of a
+    // window of 500 ms the first 5 % of the arrivals at least 325 ms, and half of all at least 100 ms.
+    const longest = longestMs(result);
+    t.ok(longest >= 300, `the longest ${longest}`);
+    const windowMs = (1000 * result.latency.count) / pace.ratePerSecond;
+    const intervalMs = 1000 / pace.ratePerSecond;
+    for (const [index, share] of [
+      [6, 0.05],
+      [3, 0.5],
+    ] as const) {
+      const [waited = 0, least] = [result.latency.percentilesMs[index], longest - share * windowMs - 2 * intervalMs];
+      t.ok(waited >= least, `${share} of the arrivals waited ${waited} ms, at least ${least}`);
+    }
   },
 );
 
@@ -148,7 +167,7 @@ t.test("[bench] rejected requests and broken connections are counted, not timed 
     else if (asked % 3 === 1) response.writeHead(429).end('{"code":"RATE_LIMIT_HIT"}');
     else response.end("{}");
   });
-  const pace = { warmupMs: 0, durationMs: 200, ratePerSecond: 100 };
+  const pace = { warmupMs: 0, durationMs, ratePerSecond: 100 };
   const { failures, completed } = await runJob(workspace, httpJob(address, { connections: 1, pace }));
   t.ok((failures.statuses["429"] ?? 0) > 0);
   t.equal(failures.firstBody, '{"code":"RATE_LIMIT_HIT"}');
@@ -168,7 +187,7 @@ for (const ratePerSecond of [null, 40]) {
       const input = { variable: "FRAMES_FILE", value: { frames: [FRAME], answer: "{}" } };
       const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
       t.teardown(() => baseline.stop());
-      const pace = { warmupMs: 50, durationMs: 300, ratePerSecond };
+      const pace = { warmupMs: 50, durationMs, ratePerSecond };
       const result = await runJob(workspace, deliveriesJob(baseline.address, { pace }));
       t.ok(result.posts > 0);
       t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
