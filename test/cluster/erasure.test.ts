@@ -20,7 +20,7 @@ import { HostClient } from "../support/http.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
-import { runCluster, startNode, urlOf } from "./nodes.ts";
+import { moveTo, runCluster, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
 
@@ -117,9 +117,8 @@ else {
     const eve = ownerAt(atA, a.dataDir, "sales");
     await eve.say("general", "plans", "a secret");
     await shared.putFile("2/uploads/plan");
-    const move = (node: string) => runCluster(t, cluster, ["cli.mjs", "cluster", "move", "2", node]);
-    t.match(await move("a"), { code: 0 });
-    await until(() => existsSync(join(c.dataDir, "realms", "2", "data.mdb")));
+    t.match(await moveTo(t, cluster, 2, "a"), { code: 0 });
+    for (const { dataDir } of [b, c]) await until(() => existsSync(join(dataDir, "realms", "2", "data.mdb")));
     for (const { name, dataDir } of [a, b]) {
       const environment = { DATA_DIR: dataDir, CLUSTER_NODE: name };
       await eve.say("general", "plans", `for the snapshot of ${name}`);
@@ -145,7 +144,7 @@ else {
     const status = await runCluster(t, cluster, ["cli.mjs", "cluster", "status", "--json"]);
     t.match(JSON.parse(status.stdout), { organizations: [{ id: 1 }] });
     t.equal(JSON.parse(status.stdout).organizations.length, 1);
-    t.match(await move("b"), { code: 1, stderr: /has no organization 2/ });
+    t.match(await moveTo(t, cluster, 2, "b"), { code: 1, stderr: /has no organization 2/ });
 
     t.ok(existsSync(join(c.dataDir, "realms", "2", "data.mdb")), "a node that was away has it");
     await urlOf(startNode(t, cluster, c));
@@ -187,7 +186,7 @@ else {
       await shared.putFile(`${id}/uploads/plan`);
       await atA.started.end("SIGKILL");
       atA = await start(moment);
-      t.match(await runCluster(t, cluster, ["cli.mjs", "cluster", "move", String(id), "a"]), { code: 0 });
+      t.match(await moveTo(t, cluster, id, "a"), { code: 0 });
       const environment = { DATA_DIR: a.dataDir, CLUSTER_NODE: "a" };
       t.match(await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot", String(id)], environment), { code: 0 });
       t.match(await runCli(t, a.dataDir, "deactivate-realm", label), { code: 0 });

@@ -10,7 +10,7 @@ import { type Environment, Program, runCli, startProgram } from "../support/proc
 import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle, store } from "./nats.ts";
-import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
+import { clientAt, moveTo, runCluster, served, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
@@ -40,7 +40,7 @@ else {
       t.equal((await first.exited).code, 75);
       first = startNode(t, cluster, b);
       owner = await clientAt(await urlOf(first), b.dataDir);
-      await runCluster(t, cluster, ["cli.mjs", "cluster", "move", "1", "b"]);
+      await moveTo(t, cluster, 1, "b");
     }
     // They wait in the sockets of a process that does not know how late it is.
     const late = [owner.get("/users/me"), post(owner, "late")].map((answer) =>
@@ -49,7 +49,7 @@ else {
         () => "cut",
       ),
     );
-    t.equal((await post(there, "after")).status, 200);
+    t.equal((await served(() => post(there, "after"))).status, 200);
     first.signal("SIGCONT");
     t.strictSame(await Promise.all(late), ["cut", "cut"], "neither a read nor a write is answered");
     const { code, stderr } = await first.exited;

@@ -20,7 +20,7 @@ import { ClusterUnderTest, type NetworkKind, type NodeUnderTest } from "./cluste
 import { namespacesObstacle } from "./namespaces.ts";
 import { type NatsNode, untilHealthy } from "./nats.ts";
 import { bounded, NemesisLoad, NemesisReader, settleMsMax } from "./nemesis-load.ts";
-import { clientAt } from "./nodes.ts";
+import { clientAt, served } from "./nodes.ts";
 import { readAll } from "./read-all.ts";
 import type { Weather } from "./tcp-proxy.ts";
 
@@ -141,7 +141,7 @@ export async function playNemesis(t: Test, options: NemesisOptions): Promise<str
   const played = cluster.cutsServers ? { ...faults, ...networkFaults } : faults;
   const { nodes } = cluster;
   const clients = await Promise.all(nodes.map(({ url }) => clientAt(url, (nodes[0] as NodeUnderTest).dataDir)));
-  await (clients[0] as Client).post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
+  await served(() => (clients[0] as Client).post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] }));
   const readers = await Promise.all(clients.map((_, index) => NemesisReader.start(rotated(clients, index))));
   t.teardown(() => {
     for (const reader of readers) reader.stop();

@@ -19,7 +19,7 @@ import type { Client } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle, store } from "./nats.ts";
-import { clientAt, runCluster, startNode, urlOf } from "./nodes.ts";
+import { clientAt, runCluster, served, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
@@ -28,7 +28,8 @@ else {
     client.post("/messages", { type: "channel", to: "kitchen", topic: "soup", content });
 
   const contentsAt = async (client: Client) => {
-    const { body } = await client.get("/messages", { anchor: "newest", num_before: 100, num_after: 0, narrow: [] });
+    const page = { anchor: "newest", num_before: 100, num_after: 0, narrow: [] };
+    const { body } = await served(() => client.get("/messages", page));
     return (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
   };
 
