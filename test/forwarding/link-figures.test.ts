@@ -8,8 +8,10 @@ import { here, idleRoute, startNode, to } from "./edge.ts";
 import { openPair, startOwner } from "./owner.ts";
 
 t.test("[metrics.md] links, their sockets, messages and bytes are counted at both ends", async (t) => {
-  const owner = await startOwner(t);
-  const edge = await startNode(t, idleRoute, { directions: { destinationOf: () => to(owner.url) } });
+  // No beat of the link is counted in between.
+  const clock = new ManualClock(0);
+  const owner = await startOwner(t, { clock });
+  const edge = await startNode(t, idleRoute, { directions: { destinationOf: () => to(owner.url) }, clock });
   const none = { links: 0, sockets: 0, waitingBytes: 0 };
   t.match(edge.figures(), { ends: { edge: none, owner: none }, sentBytes: 0, receivedBytes: 0, lost: 0, requests: 0 });
   const [first, second] = [await openPair(t, edge.url, owner), await openPair(t, edge.url, owner)];
