@@ -15,7 +15,7 @@ export interface Call {
 
 /**
  * Every completed call, ordered by its end; but a `close` by its start, because another thread may get the descriptor
- * from then on, and the end of its call may be in the trace before that of the `close`.
+ * before it ends, and what is sent by its start, because it may leave at once.
  */
 export function parseTrace(trace: string): Call[] {
   const calls: Call[] = [];
@@ -37,7 +37,7 @@ export function parseTrace(trace: string): Call[] {
     const whole = /^\d+ +(\w+)\((.*)$/.exec(line);
     if (whole !== null) calls.push({ name: whole[1] ?? "", text: whole[2] ?? "", start: index, end: index });
   });
-  const takesEffect = ({ name, start, end }: Call) => (name === "close" ? start : end);
+  const takesEffect = ({ name, start, end }: Call) => (/^(?:close|send)/.test(name) ? start : end);
   return calls.sort((a, b) => takesEffect(a) - takesEffect(b));
 }
 
