@@ -67,12 +67,15 @@ function exit(code: number): never {
 }
 
 /** A slow disk must not look like a failure: what was answered is in the journal, and the next start brings it into the stores. */
-function cutShort(log: Log, isDrained: boolean): never {
+function cutShort(log: Log, about: object, isDrained: boolean): never {
   if (!isDrained) {
-    log.error("stopped without an answer to every request: they took too long");
+    log.error(about, "stopped without an answer to every request: they took too long");
     exit(exitCodes.failure);
   }
-  log.warn("stopped before the stores were closed, which took too long: the next start brings the rest into them");
+  log.warn(
+    about,
+    "stopped before the stores were closed, which took too long: the next start brings the rest into them",
+  );
   exit(0);
 }
 
@@ -161,14 +164,17 @@ async function main(): Promise<void> {
   const signal = await asked;
   log.info({ signal }, "stopping");
   let isDrained = false;
-  setTimeout(() => cutShort(log, isDrained), limits.shutdown_ms_max).unref();
-  await server.stop({
-    onDrained: () => {
-      isDrained = true;
-    },
-    beforeRelease: () => rmSync(pidFile, { force: true }),
-  });
-  log.info({ signal, version: programVersion }, "stopped");
+  const beforeRelease = () => rmSync(pidFile, { force: true });
+  const ending = { signal, version: programVersion };
+  setTimeout(() => {
+    beforeRelease();
+    cutShort(log, ending, isDrained);
+  }, limits.shutdown_ms_max).unref();
+  const onDrained = () => {
+    isDrained = true;
+  };
+  await server.stop({ onDrained, beforeRelease });
+  log.info(ending, "stopped");
   exit(0);
 }
 

@@ -230,9 +230,12 @@ t.test("[S3] admin_operations_concurrent_max: one operation more is told to try 
   const server = await startTestServer(t);
   const count = limits.admin_operations_concurrent_max + 1;
   const email = "owner@localhost";
-  const answers = await Promise.all(
-    Array.from({ length: count }, () => asked(server.dataDir, "set-password", { email })),
-  );
+  // None is answered before all have arrived.
+  const openGate = holdGate(server);
+  const asking = Array.from({ length: count }, () => asked(server.dataDir, "set-password", { email }));
+  await Promise.race(asking);
+  openGate();
+  const answers = await Promise.all(asking);
   const busy = answers.filter(({ status }) => status === 503);
   t.equal(busy.length, 1);
   t.match(busy[0]?.error, { kind: "busy", message: /try again/ });

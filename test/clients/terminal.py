@@ -17,7 +17,7 @@ import time
 steps = json.loads(sys.argv[1])
 command = sys.argv[2:]
 rows, columns = 40, 140
-seconds_per_step = 30
+seconds_per_step = 300
 
 control_sequence = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[()][0-9A-Za-z]|\x1b[=>]|[\x0e\x0f\r]")
 

@@ -4,6 +4,7 @@
  * resume.
  */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
@@ -17,7 +18,8 @@ const sockets = people * socketsEach;
 const stalledSockets = sockets / 100;
 
 const skip = lacksDescriptors(sockets + stalledSockets);
-const server = await startTestServer(t);
+// Readers that are paused answer no ping.
+const server = await startTestServer(t, { environment: { SOCKET_HEARTBEAT_S: String(limits.socket_heartbeat_s_max) } });
 const { owner } = server;
 const members = await Promise.all(Array.from({ length: people }, (_, index) => personOf(server, `member ${index}`)));
 

@@ -22,7 +22,8 @@ import {
 } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
+// Readers that are paused answer no ping.
+const server = await startTestServer(t, { environment: { SOCKET_HEARTBEAT_S: String(limits.socket_heartbeat_s_max) } });
 const { owner } = server;
 
 /** 27 kB in one event: three-byte characters, close to the maximum message length. */

@@ -15,7 +15,8 @@ import { connect, type Event, follow, increases, messageIds, openQueue, queueOf,
 import { startTestServer } from "../support/server.ts";
 import type { Frame, Socket } from "../support/socket.ts";
 
-const server = await startTestServer(t);
+// Readers that are paused answer no ping.
+const server = await startTestServer(t, { environment: { SOCKET_HEARTBEAT_S: String(limits.socket_heartbeat_s_max) } });
 const { owner } = server;
 const packr = new Packr({ useRecords: false });
 

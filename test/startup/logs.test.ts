@@ -171,7 +171,7 @@ t.test("[operations, Logs] start and stop are logged with version and settings, 
     /^\d{4}-\S+Z INFO {2}started version=\d\S+ node=\S+ transport=\w+ pid=\d+ settings=.*"SMTP_URL":"\(set\)"/m,
   );
   t.match(before, /INFO {2}request id=\S+ method=GET path=\/api\/v1\/users\/me status=200 /);
-  t.match(after, /INFO {2}stopping signal=SIGTERM\n[^\n]* INFO {2}stopped signal=SIGTERM version=/);
+  t.match(after, /INFO {2}stopping signal=SIGTERM\n[^\n]* stopped [^\n]*signal=SIGTERM version=/);
   for (const secret of ["aPasswordThatIsLong", "aSecretWord", "owner@example.com", owner.account?.key ?? "?"]) {
     t.notOk((before + after + program.stderr).includes(secret), secret);
   }
