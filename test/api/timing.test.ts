@@ -47,8 +47,12 @@ t.test("[S2] an unknown email costs as much work as a wrong password", async (t)
   t.equal(await passwords.verify(stored, "the right one"), true);
   // The first lookup of an unknown email creates the hash to compare with.
   t.equal(await passwords.verify(null, "a wrong one"), false);
-  const wrong = await workOf(() => passwords.verify(stored, "a wrong one"));
-  const unknown = await workOf(() => passwords.verify(null, "a wrong one"));
+  let [wrong, unknown] = [0, 0];
+  // In turn, so that what else the machine does falls on both.
+  for (let round = 0; round < 4; round++) {
+    wrong += await workOf(() => passwords.verify(stored, "a wrong one"));
+    unknown += await workOf(() => passwords.verify(null, "a wrong one"));
+  }
   t.ok(unknown > wrong / 3 && unknown < wrong * 3, `${unknown} ms of work, ${wrong} for a wrong password`);
 });
 

@@ -12,6 +12,9 @@ import { temporaryFolder } from "../support/server.ts";
 const lost =
   /"level":60,[^\n]*"msg":"[^"]+ was (removed|replaced) while the server ran on it\. The server stops: [^"]+"\}\n$/;
 
+/** Nothing else may be logged, however slow the machine is. */
+const quiet = { SLOW_TURN_MS: "none" };
+
 async function hasEnded(t: Test, { program }: ServerProgram): Promise<void> {
   const { code, stderr } = await program.exited;
   t.equal(code, 75);
@@ -57,7 +60,7 @@ const damages: Readonly<Record<string, (dataDir: string) => void>> = {
 for (const [how, damage] of Object.entries(damages)) {
   t.test(`[M1] a server whose data folder ${how} exits without any request`, async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
-    const server = await startProgram(t, dataDir);
+    const server = await startProgram(t, dataDir, quiet);
     await uploaded(server.owner, "kept");
     damage(dataDir);
     await hasEnded(t, server);
@@ -67,7 +70,7 @@ for (const [how, damage] of Object.entries(damages)) {
 for (const how of ["is removed and recreated", "has an organization replaced by a copy"]) {
   t.test(`[M1] no write is answered with 200 after the data folder ${how}`, async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
-    const server = await startProgram(t, dataDir);
+    const server = await startProgram(t, dataDir, quiet);
     t.ok((await server.owner.say("general", "t", "before")) > 0);
     damages[how]?.(dataDir);
     const answer = await server.owner
@@ -81,7 +84,7 @@ for (const how of ["is removed and recreated", "has an organization replaced by 
 t.test("[M1] a backup that is restored while the server runs is served after the next start", async (t) => {
   const folder = temporaryFolder(t);
   const dataDir = join(folder, "data");
-  const server = await startProgram(t, dataDir);
+  const server = await startProgram(t, dataDir, quiet);
   const id = await server.owner.say("general", "t", "before");
   const backup = join(folder, "backup");
   t.equal((await runCli(t, dataDir, "backup", backup)).code, 0);

@@ -12,7 +12,7 @@ t.test(
     const { program, owner } = await startProgram(t, dataDir);
     const post = { type: "direct", to: [owner.account?.userId], content: "before the stop" };
     t.equal((await owner.post("/messages", post)).status, 200);
-    const slow = ["-f", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=3000000"];
+    const slow = ["-f", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=2400000"];
     const tracer = new Program(t, "strace", [...slow, "-p", `${program.pid}`], {});
     await tracer.complained(/attached/);
     const { code, stderr } = await program.end("SIGTERM");
