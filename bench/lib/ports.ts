@@ -5,7 +5,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
-const firstPort = 10_000;
+/** Above the last one, 10080, of the ports that browsers and `fetch` refuse to use. */
+const firstPort = 10_081;
 /** Where the ports for outgoing connections begin. */
 const endPort = Number(/\d+/.exec(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8"))?.[0] ?? 32_768);
 const portsOfProcess = 40;
