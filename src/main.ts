@@ -66,7 +66,10 @@ function exit(code: number): never {
   process.exit(code);
 }
 
-/** A slow disk must not look like a failure: what was answered is in the journal, and the next start brings it into the stores. */
+/**
+ * A slow disk must not look like a failure: what was answered is in the journal, and the next start brings it into the
+ * stores.
+ */
 function cutShort(log: Log, about: object, isDrained: boolean): never {
   if (!isDrained) {
     log.error(about, "stopped without an answer to every request: they took too long");

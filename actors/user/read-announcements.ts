@@ -146,9 +146,9 @@ function exceptionsAbout(view: View, userId: number, candidates: readonly Candid
  * later one would make its message unread again where it moves to. 0: none.
  */
 function olderMarkPending(view: View, userId: number, { place, at }: ReadAnnouncement): number {
-  const range = { start: [place.channelId, userId], end: [place.channelId, userId, at] };
-  const older = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_examined_max });
-  return older.findLast(({ row }) => !isGivenUp(view, row))?.key[2] ?? 0;
+  const range = { start: [place.channelId, userId, at - 1], end: [place.channelId, userId], reverse: true };
+  const latest = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_examined_max });
+  return latest.find(({ row }) => !isGivenUp(view, row))?.key[2] ?? 0;
 }
 
 interface Announced {

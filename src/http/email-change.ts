@@ -19,7 +19,8 @@ const prefix = "/accounts/confirm_new_email/";
 
 /**
  * Sends the confirmation email; nothing changes before the link is opened. The current address succeeds without an
- * email. Not stored under the request's Idempotency-Key: a repeat a minute later replaces the link, within the email rate limit.
+ * email. Not stored under the request's Idempotency-Key: a repeat a minute later replaces the link, within the email
+ * rate limit.
  * @param site the organization's address, where the link leads
  */
 export async function startEmailChange(call: Call, email: string, site: string): Promise<Reply<NoFields>> {

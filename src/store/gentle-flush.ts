@@ -29,7 +29,10 @@ async function isInMemory(path: string): Promise<boolean> {
   return basename(path) !== storeName || !(await takesDirectWrites(path));
 }
 
-/** LMDB copies a store with O_DIRECT, past the system's memory, where the file system takes that. To flush it costs little. */
+/**
+ * LMDB copies a store with O_DIRECT, past the system's memory, where the file system takes that. To flush such a copy
+ * costs little.
+ */
 async function takesDirectWrites(path: string): Promise<boolean> {
   // Not every system has it.
   const direct: number | undefined = constants.O_DIRECT;

@@ -176,6 +176,31 @@ t.test(
   },
 );
 
+t.test(
+  "[S3] read_announcements_examined_max: of more marks that are still to be announced the latest one counts",
+  async (t) => {
+    const { reader, from, ids, follower } = await setUp();
+    t.equal(await markChannel(reader, from), 200);
+    await goOn();
+    t.equal((await flag(reader, "remove", ids)).status, 200);
+    const earlier = Array.from({ length: limits.read_announcements_examined_max }, (_, index) => index / 100);
+    for (const at of earlier) write(server, "readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
+    t.equal(await markChannel(reader, from), 200);
+    t.equal(await leave(reader), 200);
+    const { environment } = realmOf(server);
+    environment.transaction(() => {
+      for (const at of earlier) environment.remove("readAnnouncements", [from, reader.userId, at]);
+    });
+    await goOn();
+    t.strictSame(
+      await announcedTo(follower),
+      ids.flatMap((id) => [id, id]),
+      "by the first mark and by the second one",
+    );
+    t.strictSame(rowsLeft(), [0, 0]);
+  },
+);
+
 t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });
