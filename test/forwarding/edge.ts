@@ -66,7 +66,8 @@ export async function startNode(t: Teardown, route: SocketRoute<object>, options
 export const idleRoute: SocketRoute<object> = {
   messageBytesMax: limits.ws_frame_bytes_hard_max,
   bufferBytesMax: limits.socket_buffer_bytes_hard_max,
-  heartbeatS: 30,
+  // Clients that a test pauses answer no ping.
+  heartbeatS: limits.socket_heartbeat_s_max,
   upgrade: (response) => void response.close(),
   plain: (response) => void response.close(),
   open: () => undefined,

@@ -4,13 +4,14 @@
  */
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { get } from "node:https";
+import { Agent, get } from "node:https";
 import { connect } from "node:net";
-import { json, text } from "node:stream/consumers";
-import { connect as connectTls } from "node:tls";
+import { json } from "node:stream/consumers";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import t from "tap";
 import { WebSocket } from "ws";
 import { certificateObstacle, newCertificate } from "../support/certificate.ts";
+import type { Client } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 t.test(
@@ -39,8 +40,15 @@ t.test(
     socket.terminate();
 
     const plain = connect(Number(new URL(url).port), "127.0.0.1");
+    let answered = "";
+    plain.setEncoding("utf8").on("data", (bytes) => {
+      answered += bytes;
+    });
+    // The server may reset the connection.
+    plain.on("error", () => undefined);
     plain.end("GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
-    t.notMatch(await text(plain), "HTTP/1.1 200", "plain HTTP is not answered");
+    await new Promise((resolve) => plain.on("close", resolve));
+    t.notMatch(answered, "HTTP/1.1 200", "plain HTTP is not answered");
   },
 );
 
@@ -66,6 +74,19 @@ async function meet(url: string, servername: string) {
   };
 }
 
+/** Reads a queue over the agent's connection. @returns the certificate of the connection, and the last event's id */
+function poll(agent: Agent, { url, credentials: headers }: Client, queueId: string, lastEventId: number) {
+  const query = new URLSearchParams({ queue_id: queueId, last_event_id: String(lastEventId) });
+  return new Promise<{ status: number; fingerprint: string; lastEventId: number }>((resolve, reject) => {
+    const options = { agent, servername: name, rejectUnauthorized: false, headers };
+    get(`${url}/api/v1/events?${query}`, options, async (response) => {
+      const { fingerprint256: fingerprint } = (response.socket as TLSSocket).getPeerCertificate();
+      const { events = [] } = (await json(response)) as { events?: readonly { id: number }[] };
+      resolve({ status: response.statusCode ?? 0, fingerprint, lastEventId: events.at(-1)?.id ?? lastEventId });
+    }).on("error", reject);
+  });
+}
+
 t.test(
   "[operations, Certificates] a renewed certificate is used for new connections, and open ones go on",
   { skip: certificateObstacle() ?? false },
@@ -81,15 +102,29 @@ t.test(
       await once(socket, "open");
       return socket;
     };
-    const ask = async (socket: WebSocket) => {
-      socket.send(JSON.stringify({ type: "call", method: "GET", path: "/users/me", ref: "me" }));
+    const me = { type: "call", method: "GET", path: "/users/me" };
+    const say = (content: string) => {
+      const params = { type: "direct", to: [owner.userId], content };
+      return { type: "call", method: "POST", path: "/messages", params };
+    };
+    const ask = async (socket: WebSocket, frame: object) => {
+      socket.send(JSON.stringify({ ref: "me", ...frame }));
       return JSON.parse(String((await once(socket, "message"))[0]));
     };
-    const open = await meet(url, name);
     const openSocket = await listen();
-    t.equal(await open.health(), "HTTP/1.1 200 OK");
+    const registering = await listen();
+    const register = { type: "register", params: { event_types: ["message"] } };
+    const { queue_id: queueId, last_event_id: start } = await ask(registering, register);
+    registering.terminate();
+    // A connection that waits for an event is never idle, so the server has no other reason to close it.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    let open = poll(agent, owner, queueId, start);
+    const first = await meet(url, name);
+    t.equal(await first.health(), "HTTP/1.1 200 OK");
+    first.end();
 
-    const former: string[] = [open.fingerprint];
+    const former: string[] = [first.fingerprint];
     for (const round of ["first", "second"]) {
       newCertificate(folder, name, "*.example.net");
       t.match(running.renewCertificate(), { names: Array }, `the ${round} renewal`);
@@ -101,9 +136,11 @@ t.test(
         if (sent !== name) former.push(renewed.fingerprint);
       }
       const socket = await listen();
-      t.match(await ask(socket), { ref: "me", result: "success" });
-      t.match(await ask(openSocket), { ref: "me", result: "success" }, "an open WebSocket goes on");
-      t.equal(await open.health(), "HTTP/1.1 200 OK", "an open connection goes on");
+      t.match(await ask(socket, me), { ref: "me", result: "success" });
+      t.match(await ask(openSocket, say(round)), { ref: "me", result: "success" }, "an open WebSocket goes on");
+      const answered = await open;
+      t.match(answered, { status: 200, fingerprint: first.fingerprint }, "an open connection goes on");
+      open = poll(agent, owner, queueId, answered.lastEventId);
       socket.terminate();
     }
 
@@ -112,7 +149,8 @@ t.test(
     const unchanged = await meet(url, name);
     t.ok(former.includes(unchanged.fingerprint), "files that cannot be used change nothing");
     unchanged.end();
-    open.end();
+    t.match(await ask(openSocket, say("the last")), { result: "success" });
+    t.match(await open, { status: 200, fingerprint: first.fingerprint });
     openSocket.terminate();
     await server.stop();
   },
