@@ -48,7 +48,7 @@ function say(line: string): void {
 }
 
 function complain(error: unknown): never {
-  if (error instanceof StoppedWaiting) process.exit(0);
+  if (error instanceof StoppedWaiting) exit(0);
   if (broken.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.badConfig);
   if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);

@@ -171,7 +171,10 @@ export const commonLimits = {
   drain_batches_max: 100,
   drain_pause_ms: 20,
   shutdown_ms_max: 4500,
-  /** A transaction of the checkpoint thread has that long to end before the process exits; then the process is killed. */
+  /**
+   * A transaction of the checkpoint thread has that long to end before the process exits; then the process is killed. So
+   * has a thread that is being started.
+   */
   exit_wait_ms_max: 2000,
 
   // The clock (D26)

@@ -1,6 +1,7 @@
 /** The archive thread: writes the archive when the main thread asks for it, so that a slow one delays nothing else. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Position } from "../journal/journal.ts";
+import { noteLoaded } from "../threads/thread-loading.ts";
 import { type ArchivePlaces, type ArchiveProgress, ArchiveTaken, ArchiveWriter } from "./archive-writer.ts";
 import type { BaseNote } from "./base-manifest.ts";
 import type { ErasedNote } from "./layout.ts";
@@ -33,6 +34,8 @@ export type ArchiveNotice =
 function post(notice: ArchiveNotice): void {
   parentPort?.postMessage(notice);
 }
+
+noteLoaded();
 
 const places = workerData as ArchivePlaces;
 const writer = new ArchiveWriter(places);

@@ -1,5 +1,6 @@
 /** The thread of a base: runs for one base, and ends. Copying large stores must delay neither requests nor records. */
 import { parentPort, workerData } from "node:worker_threads";
+import { noteLoaded } from "../threads/thread-loading.ts";
 import { type BaseOrder, type BaseTime, copyBase } from "./base-copy.ts";
 import type { BaseNote } from "./base-manifest.ts";
 
@@ -31,4 +32,5 @@ async function run(order: BaseOrder): Promise<void> {
   }
 }
 
+noteLoaded();
 void run(workerData as BaseOrder);

@@ -4,6 +4,7 @@
  */
 import { parentPort } from "node:worker_threads";
 import { CodeAllowance, highlightCode } from "../domain/markdown/highlight.ts";
+import { noteLoaded } from "../threads/thread-loading.ts";
 
 export interface CodeJob {
   readonly number: number;
@@ -11,6 +12,8 @@ export interface CodeJob {
 }
 
 export type CodeReply = { readonly kind: "ready" } | { readonly kind: "done"; number: number; html: readonly string[] };
+
+noteLoaded();
 
 parentPort?.on("message", ({ number, blocks }: CodeJob) => {
   const allowance = new CodeAllowance();

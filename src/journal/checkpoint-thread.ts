@@ -2,14 +2,15 @@
 import { parentPort } from "node:worker_threads";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { StoreWriter } from "../store/store-writer.ts";
+import { noteLoaded } from "../threads/thread-loading.ts";
 import { WriteHold } from "../threads/write-hold.ts";
 import { type CheckpointNotice, type CheckpointTask, CheckpointWorker, type Writer } from "./checkpoint-worker.ts";
 
 /** While the process has no file descriptor left, it waits for one. */
-function openWriter(folder: string): StoreWriter {
+function openWriter(folder: string, hold: WriteHold): StoreWriter {
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     try {
-      return new StoreWriter(folder);
+      return hold.during(() => new StoreWriter(folder));
     } catch (error) {
       const isOutOfDescriptors = /too many open files/i.test((error as Error).message);
       if (!isOutOfDescriptors || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
@@ -26,13 +27,14 @@ function post(notice: CheckpointNotice): void {
 }
 
 function openHeldWriter(folder: string, hold: WriteHold): Writer {
-  const writer = openWriter(folder);
+  const writer = openWriter(folder, hold);
   return {
     write: (rows, guards) => hold.during(() => writer.write(rows, guards)),
     close: () => writer.close(),
   };
 }
 
+noteLoaded();
 // The first message starts it: a thread that was prepared is told so when somebody listens.
 parentPort?.once("message", (memory: SharedArrayBuffer) => {
   const hold = new WriteHold(memory);

@@ -4,6 +4,7 @@
  */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
+import { noteLoaded } from "../threads/thread-loading.ts";
 import { JournalLost } from "./journal.ts";
 import { RingConsumer, type RingMemory } from "./journal-ring.ts";
 import { SegmentWriter, type WriterStart } from "./segment-writer.ts";
@@ -66,6 +67,7 @@ function run({ ring, ...start }: ThreadStart): void {
   post({ kind: "closed" });
 }
 
+noteLoaded();
 parentPort?.once("message", (start: ThreadStart) => {
   try {
     run(start);

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { startLoading } from "./thread-loading.ts";
 
 /** Native add-ons, and what breaks in a bundle because it evaluates its own text, are loaded, not bundled. */
 const packages = ["@node-rs/crc32", "lmdb", "msgpackr", "ordered-binary"];
@@ -10,15 +11,18 @@ const packages = ["@node-rs/crc32", "lmdb", "msgpackr", "ordered-binary"];
 const bundles = new Map<string, string>();
 
 /**
- * @param program path of its file below `src/`, without extension; build.mjs must list it
+ * @param program path of its file below `src/`, without extension; build.mjs must list it, and it calls `noteLoaded`
  * @throws Error if the system cannot create a thread
  */
 export function startThread(program: string, workerData: unknown = null): Worker {
   // The flags of this process, also those in its environment, may load programs that the thread does not need.
   const { NODE_OPTIONS: _options, ...env } = process.env;
   const options = { workerData, stdout: true, stderr: true, execArgv: [], env };
-  if (import.meta.url.endsWith(".ts")) return new Worker(bundleOf(program), { ...options, eval: true });
-  return new Worker(new URL(`./${basename(program)}.mjs`, import.meta.url), options);
+  if (import.meta.url.endsWith(".ts")) {
+    const bundle = bundleOf(program);
+    return startLoading(() => new Worker(bundle, { ...options, eval: true }));
+  }
+  return startLoading(() => new Worker(new URL(`./${basename(program)}.mjs`, import.meta.url), options));
 }
 
 /** Threads that run already, each without anything to do, by their program. */

@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   schemas: [],
   domain: ["schemas"],
   actors: ["schemas", "domain"],
-  threads: [],
+  threads: ["schemas"],
   metrics: [],
   admin: ["metrics", "actors", "runtime", "journal", "store", "domain", "schemas"],
   store: ["schemas"],
