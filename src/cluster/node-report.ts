@@ -24,12 +24,19 @@ export function answerReports(nats: Nats, report: () => NodeReport): () => void 
   return () => subscription.unsubscribe();
 }
 
-/** All nodes that answer in this time, in the order of their names. */
-export async function askReports(nats: Nats, milliseconds: number): Promise<readonly NodeReport[]> {
+/**
+ * All nodes that answer in this time, in the order of their names.
+ * @param untilNode with its answer nobody else's is waited for
+ */
+export async function askReports(nats: Nats, milliseconds: number, untilNode?: string): Promise<readonly NodeReport[]> {
   const reports: NodeReport[] = [];
   try {
     const answers = await nats.connection.requestMany(subject, "", { strategy: "timer", maxWait: milliseconds });
-    for await (const answer of answers) reports.push(answer.json<NodeReport>());
+    for await (const answer of answers) {
+      const report = answer.json<NodeReport>();
+      reports.push(report);
+      if (report.node === untilNode) break;
+    }
   } catch {
     // Nobody listens, or the connection is lost.
   }

@@ -6,8 +6,8 @@ import { connectNats, type Nats, type NatsOptions } from "./connection.ts";
 import { Directory } from "./directory.ts";
 import { askReports } from "./node-report.ts";
 
-/** How long nodes have to answer. */
-const answerMs = 300;
+/** How long a node has to answer: a busy one takes its time. */
+const answerMs = 3000;
 
 interface Asked {
   readonly nats: Nats;
@@ -34,13 +34,13 @@ export function moveRealm(options: NatsOptions, realmId: number, node: string): 
   return asked(options, async ({ nats, directory }) => {
     if (directory.owner(realmId) === null || directory.isErased(realmId))
       throw new ClusterUnusable(`The cluster has no organization ${realmId}.`);
-    const nodes = (await askReports(nats, answerMs)).map((report) => report.node);
+    const nodes = (await askReports(nats, answerMs, node)).map((report) => report.node);
     if (!nodes.includes(node)) {
       throw new ClusterUnusable(`Node ${node} does not answer. These do: ${nodes.join(", ") || "none"}.`);
     }
     await directory.wish("pin", String(realmId), { node });
     await untilSo(`Organization ${realmId} is not on node ${node} yet: see cli cluster status.`, async () => {
-      const [report] = (await askReports(nats, answerMs)).filter((one) => one.node === node);
+      const [report] = (await askReports(nats, answerMs, node)).filter((one) => one.node === node);
       return report?.realms.some(([id, , isServed]) => id === realmId && isServed) === true;
     });
   });
