@@ -121,7 +121,12 @@ t.test("[S3] patterns that take a backtracking engine exponential time are match
     t.equal(status, 200, pattern);
   }
   const line = `${"x".repeat(989)} y`;
-  const took = await timeOf(() => owner.say("general", "hostile", Array.from({ length: 9 }, () => line).join("\n")));
+  const lines = Array.from({ length: 9 }, () => line).join("\n");
+  let took = Number.POSITIVE_INFINITY;
+  // A busy machine may stand still during one post.
+  for (let attempt = 0; attempt < 5 && took >= 1000 + 100 * plain; attempt++) {
+    took = await timeOf(() => owner.say("general", "hostile", lines));
+  }
   // A backtracking engine needs longer than the age of the universe for the second pattern.
   t.ok(took < 1000 + 100 * plain, `${took} ms, and ${plain} ms without linkifiers`);
   const id = await owner.say("general", "hostile", "xxxxy");

@@ -137,8 +137,9 @@ t.test(
     };
     const longestMs = ({ latency }: Awaited<ReturnType<typeof play>>) => latency.percentilesMs.at(-1) ?? 0;
     let result = await play();
-    // A busy machine may open the window when the stall is over.
-    for (let plays = 1; plays < playsMax && longestMs(result) < 300; plays++) result = await play();
+    // A busy machine may open the window when the stall is over, or add a longer stall of its own.
+    const isOurs = (ms: number) => ms >= 300 && ms <= STALL_MS;
+    for (let plays = 1; plays < playsMax && !isOurs(longestMs(result)); plays++) result = await play();
     t.equal(result.failures.unanswered, 0);
     // A busy machine closes the window late.
     const due = (pace.ratePerSecond * result.completed) / result.perSecond;

@@ -200,9 +200,14 @@ t.test("[S3] a word is indexed by its first characters, and compared whole", (t)
 
 t.test("[S3] a message of maximum length is highlighted in little time", (t) => {
   const html = `<p>${"foo &amp; <b>bar</b> ".repeat(1000)}</p>`;
-  const startedAt = performance.now();
-  highlight(readSearch('"foo &" bar'), html);
-  t.ok(performance.now() - startedAt < 500, "no repeated passes over the text");
+  let took = Number.POSITIVE_INFINITY;
+  // A busy machine may stand still in one attempt; repeated passes take long in each.
+  for (let attempt = 0; attempt < 5 && took >= 500; attempt++) {
+    const startedAt = performance.now();
+    highlight(readSearch('"foo &" bar'), html);
+    took = performance.now() - startedAt;
+  }
+  t.ok(took < 500, `no repeated passes over the text: ${took} ms`);
   t.end();
 });
 

@@ -143,28 +143,32 @@ t.test(
   },
 );
 
+/** Creates 40 organizations, and kills the server amid them. null: a slow test was too late, and all were made. */
+async function killAmidOrganizations(t: Test, dataDir: string, file: string) {
+  const { program } = await startProgram(t, dataDir);
+  const args = ["cli.mjs", "create-realm", "--from", file];
+  const cli = new Program(t, process.execPath, args, { DATA_DIR: dataDir });
+  const made = () => readdirSync(join(dataDir, "realms")).filter((name) => /^\d+$/.test(name)).length;
+  while (made() < 5) await new Promise((done) => setImmediate(done));
+  await program.end("SIGKILL");
+  const exited = await cli.exited;
+  return exited.code === 0 ? null : { exited, before: made() };
+}
+
 t.test(
   "[M1] a server that is killed while it creates organizations leaves whole ones, and the rest is made later",
   async (t) => {
-    const dataDir = temporaryFolder(t);
-    const { program } = await startProgram(t, dataDir);
     const labels = Array.from({ length: 40 }, (_, index) => `r${index}`);
     const file = join(temporaryFolder(t), "realms");
     writeFileSync(file, labels.map((label) => JSON.stringify({ label, email: "eve@example.com" })).join("\n"));
-    const args = ["cli.mjs", "create-realm", "--from", file];
-    const cli = new Program(t, process.execPath, args, { DATA_DIR: dataDir });
-    const made = () => readdirSync(join(dataDir, "realms")).filter((name) => /^\d+$/.test(name)).length;
-    while (made() < 5) await new Promise((done) => setImmediate(done));
-    await program.end("SIGKILL");
-    ended(
-      t,
-      await cli.exited,
-      75,
-      /the server ended before it answered: look whether create-realms was done/,
-      "killed",
-    );
-    const before = made();
-    t.ok(before < 41, `${before} were made`);
+    let dataDir = temporaryFolder(t);
+    let killed = await killAmidOrganizations(t, dataDir, file);
+    while (killed === null) {
+      dataDir = temporaryFolder(t);
+      killed = await killAmidOrganizations(t, dataDir, file);
+    }
+    const { exited, before } = killed;
+    ended(t, exited, 75, /the server ended before it answered: look whether create-realms was done/, "killed");
     const again = await runCli(t, dataDir, "create-realm", "--from", file, "--skip-existing", "--json");
     t.equal(again.code, 0);
     t.match(again.stderr, /^(?:colloquy: the root did not list [^\n]+\n)?$/, "one was on disk and not listed yet");

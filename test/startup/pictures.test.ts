@@ -59,7 +59,7 @@ t.test(
     const second = await startProgram(t, dataDir);
     const { avatar_url: address } = (await second.owner.get("/users/me")).body;
     t.equal((await fetchPage(second.url, address)).status, 200);
-    await second.program.end("SIGTERM");
+    t.equal((await second.program.end("SIGTERM")).code, 0, "a stop waits until files without a row are removed");
     const [, name = ""] = /\/([0-9a-f]{32})\.png/.exec(address) ?? [];
     const files = readdirSync(join(dataDir, "realms", "1", "files", "avatars")).sort();
     t.strictSame(files, [`${name}-medium.png`, `${name}.png`]);

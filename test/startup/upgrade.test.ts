@@ -8,6 +8,7 @@ import { join } from "node:path";
 import t from "tap";
 import { WebSocket } from "ws";
 import { connect } from "../../packages/client/src/node.ts";
+import { limits } from "../../schemas/limits.ts";
 import { Posters, sayLast, startReading } from "../support/client-load.ts";
 import { freePort } from "../support/ports.ts";
 import { checkout, Program, startProgram } from "../support/process.ts";
@@ -46,7 +47,11 @@ class Probe {
 
 t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose and double nothing", async (t) => {
   const dataDir = temporaryFolder(t);
-  const environment = { PORT: String(await freePort()), RATE_LIMITS: "off", WAIT_FOR_LOCK_SECONDS: "60" };
+  const environment = {
+    PORT: String(await freePort()),
+    RATE_LIMITS: "off",
+    WAIT_FOR_LOCK_SECONDS: String(limits.data_folder_wait_seconds_max),
+  };
   const before = await startProgram(t, dataDir, environment, older);
   const zuliprc = join(dataDir, "zuliprc");
   const clients = [
