@@ -125,14 +125,37 @@ function addCredentialCommands(program: Program): void {
     )
     .action((email: string, options: RealmOptions & { readonly zuliprc?: string }) => {
       const own = join(dataDir(), `zuliprc${options.realm === "" ? "" : `.${options.realm}`}`);
-      return replaceKey(email, resolve(options.zuliprc ?? own), options);
+      const file = resolve(options.zuliprc ?? own);
+      return replaceKey(email, file, options.zuliprc === undefined ? ownedBy(file) : namedFile(file), options);
     });
 }
 
+interface KeyFile {
+  readonly site: string;
+  /** Whose credentials the file has, unless the user named the file and so wants to replace them. */
+  readonly replaces?: string;
+}
+
+const newFile: KeyFile = { site: "http://127.0.0.1:9991" };
+
+/** The server's own file may be damaged: this is the command that writes it again. */
+function ownedBy(file: string): KeyFile {
+  try {
+    const { site, email } = readZuliprc(file);
+    return { site, replaces: email };
+  } catch {
+    return newFile;
+  }
+}
+
+/** @throws Error when the file is there and is no zuliprc: it may have been named by mistake */
+function namedFile(file: string): KeyFile {
+  return existsSync(file) ? { site: readZuliprc(file).site } : newFile;
+}
+
 /** The key is in the file only (S2). */
-function replaceKey(email: string, file: string, options: RealmOptions): Promise<void> {
-  const site = existsSync(file) ? readZuliprc(file).site : "http://127.0.0.1:9991";
-  return perform(newKeyOperation, { realm: options.realm, email }, { json: false }, (account) => {
+function replaceKey(email: string, file: string, { site, ...params }: KeyFile, options: RealmOptions): Promise<void> {
+  return perform(newKeyOperation, { realm: options.realm, email, ...params }, { json: false }, (account) => {
     try {
       writeZuliprc(file, { ...account, site });
     } catch (error) {

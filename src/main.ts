@@ -96,7 +96,7 @@ function greet(server: RunningServer): void {
     say(
       `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,
     );
-    say(`To write new credentials, stop the server and run: ${commandLine} new-key <the owner's address>`);
+    say(`To write new credentials, run: ${commandLine} new-key <the owner's address>`);
     return;
   }
   say(`Credentials of the owner: ${file}`);

@@ -83,8 +83,7 @@ export const createUserOperation = defineOperation({
     password: Type.Optional(passwordParam),
   },
   async run({ realm: label, email, full_name: fullName, role: name = "member", password }, ports) {
-    if (!isEmailAddress(email, limits.email_code_points_max))
-      throw new AdminFailure("usage", "that is not a valid email address");
+    if (!isEmailAddress(email, 1000)) throw new AdminFailure("usage", "that is not a valid email address");
     const badName = checkFullName(fullName, limits.full_name_code_points_max);
     if (badName !== null) throw new AdminFailure("usage", badName.msg);
     const entry = entryOf(ports, label);
@@ -183,11 +182,28 @@ export const reactivateUserOperation = defineOperation({
 export const newKeyOperation = defineOperation({
   name: "new-key",
   summary: "Revokes all API keys of an account and returns a new one.",
-  params: { ...realmParam, email: emailParam },
-  async run({ realm: label, email }, ports) {
+  params: {
+    ...realmParam,
+    email: emailParam,
+    replaces: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: "whose credentials the new key will replace in a file: refused if that is another account",
+      }),
+    ),
+  },
+  async run({ realm: label, email, replaces = email }, ports) {
     const { key, hash } = ports.newKey();
     const address = await withRealm(ports, label, async (opened) => {
       const { id, email: stored } = accountOf(opened, email);
+      const former = opened.view.users.byEmail(replaces);
+      // The hash of a key is all that the server has, so a key that is overwritten is lost.
+      if (former !== undefined && former.id !== id) {
+        throw new AdminFailure(
+          "refused",
+          `the key of ${former.email} would be lost in that file, and nothing was changed: name another one (--zuliprc)`,
+        );
+      }
       await ask(opened, command({ actor: "user", id }, "user.api-key.regenerate", { hash }, id));
       return stored;
     });

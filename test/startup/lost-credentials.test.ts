@@ -1,5 +1,5 @@
 /** Recovery of a lost API key or password: the start reports it, and the command line sets a new one. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { Client } from "../support/client.ts";
@@ -86,4 +86,44 @@ t.test("[start-up] a start reports a zuliprc that is missing or has no credentia
   writeFileSync(join(dataDir, "zuliprc"), "[api]\nemail=owner@localhost\nkey=x\nsite=http://127.0.0.1:1\n");
   const second = await startTestServer(t, { dataDir });
   t.equal(second.running.isZuliprcGood, false);
+});
+
+t.test(
+  "[command line] new-key keeps another account's credentials in zuliprc, and replaces a damaged file",
+  async (t) => {
+    const { owner, person, dataDir } = await startTestServer(t);
+    const ann = await person("Ann");
+    const file = join(dataDir, "zuliprc");
+    const before = readZuliprc(file);
+    const email = ann.account?.email ?? "";
+    const refused = await runCli(t, dataDir, "new-key", email);
+    t.strictSame([refused.code, refused.stdout], [1, ""]);
+    t.match(refused.stderr, /the key of owner@localhost would be lost in that file, and nothing was changed/);
+    t.strictSame(readZuliprc(file), before);
+    t.strictSame([(await owner.get("/users/me")).status, (await ann.get("/users/me")).status], [200, 200]);
+
+    const another = join(dataDir, "zuliprc-of-ann");
+    t.equal((await runCli(t, dataDir, "new-key", email, "--zuliprc", another)).code, 0);
+    t.equal(readZuliprc(another).email, email);
+    t.equal((await ann.get("/users/me")).status, 401, "the earlier key is revoked");
+    t.strictSame(readZuliprc(file), before);
+
+    writeFileSync(file, "[api]\n");
+    const damaged = await runCli(t, dataDir, "new-key", "owner@localhost");
+    t.strictSame([damaged.code, damaged.stderr], [0, ""]);
+    t.equal(readZuliprc(file).email, "owner@localhost");
+    const other = join(dataDir, "no-zuliprc");
+    writeFileSync(other, "something else");
+    t.match(await runCli(t, dataDir, "new-key", email, "--zuliprc", other), { code: 1, stderr: /lacks email/ });
+    t.equal(readFileSync(other, "utf8"), "something else");
+  },
+);
+
+t.test("[command line] after the owner's address was changed, new-key writes the new one into zuliprc", async (t) => {
+  const { owner, dataDir } = await startTestServer(t);
+  t.equal((await runCli(t, dataDir, "grant-can-change-user-emails", "owner@localhost")).code, 0);
+  t.equal((await owner.patch("/users/2", { new_email: "eve@example.com" })).status, 200);
+  const made = await runCli(t, dataDir, "new-key", "eve@example.com");
+  t.strictSame([made.code, made.stderr], [0, ""]);
+  t.equal(readZuliprc(join(dataDir, "zuliprc")).email, "eve@example.com");
 });
