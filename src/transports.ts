@@ -7,6 +7,7 @@ import type { FaultLog } from "./fault-log.ts";
 import type { LinkFigures } from "./forwarding/link-figures.ts";
 import { readForwardedByNodes } from "./forwarding/node-header.ts";
 import { type AccessLine, AccessLog } from "./http/access-log.ts";
+import { AnswerCompressor } from "./http/answer-compressor.ts";
 import { type Credentials, isWriteOnly, RememberedCredentials, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { FailedRequests, type FailedRequestsOptions } from "./http/failed-requests.ts";
@@ -109,6 +110,7 @@ export function createTransports(config: Config, tools: TransportTools) {
     },
     clock,
     unsent,
+    compressor: new AnswerCompressor(),
     inFlight,
     reportBug,
   });

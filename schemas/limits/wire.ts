@@ -49,6 +49,14 @@ export const wireLimits = {
    */
   answer_piece_bytes_min: 64 * 1024,
   answer_bytes_per_pass_max: 1024 * 1024,
+  /** A shorter answer is never compressed: clients nearby ask often for pages of messages. Bytes, or characters of a text. */
+  compressed_length_min: 1024 * 1024,
+  /** Answers that are compressed at a time, half of the threads of the pool, and their bytes. Others leave as they are. */
+  compressions_max: 2,
+  compression_bytes_max: 32 * 1024 * 1024,
+  /** How much of an answer is given to the encoder at a time. */
+  compression_block_bytes: 1024 * 1024,
+  compressed_piece_bytes: 64 * 1024,
   /** Retry-After for a client rejected for lack of room. */
   overloaded_retry_s: 1,
   /** Fragment size of large responses on a WebSocket. */

@@ -18,7 +18,7 @@ export interface AccessLine {
   /** Absent if the client left before the answer. */
   readonly status?: number;
   readonly ms: number;
-  /** Size of the answer's body; if the client left, less was sent. */
+  /** Size of the answer's body as it is sent, compressed or not; if the client left, less was sent. */
   readonly bytes: number;
   readonly isAborted?: true;
   readonly address?: string;

@@ -10,51 +10,30 @@ import type { Position } from "../journal/journal.ts";
 import { AnswerBytes, bodySize, encodeSmall } from "../runtime/answer-bytes.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { type LifeCycle, step } from "../runtime/life-cycle.ts";
+import { step } from "../runtime/life-cycle.ts";
 import type { RealmUse } from "../runtime/realm-use.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { AccessRecord } from "./access-log.ts";
+import { type AnswerCompressor, codingFor, isCompressible, varied } from "./answer-compressor.ts";
 import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
 import type { FailedRequests } from "./failed-requests.ts";
 import { FileSender } from "./file-sender.ts";
 import { refused } from "./refused.ts";
 import type { RequestHead } from "./request-head.ts";
+import {
+  type Head,
+  type Leaving,
+  open,
+  over,
+  type ResponderState,
+  responderLife,
+  stopping,
+  writing,
+} from "./responder-states.ts";
 
 const overloaded = refused(refuse.overloaded());
-
-/**
- * `held` waits for its realm's gate, `delayed` waits to be written in the next iteration of the event loop, `sending` until the client has read the rest,
- * and `stopping` until the sender of an aborted answer has stopped.
- */
-export const responderLife = {
-  open: { hold: "held", answer: "writing", delay: "delayed", abort: "over" },
-  held: { answer: "writing", delay: "delayed", abort: "over" },
-  delayed: { write: "writing", end: "over" },
-  writing: { wait: "sending", end: "over" },
-  sending: { abort: "stopping", end: "over" },
-  stopping: { end: "over" },
-  over: {},
-} as const satisfies LifeCycle;
-
-type Head = RequestHead | null;
-type ResponderState =
-  | { readonly kind: "open" }
-  | { readonly kind: "held"; readonly reply: HttpReply; readonly head: Head; readonly holding: Holding | null }
-  | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
-  | { readonly kind: "writing" }
-  | { readonly kind: "sending"; readonly stop: () => void }
-  | { readonly kind: "stopping" }
-  | { readonly kind: "over" };
-
-/** A response whose answer leaves now. */
-type Leaving = Extract<ResponderState, { readonly kind: "open" | "held" }>;
-
-const open = { kind: "open" } as const;
-const writing = { kind: "writing" } as const;
-const stopping = { kind: "stopping" } as const;
-const over = { kind: "over" } as const;
 
 const nobody = () => undefined;
 
@@ -62,9 +41,12 @@ const internalErrorStatus = 500;
 
 export interface HttpResponderOptions {
   readonly clock: Clock;
+  /** Bytes of answers that clients have not read yet. */
   readonly unsent: UnsentBytes;
   /** Absent where nobody reads about them. */
   readonly failures?: FailedRequests;
+  /** Absent where all answers are short. */
+  readonly compressor?: AnswerCompressor;
 }
 
 export class HttpResponder {
@@ -182,6 +164,10 @@ export class HttpResponder {
       case "writing":
         this.#ended();
         return;
+      case "compressing":
+        state.stop();
+        this.#ended();
+        return;
       case "sending":
         this.#state = step(responderLife, state, "abort", stopping);
         state.stop();
@@ -266,36 +252,54 @@ export class HttpResponder {
     });
   }
 
-  #write(reply: HttpReply, head: RequestHead | null): void {
+  /** A long answer is compressed first, if its client accepts that and there is room. */
+  #write(reply: HttpReply, head: Head): void {
+    if (!isCompressible(reply)) this.#send(reply, head);
+    else if (head?.method === "HEAD") this.#sendHead(varied(reply), head, codingFor(head.acceptEncoding) === null);
+    else this.#compress(varied(reply), head);
+  }
+
+  #compress(reply: HttpReply, head: Head): void {
+    const stop = this.#options.compressor?.begin(reply, head?.acceptEncoding ?? "", (compressed) => {
+      const state = this.#state;
+      if (state.kind !== "compressing") return;
+      this.#state = step(responderLife, state, "send", writing);
+      this.#send(compressed ?? reply, head);
+    });
+    const state = this.#state;
+    if (stop === undefined || stop === null || state.kind !== "writing") this.#send(reply, head);
+    else this.#state = step(responderLife, state, "compress", { kind: "compressing", stop });
+  }
+
+  #send(reply: HttpReply, head: RequestHead | null): void {
     const { file, body } = reply;
-    const size = file?.length ?? bodySize(body);
-    this.record?.answered(reply.status, head?.method === "HEAD" || hasNoBody(reply.status) ? 0 : size);
-    if (file !== undefined && file.length > 0 && head?.method !== "HEAD") {
+    if (head?.method === "HEAD" || hasNoBody(reply.status)) {
+      void file?.close();
+      this.#sendHead(reply, head, head?.method === "HEAD");
+      return;
+    }
+    this.record?.answered(reply.status, file?.length ?? bodySize(body));
+    if (file !== undefined && file.length > 0) {
       this.#sendFile(reply, file, head);
       return;
     }
     void file?.close();
+    const bytes = encodeSmall(body);
+    if (bytes === null) this.#sendLarge(reply, head);
+    else this.#sendSmall(reply, bytes, head);
+  }
+
+  /** @param showsLength false if there is no content, or if GET might compress it */
+  #sendHead(reply: HttpReply, head: Head, showsLength: boolean): void {
+    this.record?.answered(reply.status, 0);
     const response = this.#response;
-    if (head?.method === "HEAD") {
-      const size = file?.length ?? bodySize(body);
-      response.cork(() => {
-        this.#writeHead(reply, head);
-        // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
-        response.writeHeader("Content-Length", String(size));
-        response.endWithoutBody();
-      });
-      this.#ended();
-    } else if (hasNoBody(reply.status)) {
-      response.cork(() => {
-        this.#writeHead(reply, head);
-        response.endWithoutBody();
-      });
-      this.#ended();
-    } else {
-      const bytes = encodeSmall(body);
-      if (bytes === null) this.#sendLarge(reply, head);
-      else this.#sendSmall(reply, bytes, head);
-    }
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
+      if (showsLength) response.writeHeader("Content-Length", String(reply.file?.length ?? bodySize(reply.body)));
+      response.endWithoutBody();
+    });
+    this.#ended();
   }
 
   /** @param bytes the body, in memory that the next answer uses */
@@ -325,7 +329,7 @@ export class HttpResponder {
     const bytes = new AnswerBytes(reply.body);
     const holding = this.#options.unsent.hold(this.#holder(), bytes.size, () => this.#evict());
     if (holding === null && head?.method === "GET") {
-      this.#write(overloaded, head);
+      this.#send(overloaded, head);
       return;
     }
     if (holding === null) {

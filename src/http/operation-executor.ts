@@ -18,6 +18,7 @@ import type { Binding, Call, ExecuteOperation, HttpReply } from "../runtime/call
 import type { IdempotencyKey } from "../runtime/queued-command.ts";
 import { challenge, type Header, ok, type Result } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
+import { varies } from "./answer-compressor.ts";
 import { isWriteOnly } from "./authentication.ts";
 import { type ParameterReader, type ParsedParams, parameterReader } from "./parameters.ts";
 import { countFailedKey, nameOf, type RateLimits, rateLines } from "./rate-limits.ts";
@@ -292,7 +293,7 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
   const tagged: Headers = result.etag === undefined ? headers : [...headers, ["ETag", result.etag], privateCache];
   // Ignored parameters belong to the request and not to the content, so such an answer is always sent in full.
   if (ignored.length === 0 && result.etag !== undefined && names(ifNoneMatch, result.etag)) {
-    return { status: 304, body: "", headers: tagged };
+    return { status: 304, body: "", headers: [...tagged, varies] };
   }
   if (result.kind === "encoded") {
     const { fields } = result;

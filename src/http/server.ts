@@ -8,20 +8,17 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { isFromForeignPage } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import { arrivedCall, type HttpReply, type Submitted } from "../runtime/calls.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { RealmElsewhere } from "../runtime/realm-host.ts";
-import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Credentials } from "./authentication.ts";
 import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
-import type { FailedRequests } from "./failed-requests.ts";
 import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
-import { HttpResponder } from "./http-responder.ts";
+import { HttpResponder, type HttpResponderOptions } from "./http-responder.ts";
 import type { OperationExecutor } from "./operation-executor.ts";
 import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
 import { preflight } from "./preflight.ts";
@@ -31,7 +28,7 @@ import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts"
 import { isForged, type SessionCookies } from "./session-cookies.ts";
 import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./uploads.ts";
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends Required<HttpResponderOptions> {
   readonly app: WebApp;
   readonly operationExecutor: OperationExecutor;
   readonly pages: readonly PageRoute[];
@@ -46,10 +43,7 @@ export interface HttpServerOptions {
   /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly accessLog: AccessLog;
-  readonly failures: FailedRequests;
-  readonly clock: Clock;
-  /** Bytes of answers that clients have not read yet, and of requests that are not answered yet. */
-  readonly unsent: UnsentBytes;
+  /** Bytes of requests that are not answered yet. */
   readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
 }

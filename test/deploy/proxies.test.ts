@@ -120,6 +120,11 @@ async function untilListening(port: number): Promise<void> {
   }
 }
 
+async function messagesOn(page: Response): Promise<number> {
+  const { messages } = (await page.json()) as { readonly messages: readonly unknown[] };
+  return messages.length;
+}
+
 async function behind(t: Test, proxy: Proxy, environment: Readonly<Record<string, string>> = {}) {
   const server = await startTestServer(t, { environment: { TRUST_PROXY: "true", ...environment } });
   const folder = join(temporaryFolder(t), proxy.name);
@@ -169,6 +174,16 @@ for (const proxy of proxies) {
     });
     t.equal(plain.headers.get("content-encoding"), null);
     t.match(await plain.json(), { result: "success" });
+    // Compressed by the server, and not once more.
+    const content = `long ${"words ".repeat(1600)}`;
+    await Promise.all(
+      Array.from({ length: 120 }, () => client.post("/messages", { type: "direct", to: "[2]", content })),
+    );
+    const path = "/api/v1/messages?anchor=oldest&num_before=0&num_after=200";
+    const page = await fetch(`${url}${path}`, { headers });
+    t.strictSame([page.headers.get("content-encoding"), await messagesOn(page)], ["gzip", 120]);
+    const plainPage = await fetch(`${url}${path}`, { headers: { ...headers, "accept-encoding": "identity" } });
+    t.strictSame([plainPage.headers.get("content-encoding"), await messagesOn(plainPage)], [null, 120]);
     const { body } = await sendFile(client, Buffer.alloc(4096, "x"), "notes.txt");
     const file = await fetch(`${url}${body.url}`, { headers });
     t.strictSame([file.headers.get("content-encoding"), (await file.text()).length], [null, 4096]);

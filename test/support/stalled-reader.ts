@@ -74,11 +74,20 @@ export class StalledReader {
 
   /** Reads to the end of the response or of the connection. @returns the body received so far */
   async whole(): Promise<string> {
+    const bytes = await this.wholeBytes();
+    return bytes.subarray(bytes.indexOf("\r\n\r\n") + 4).toString("utf8");
+  }
+
+  /** The same with the head, as the bytes arrived. @param hasBody false after HEAD */
+  async wholeBytes(hasBody = true): Promise<Buffer> {
+    await this.status;
     let length = this.#chunks.reduce((sum, { length: size }) => sum + size, 0);
     const head = this.#chunks[0]?.toString("latin1") ?? "";
-    const end = head.indexOf("\r\n\r\n") + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const bodyLength = hasBody ? Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0) : 0;
+    const end = head.indexOf("\r\n\r\n") + 4 + bodyLength;
+    if (length >= end) return Buffer.concat(this.#chunks);
     await new Promise<void>((resolve) => {
-      this.#socket.on("close", () => resolve());
+      void this.closed.then(resolve);
       this.#socket.on("data", (bytes: Buffer) => {
         this.#chunks.push(bytes);
         length += bytes.length;
@@ -86,8 +95,7 @@ export class StalledReader {
       });
       this.#socket.resume();
     });
-    const bytes = Buffer.concat(this.#chunks);
-    return bytes.subarray(bytes.indexOf("\r\n\r\n") + 4).toString("utf8");
+    return Buffer.concat(this.#chunks);
   }
 
   destroy(): void {

@@ -10,7 +10,7 @@ import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { actorKinds, recordMachines } from "../../actors/kinds.ts";
 import { type OutcomeAction, outcomeAction } from "../../actors/protocol/machine-setup.ts";
 import { highlighterLife } from "../../src/http/code-highlighter.ts";
-import { responderLife } from "../../src/http/http-responder.ts";
+import { responderLife } from "../../src/http/responder-states.ts";
 import { pollLife } from "../../src/realtime/long-poll.ts";
 import { queueLife } from "../../src/realtime/queue.ts";
 import { readerLife } from "../../src/realtime/socket-reader.ts";
@@ -103,7 +103,7 @@ export const lifeCycles: readonly {
   {
     id: "HTTP responder",
     life: responderLife,
-    table: "src/http/http-responder.ts",
+    table: "src/http/responder-states.ts",
     user: "src/http/http-responder.ts",
   },
   { id: "held poll", life: pollLife, table: "src/realtime/long-poll.ts", user: "src/realtime/long-poll.ts" },
