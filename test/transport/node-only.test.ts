@@ -1,6 +1,6 @@
 /**
- * Behaviour of Node's transport that uWebSockets.js does not have (docs/transport.md): pipelining, HTTP/1.0, and
- * framing errors that are reported.
+ * Behaviour of Node's transport that uWebSockets.js does not have (docs/transport.md): pipelining, HTTP/1.0, expectations
+ * in capital letters, and framing errors that are reported.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -95,6 +95,21 @@ t.test("[transport] node: a request line may arrive byte by byte", async (t) => 
     await new Promise<void>((resume) => setImmediate(resume));
   }
   t.equal((await connection.answer())?.text, "whole");
+  connection.destroy();
+});
+
+t.test("[transport] node: Expect: 100-Continue is answered before the body, whatever its case", async (t) => {
+  const { url } = await serve(t, nodeTransport, {
+    handler(response) {
+      response.onAborted(() => undefined);
+      void bodyOf(response).then((body) => respond(response, String(body), true));
+    },
+  });
+  const connection = new RawConnection(url);
+  await connection.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
+  t.equal((await connection.answer())?.status, 100);
+  await connection.write("body");
+  t.equal((await connection.answer())?.text, "body");
   connection.destroy();
 });
 
