@@ -111,7 +111,7 @@ t.test("[web.md, Late answers] a form keeps what was typed for the next entry", 
 
   // The button that was pressed is replaced by a form, and the other way round.
   await page.getByRole("button", { name: "Change #(?P<id>[0-9]+)" }).press("Enter");
-  t.ok(await page.evaluate("document.activeElement?.value === '#(?P<id>[0-9]+)'"), "the form has the focus");
+  await until(page, "document.activeElement?.value === '#(?P<id>[0-9]+)'");
   await page.keyboard.press("Enter");
   await until(page, "document.activeElement?.getAttribute('aria-label') === 'Change #(?P<id>[0-9]+)'");
 });
