@@ -205,8 +205,18 @@ export class SegmentWriter {
       if (error instanceof JournalLost) throw error;
       const { message } = error as Error;
       if (error instanceof OwnershipLost) throw new JournalLost("takenOver", message, { cause: error });
+      this.#stopIfTakenOver();
       const what = `The journal in ${this.#owner.folder} cannot be written: ${message}`;
       throw new JournalLost("failed", what, { cause: error });
+    }
+  }
+
+  /** A newer owner removes what an earlier one needs, such as its spare segments: then that is why work failed. */
+  #stopIfTakenOver(): void {
+    try {
+      this.#owner.verify();
+    } catch (error) {
+      if (error instanceof JournalLost) throw error;
     }
   }
 }
