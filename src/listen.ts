@@ -12,6 +12,7 @@ import {
   type Interruption,
 } from "../packages/client/src/node.ts";
 import { AdminFailure } from "./admin/operation.ts";
+import { blockedPortOf } from "./browser-ports.ts";
 import type { Account } from "./zuliprc.ts";
 
 export interface ListenOptions {
@@ -32,6 +33,11 @@ const farewellMs = 2_000;
 /** @throws AdminFailure when the server rejects it, or none answers at first */
 export async function listen(account: Account, options: ListenOptions): Promise<void> {
   const { types, signal, onNotice } = options;
+  const port = blockedPortOf(account.site);
+  if (port !== null) {
+    const how = "start the server with another PORT, or name another address in zuliprc";
+    throw new AdminFailure("input", `fetch refuses to connect to port ${port} of ${account.site}: ${how}`);
+  }
   const client = await connect(account, { webSocket: WebSocket, userAgent: "colloquy-listen" });
   const params = types.length === 0 ? {} : { event_types: types as readonly EventType[] };
   // Tried once, because nobody knows yet whether there is a server; from then on the client waits for it. An end waits

@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { limits } from "../schemas/limits.ts";
 import { programVersion } from "../schemas/server.ts";
+import { blockedPortWarnings } from "./browser-ports.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster/cluster-unusable.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
@@ -82,10 +83,11 @@ function cutShort(log: Log, about: object, isDrained: boolean): never {
   exit(0);
 }
 
-function greet(server: RunningServer): void {
+function greet(server: RunningServer, config: Config): void {
   const file = relative(process.cwd(), server.zuliprc) || server.zuliprc;
   say(`Colloquy is at ${server.url}`);
   say(`Transport: ${server.transport}`);
+  for (const line of blockedPortWarnings(config, server.url)) say(line);
   if (!server.acceptsWrites)
     say("The disk is nearly full: reads are served, changes are rejected until there is more space.");
   if (server.isZuliprcGood === null) {
@@ -160,7 +162,7 @@ async function main(): Promise<void> {
   } catch (error) {
     log.warn({ err: error }, "no pid file");
   }
-  greet(server);
+  greet(server, config);
   const about = { version: programVersion, node: process.versions.node, transport: server.transport };
   log.info({ ...about, pid: process.pid, settings: describeConfig(environment) }, "started");
   hangUps.serves(server);
