@@ -184,21 +184,6 @@ t.test("[D262] a server that stops while it compresses answers cuts them, or sen
   t.ok(whole.length > 0);
 });
 
-t.test("[D262] clients that leave while their answers are compressed harm nobody", async (t) => {
-  const gone = Array.from({ length: 30 }, async () => {
-    const connection = new RawConnection(owner.url);
-    const head = `Host: localhost\r\nAuthorization: ${owner.authorization}\r\nAccept-Encoding: gzip`;
-    await connection.write(`GET /api/v1${longPage} HTTP/1.1\r\n${head}\r\n\r\n`);
-    connection.destroy();
-    await connection.closed;
-  });
-  await Promise.all(gone);
-  // Their blocks end, and there is room again.
-  let coding: string | undefined;
-  while (coding !== "br") coding = (await rawGet(owner, page, { "Accept-Encoding": "br" })).headers["content-encoding"];
-  t.equal(coding, "br");
-});
-
 t.test("[D262] programs that others wrote decode what they asked for", async (t) => {
   const url = `${owner.url}/api/v1${page}`;
   const fetched = await fetch(url, { headers: owner.credentials });
@@ -228,4 +213,20 @@ t.test("[D262] programs that others wrote decode what they asked for", async (t)
   const program = runPython(t, ["-c", lines.join("\n")], { URL: url, EMAIL: email, KEY: key });
   await program.exited;
   t.match(program.stdout, /^(?:gzip|br) 110\n$/);
+});
+
+// The last one: a request that was read late may still take the room of another test.
+t.test("[D262] clients that leave while their answers are compressed harm nobody", async (t) => {
+  const gone = Array.from({ length: 30 }, async () => {
+    const connection = new RawConnection(owner.url);
+    const head = `Host: localhost\r\nAuthorization: ${owner.authorization}\r\nAccept-Encoding: gzip`;
+    await connection.write(`GET /api/v1${longPage} HTTP/1.1\r\n${head}\r\n\r\n`);
+    connection.destroy();
+    await connection.closed;
+  });
+  await Promise.all(gone);
+  // Their blocks end, and there is room again.
+  let coding: string | undefined;
+  while (coding !== "br") coding = (await rawGet(owner, page, { "Accept-Encoding": "br" })).headers["content-encoding"];
+  t.equal(coding, "br");
 });
