@@ -54,10 +54,14 @@ t.test("[operations, Configuration] a file that is wrong gives one line without 
   t.end();
 });
 
+const missingFile = /--config \/no\/such\/file cannot be read: ENOENT/;
+
 const wrongCalls: readonly (readonly [args: readonly string[], why: RegExp])[] = [
-  [["--prot", "1"], /Unknown option '--prot': see colloquy serve --help/],
-  [["now"], /Unexpected argument 'now'/],
-  [["--config", "/no/such/file"], /--config \/no\/such\/file cannot be read: ENOENT/],
+  [["serve", "--prot", "1"], /Unknown option '--prot': see colloquy serve --help/],
+  [["serve", "now"], /Unexpected argument 'now'/],
+  [["serve", "--config", "/no/such/file"], missingFile],
+  [["--config", "/no/such/file", "serve"], missingFile],
+  [["--config=/no/such/file"], missingFile],
 ];
 
 t.test(
@@ -65,7 +69,7 @@ t.test(
   async (t) => {
     for (const [args, why] of wrongCalls) {
       const dataDir = join(temporaryFolder(t), "data");
-      const call = ["colloquy.mjs", "serve", ...args];
+      const call = ["colloquy.mjs", ...args];
       const { code, stdout, stderr } = await new Program(t, process.execPath, call, { DATA_DIR: dataDir }).exited;
       t.strictSame({ code, stdout }, { code: 78, stdout: "" });
       t.match(stderr, /^colloquy: [^\n]+\n$/);
