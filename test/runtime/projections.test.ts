@@ -80,6 +80,8 @@ async function execute(
   return { opened, results };
 }
 
+const rounds_max = 10;
+
 t.test("[M9] after random commands, failures and crashes, every projection equals its rebuild from rows", async (t) => {
   const seed = seedOf(t);
   let refused = 0;
@@ -104,9 +106,13 @@ t.test("[M9] after random commands, failures and crashes, every projection equal
       }
     }),
   );
-  await fc.assert(property, { seed, numRuns: 30 });
+  const hasWorked = () => done > 60 && refused > 20 && thrown > 10;
+  // If the runs of this seed do little, those of the next seeds do more.
+  for (let round = 0; round === 0 || (round < rounds_max && !hasWorked()); round++) {
+    await fc.assert(property, { seed: seed + round, numRuns: 30 });
+  }
   t.comment({ done, refused, thrown });
-  t.ok(done > 60 && refused > 20 && thrown > 10, "the runs did some work");
+  t.ok(hasWorked(), "the runs did some work");
 });
 
 t.test(
