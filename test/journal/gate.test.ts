@@ -1,15 +1,14 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { openGate } from "../../src/journal/gate.ts";
-import { type Clock, systemClock } from "../../src/runtime/clock.ts";
+import { type GatesOptions, openGate } from "../../src/journal/gate.ts";
 import { openGates } from "../support/manual-gate.ts";
 
-function opened(clock: Pick<Clock, "monotonic" | "soon"> = systemClock) {
+function opened(given: Partial<Pick<GatesOptions, "clock">> = {}) {
   const bugs: unknown[] = [];
   const left: string[] = [];
   const { journal, gates, memory } = openGates({
-    clock,
+    ...given,
     onLeft: () => left.push("everything"),
     reportBug: (error) => bugs.push(error),
   });
@@ -149,8 +148,7 @@ t.test("[S3] what leaves holds the loop for gate_pass_ms_max and one piece; turn
   let now = 0;
   const later: (() => void)[] = [];
   const { journal, left, leave, realm } = opened({
-    monotonic: () => now,
-    soon: (callback) => void later.push(callback),
+    clock: { monotonic: () => now, soon: (callback) => void later.push(callback) },
   });
   const { gate, write } = realm();
   const lasting = (name: string, milliseconds: number) => () => {
