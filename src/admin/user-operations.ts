@@ -83,7 +83,8 @@ export const createUserOperation = defineOperation({
     password: Type.Optional(passwordParam),
   },
   async run({ realm: label, email, full_name: fullName, role: name = "member", password }, ports) {
-    if (!isEmailAddress(email, 1000)) throw new AdminFailure("usage", "that is not a valid email address");
+    if (!isEmailAddress(email, limits.email_code_points_max))
+      throw new AdminFailure("usage", "that is not a valid email address");
     const badName = checkFullName(fullName, limits.full_name_code_points_max);
     if (badName !== null) throw new AdminFailure("usage", badName.msg);
     const entry = entryOf(ports, label);

@@ -23,6 +23,8 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
   const email = "ann@example.com";
   const made = await run("create-user", { email, full_name: "Ann", role: "guest" });
   t.match(made, { user_id: Number, password: /^[\w-]{16}$/ });
+  const long = `@${`${"x".repeat(49)}.`.repeat(5)}z`.padStart(limits.email_code_points_max + 1, "ann");
+  await t.rejects(run("create-user", { email: long, full_name: "Ann" }), /not a valid email address/);
   t.strictSame(await run("set-role", { email, role: "moderator" }), {});
   const find = async () => ((await run("list-users", { deactivated: true })) as { users: Result[] }).users.at(-1);
   t.match(await find(), { email, fullName: "Ann", role: "moderator", isActive: true, isBot: false });
