@@ -6,7 +6,7 @@ import { connectNats, type Nats, type NatsOptions } from "./connection.ts";
 import { Directory } from "./directory.ts";
 import { askReports } from "./node-report.ts";
 
-/** How long a node has to answer: a busy one takes its time. */
+/** How long the node has to answer before it counts as absent: a busy one takes its time. */
 const answerMs = 3000;
 
 interface Asked {
@@ -40,7 +40,7 @@ export function moveRealm(options: NatsOptions, realmId: number, node: string): 
     }
     await directory.wish("pin", String(realmId), { node });
     await untilSo(`Organization ${realmId} is not on node ${node} yet: see cli cluster status.`, async () => {
-      const [report] = (await askReports(nats, answerMs, node)).filter((one) => one.node === node);
+      const [report] = (await askReports(nats, limits.cluster_report_ms_max, node)).filter((one) => one.node === node);
       return report?.realms.some(([id, , isServed]) => id === realmId && isServed) === true;
     });
   });

@@ -5,8 +5,9 @@ import type { Holding } from "../runtime/unsent-bytes.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /**
- * `held` waits for its realm's gate, `delayed` waits to be written in the next iteration of the event loop, `compressing` for the compressed body,
- * `sending` until the client has read the rest, and `stopping` until the sender of an aborted answer has stopped.
+ * `held` waits for its realm's gate, `delayed` to be written in the next iteration of the event loop, `compressing` for
+ * the compressed body, `sending` until the client has read the rest, and `stopping` until the sender of an aborted answer
+ * has stopped.
  */
 export const responderLife = {
   open: { hold: "held", answer: "writing", delay: "delayed", abort: "over" },
@@ -19,7 +20,7 @@ export const responderLife = {
   over: {},
 } as const satisfies LifeCycle;
 
-/** null if the request could not even be read */
+/** Null if the request could not even be read. */
 export type Head = RequestHead | null;
 
 export type ResponderState =
