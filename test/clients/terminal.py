@@ -4,6 +4,7 @@ Each step is {"see": text} or {"press": keys}. What the program draws after a ke
 """
 
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ steps = json.loads(sys.argv[1])
 command = sys.argv[2:]
 rows, columns = 40, 140
 seconds_per_step = 300
+seconds_per_width = 10
 
 control_sequence = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[()][0-9A-Za-z]|\x1b[=>]|[\x0e\x0f\r]")
 
@@ -25,17 +27,31 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.environ["TERM"] = "xterm-256color"
     os.execv(command[0], command)
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
+
+def resize(width):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, width, 0, 0))
+
+
+resize(columns)
+other_widths = itertools.cycle((columns - 1, columns))
 drawn = ""
 
 
 def see(text):
-    """Waits until the text has been drawn since the last key."""
+    """Waits until the text has been drawn since the last key.
+
+    Programs that draw with urwid can keep an old picture of a widget for good: one thread changes the widget while
+    another one draws it. Such a picture is of one width, so another width shows what there is.
+    """
     global drawn
     deadline = time.monotonic() + seconds_per_step
     while text not in control_sequence.sub("", drawn):
-        ready, _, _ = select.select([terminal], [], [], max(0, deadline - time.monotonic()))
+        left = max(0, deadline - time.monotonic())
+        ready, _, _ = select.select([terminal], [], [], min(left, seconds_per_width))
+        if not ready and left > seconds_per_width:
+            resize(next(other_widths))
+            continue
         try:
             piece = os.read(terminal, 65536) if ready else b""
         except OSError:

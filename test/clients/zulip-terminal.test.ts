@@ -29,7 +29,8 @@ t.test("[OpenAPI] zulip-terminal shows messages, live ones too, and sends one", 
     { press: "typed in a terminal" },
     { see: "terminal" },
     { press: "\u0004" },
-    { see: "typed in a terminal" },
+    // The bar is of a message, so the line is not the one that was typed.
+    { see: "▒ typed in a terminal" },
   ];
   const command = [python, "-m", "zulipterminal.cli.run", "--config-file", writeZuliprc(t, owner)];
   const program = runPython(t, [clientProgram("terminal.py"), JSON.stringify(steps), ...command]);
