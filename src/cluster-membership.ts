@@ -70,6 +70,7 @@ export async function joinCluster(config: Config, tools: MembershipTools): Promi
     node: config.clusterNode,
     monitors: config.clusterMonitors ?? [],
     streams: config.clusterStreams,
+    leaseMs: config.clusterLeaseMs,
     nats,
   });
   writeMark(dataDir, { cluster: member.cluster, isWhole: false });

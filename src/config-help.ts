@@ -46,6 +46,7 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   clusterStreams: "how many streams a new cluster gets",
   clusterSnapshotMib: "how much an organization writes to its stream until a snapshot of it is due",
   clusterSnapshotHours: "after how long one is due if it was changed",
+  clusterLeaseMs: "how many milliseconds the node may stand still before another one takes over",
   clusterCredentialsFile: "a credentials file of NATS",
   clusterCaFile: "the authorities that certify the NATS servers",
   clusterCertFile: "the certificate that this node shows to the NATS servers",

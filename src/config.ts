@@ -92,6 +92,8 @@ export interface Config {
   /** How much an organization writes until a snapshot of it is due, and after how long it is. */
   readonly clusterSnapshotMib: number;
   readonly clusterSnapshotHours: number;
+  /** How long the node may be unable to renew its lease. */
+  readonly clusterLeaseMs: number;
   readonly clusterCredentialsFile: string | null;
   readonly clusterCaFile: string | null;
   readonly clusterCertFile: string | null;
@@ -298,6 +300,12 @@ export const variables = {
   clusterStreams: integer("CLUSTER_STREAMS", limits.cluster_streams_default, 1, limits.cluster_streams_max),
   clusterSnapshotMib: integer("CLUSTER_SNAPSHOT_MIB", limits.snapshot_mib_default, 1, limits.snapshot_mib_max),
   clusterSnapshotHours: integer("CLUSTER_SNAPSHOT_HOURS", limits.snapshot_hours_default, 1, limits.snapshot_hours_max),
+  clusterLeaseMs: integer(
+    "CLUSTER_LEASE_MS",
+    limits.cluster_lease_ms,
+    limits.cluster_lease_ms,
+    limits.cluster_lease_ms_max,
+  ),
   clusterCredentialsFile: optional(text("CLUSTER_NATS_CREDENTIALS_FILE", "", "a path")),
   clusterCaFile: optional(text("CLUSTER_NATS_CA_FILE", "", "a path")),
   clusterCertFile: optional(text("CLUSTER_NATS_CERT_FILE", "", "a path")),

@@ -33,6 +33,8 @@ export const clusterLimits = {
   /** The owner renews its lease so often, and stops this long after it sent the last acknowledged renewal. */
   cluster_lease_renewal_ms: 300,
   cluster_lease_ms: 1000,
+  /** As long as CLUSTER_LEASE_MS can make it. */
+  cluster_lease_ms_max: 60_000,
   /** A standby takes over so long after it received the last one. */
   cluster_takeover_ms: 1200,
   /** How much longer a node is trusted that is opening its organizations. */

@@ -1,7 +1,7 @@
 /**
  * The lease of a node: a message every 300 ms, which a majority of the NATS servers acknowledges. A node that owns
  * organizations stops 1.0 s after it sent the last one that was acknowledged; the others take over 1.2 s after they
- * received one. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
+ * received one. CLUSTER_LEASE_MS makes both longer, and messages say by how much. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
  */
 import { limits } from "../../schemas/limits.ts";
 import { ClusterSilent } from "./cluster-unusable.ts";
@@ -24,7 +24,10 @@ export interface LeaseMessage {
   readonly isReady: boolean;
   /** Number of the first message of this process that was acknowledged; null: none was yet. The lower one was there first. */
   readonly firstSequence: number | null;
-  /** How much longer than usual it is valid: a node that opens an organization may not get round to renew it. */
+  /**
+   * How much longer than usual it is valid: a node that opens an organization may not get round to renew it, and one may
+   * be on a machine that stands still at times.
+   */
   readonly extraMs: number;
   /** Whether the sender holds a lease that was acknowledged: one that hears no acknowledgements is as good as gone. */
   readonly isHeld: boolean;
@@ -49,6 +52,8 @@ export async function openLeases(nats: Nats): Promise<void> {
 
 export interface LeaseOptions extends Pick<LeaseMessage, "node" | "instance" | "address"> {
   readonly nats: Nats;
+  /** How long it is valid, at least the usual time. */
+  readonly leaseMs: number;
   readonly clock: LeaseClock;
   readonly isReady: () => boolean;
   /** Whether anything depends on it: without, it may run out and be valid again. */
@@ -138,7 +143,8 @@ export class Lease {
   }
 
   get #extraMs(): number {
-    return this.#openings > 0 ? limits.cluster_lease_start_ms : 0;
+    const forOpenings = this.#openings > 0 ? limits.cluster_lease_start_ms : 0;
+    return this.#options.leaseMs - limits.cluster_lease_ms + forOpenings;
   }
 
   async #send(isEnd: boolean): Promise<void> {

@@ -35,6 +35,8 @@ export interface MemberOptions extends Omit<FollowerOptions, "nats" | "streams">
   readonly knownCluster: string | null;
   /** How many streams a new cluster gets. */
   readonly streams: number;
+  /** How long it may be unable to renew its lease. */
+  readonly leaseMs: number;
   /** The name of the node. */
   readonly node: string;
   readonly clock: LeaseClock & { now(): number };
@@ -205,6 +207,7 @@ export class Member {
       node,
       instance,
       address,
+      leaseMs: this.#options.leaseMs,
       clock,
       isReady: () => this.#isReady,
       isNeeded: () => this.#placement?.isBusy ?? false,

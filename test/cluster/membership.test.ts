@@ -9,7 +9,7 @@ import { freePort } from "../support/ports.ts";
 import { type Environment, Program, runCli, startProgram } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
-import { NatsCluster, natsObstacle, store } from "./nats.ts";
+import { leaderOf, NatsCluster, natsObstacle, store, untilHealthy } from "./nats.ts";
 import { clientAt, moveTo, runCluster, served, startNode, urlOf } from "./nodes.ts";
 
 const obstacle = natsObstacle();
@@ -59,6 +59,35 @@ else {
     const contents = (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
     t.strictSame(contents, ["<p>before</p>", "<p>after</p>"]);
   });
+
+  t.test(
+    "[cluster, D263] CLUSTER_LEASE_MS: an owner that stood still for less goes on, and nobody took over",
+    async (t) => {
+      const cluster = await NatsCluster.start(t);
+      const b = { name: "b", dataDir: temporaryFolder(t), environment: { CLUSTER_LEASE_MS: "60000" } };
+      const first = startNode(t, cluster, b);
+      const owner = await clientAt(await urlOf(first), b.dataDir);
+      const second = startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) });
+      await urlOf(second);
+      const nats = await cluster.connect(t);
+      t.ok(first.signal("SIGSTOP"));
+      // The second node renews its own lease for longer than it would wait for one of the usual length.
+      let renewals = 0;
+      nats.connection.subscribe("leases.a", { callback: () => void renewals++ });
+      await until(() => renewals * limits.cluster_lease_renewal_ms > 2 * limits.cluster_takeover_ms);
+      first.signal("SIGCONT");
+      t.equal((await owner.get("/users/me")).status, 200);
+      const leader = await leaderOf(nats, "leases");
+      const rest = cluster.nodes.filter(({ name }) => name !== leader);
+      t.equal(rest.length, 2);
+      await cluster.nodes.find(({ name }) => name === leader)?.program.end("SIGKILL");
+      await Promise.all(rest.map(untilHealthy));
+      t.not(await leaderOf(nats, "leases"), leader);
+      t.equal((await owner.get("/users/me")).status, 200, "nor does it end while NATS elects a leader for the leases");
+      const { stdout } = await runCluster(t, cluster, ["cli.mjs", "cluster", "status"]);
+      t.match(stdout, /organization 1: owner b, epoch 1, /);
+    },
+  );
 
   t.test("[cluster] of two nodes with one name that start at the same time, one goes on", async (t) => {
     const cluster = await NatsCluster.start(t);

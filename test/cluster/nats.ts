@@ -138,6 +138,14 @@ export async function store(nats: Nats, subject: string, data: string | Uint8Arr
   await requested(nats, () => nats.jetStream.publish(subject, data));
 }
 
+/** Waits until the stream has one. @returns the name of its server */
+export async function leaderOf(nats: Nats, stream: string): Promise<string> {
+  for (;;) {
+    const { cluster } = await requested(nats, () => nats.manager.streams.info(stream));
+    if (cluster?.leader !== undefined && cluster.leader !== "") return cluster.leader;
+  }
+}
+
 /** Resolves when the server has joined the others and the cluster has a leader. */
 export async function untilHealthy({ host, monitorPort, program }: NatsNode): Promise<void> {
   let isOver = false;
