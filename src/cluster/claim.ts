@@ -130,8 +130,7 @@ export async function claimBehind(
     { kind: "claim", storeVersion, epoch, position: before + 1, part: 0, parts: 1, before: head.hash },
     Buffer.from(JSON.stringify(note)),
   );
-  const result = await log.append(bytes, head.sequence, `${epoch}-claim-${nonce}`);
-  const stored = result.kind === "stored" ? result.sequence : await sequenceOf(log, bytes);
+  const stored = await sent(log, bytes, head.sequence, `${epoch}-claim-${nonce}`);
   return stored === null ? null : { sequence: stored, hash: hashOf(bytes), epoch, position: before, storeVersion };
 }
 
@@ -149,8 +148,18 @@ export function claimNoteIn({ kind, body }: Envelope): ClaimNote {
   return JSON.parse(Buffer.from(body).toString("utf8")) as ClaimNote;
 }
 
-/** An attempt without an answer may be there. */
-async function sequenceOf(log: RealmLog, bytes: Uint8Array): Promise<number | null> {
+/**
+ * An attempt without an answer may be stored, now or later, and another claim may follow it. The next attempt has the same
+ * id, so its answer is that of the first one.
+ * @returns null if it is not stored
+ */
+async function sent(log: RealmLog, bytes: Uint8Array, after: number, id: string): Promise<number | null> {
+  for (let attempt = 1; attempt <= limits.cluster_claim_attempts_max; attempt++) {
+    const result = await log.append(bytes, after, id);
+    if (result.kind === "stored") return result.sequence;
+    if (result.kind === "refused") break;
+    await wait(limits.cluster_retry_ms_min);
+  }
   const last = await log.last();
   return last !== null && Buffer.compare(last.bytes, bytes) === 0 ? last.sequence : null;
 }

@@ -18,7 +18,7 @@ else {
   const nats = await cluster.connect(t);
   const streams = await openStreams(nats, { streams: 2 });
   let realms = 0;
-  const newLog = () => new RealmLog(nats, streams, ++realms);
+  const newLog = (realmId = ++realms) => new RealmLog(nats, streams, realmId);
 
   const openJournal = async (t: Test, log: RealmLog): Promise<StreamJournal> => {
     const claim = await claimRealm(log, { node: "a", storeVersion });
@@ -68,6 +68,22 @@ else {
       );
     },
   );
+
+  t.test("[cluster] a claim whose acknowledgement comes late has its epoch, also behind another claim", async (t) => {
+    const log = newLog();
+    const late = newLog(log.realmId);
+    const append = late.append.bind(late);
+    let attempts = 0;
+    let other = 0;
+    late.append = async (...message) => {
+      const appended = await append(...message);
+      if (++attempts > 1) return appended;
+      other = (await claimRealm(log, { node: "b", storeVersion })).epoch;
+      return { kind: "unknown", error: new Error("no acknowledgement in time") };
+    };
+    const { epoch } = await claimRealm(late, { node: "a", storeVersion });
+    t.strictSame([epoch, other], [1, 2]);
+  });
 
   // Within a pair, between two of them, and behind them.
   for (const released of [500, 501, limits.cluster_release_points_max + 15]) {
