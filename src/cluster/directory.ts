@@ -89,7 +89,7 @@ export class Directory {
   /** Without creating anything. @returns null if there is no directory */
   static async find(nats: Nats): Promise<Directory | null> {
     try {
-      await nats.manager.streams.info(stream);
+      await requested(nats, () => nats.manager.streams.info(stream));
     } catch (error) {
       if ((error as { code?: unknown }).code === streamNotFound) return null;
       throw error;
