@@ -5,9 +5,10 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { clusterStatus } from "../../src/cluster/status.ts";
 import { freePort } from "../support/ports.ts";
-import type { Environment, Program } from "../support/process.ts";
+import { checkout, type Environment, type Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { Namespaces, type Place } from "./namespaces.ts";
 import { NatsCluster, type NatsNode } from "./nats.ts";
@@ -66,6 +67,19 @@ export class NodeUnderTest {
     this.program.signal(signal);
   }
 
+  /** Resolves when it serves, also if it had to be started again meanwhile. */
+  async serves(): Promise<void> {
+    for (;;) {
+      const { program } = this;
+      const error = await urlOf(program).then(
+        () => null,
+        (problem: Error) => problem,
+      );
+      if (error === null) return;
+      if ((await program.exited).code !== unavailable) throw error;
+    }
+  }
+
   async restart(signal: "SIGKILL" | "SIGTERM", pauseMs: number): Promise<void> {
     this.#isStopping = true;
     await this.program.end(signal);
@@ -106,7 +120,7 @@ export class ClusterUnderTest {
   static async start(
     t: Test,
     ended: (what: string) => void,
-    { network, program }: { readonly network: NetworkKind; readonly program?: string | undefined },
+    { network, program = checkout }: { readonly network: NetworkKind; readonly program?: string | undefined },
   ): Promise<ClusterUnderTest> {
     const namespaces = network === "namespaces" ? await Namespaces.open(t) : null;
     const places: Place[] = [];
@@ -115,13 +129,13 @@ export class ClusterUnderTest {
     for (const name of ["a", "b", "c"]) {
       const dataDir = temporaryFolder(t);
       const place = namespaces === null ? await proxied(t, nats) : placed(namespaces.add(name), nats, places);
-      const { environment, within } = place;
-      const start = () =>
-        startNode(t, nats, { name, dataDir, environment, within, ...(program === undefined ? {} : { program }) });
+      const { within } = place;
+      const environment = { ...place.environment, CLUSTER_LEASE_MS: String(limits.cluster_lease_ms) };
+      const start = () => startNode(t, nats, { name, dataDir, environment, within, program });
       const node = new NodeUnderTest({ name, dataDir, start, place, ended });
       nodes.push(node);
       // The first one creates the organization.
-      await urlOf(node.program);
+      await node.serves();
     }
     t.teardown(() => Promise.all(nodes.map((node) => node.end())));
     return new ClusterUnderTest(nats, nodes, places);

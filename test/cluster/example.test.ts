@@ -24,6 +24,7 @@ t.test(
       PATH: natsPath,
       CLUSTER_EXAMPLE_DATA: data,
       CLUSTER_EXAMPLE_PORT: String(port),
+      CLUSTER_LEASE_MS: "3000",
     });
     const { email, key } = await program
       .printed(/The cluster is there\. Process ids: n1 \d+, .* c \d+\n/)

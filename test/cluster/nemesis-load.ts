@@ -1,6 +1,7 @@
 /** What clients of a cluster do while parts of it fail, and what they must never see. */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "../support/client.ts";
+import type { Queue } from "../support/realtime.ts";
 
 const lanes = 6;
 const requestMsMax = 20_000;
@@ -103,10 +104,8 @@ export class NemesisReader {
     this.#clients = clients;
   }
 
-  static async start(clients: readonly Client[]): Promise<NemesisReader> {
+  static start(clients: readonly Client[], { queue_id, last_event_id }: Queue): NemesisReader {
     const reader = new NemesisReader(clients);
-    const [client] = clients as [Client];
-    const { queue_id, last_event_id } = await client.register({ event_types: ["message"], apply_markdown: false });
     void reader.#follow(queue_id, last_event_id);
     return reader;
   }

@@ -20,7 +20,7 @@ import { ClusterUnderTest, type NetworkKind, type NodeUnderTest } from "./cluste
 import { namespacesObstacle } from "./namespaces.ts";
 import { type NatsNode, untilHealthy } from "./nats.ts";
 import { bounded, NemesisLoad, NemesisReader, settleMsMax } from "./nemesis-load.ts";
-import { clientAt, served } from "./nodes.ts";
+import { clientAt } from "./nodes.ts";
 import { readAll } from "./read-all.ts";
 import type { Weather } from "./tcp-proxy.ts";
 
@@ -141,8 +141,16 @@ export async function playNemesis(t: Test, options: NemesisOptions): Promise<str
   const played = cluster.cutsServers ? { ...faults, ...networkFaults } : faults;
   const { nodes } = cluster;
   const clients = await Promise.all(nodes.map(({ url }) => clientAt(url, (nodes[0] as NodeUnderTest).dataDir)));
-  await served(() => (clients[0] as Client).post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] }));
-  const readers = await Promise.all(clients.map((_, index) => NemesisReader.start(rotated(clients, index))));
+  const params = { subscriptions: [{ name: "kitchen" }] };
+  await inTime(async () => {
+    const answer = await bounded((clients[0] as Client).post("/users/me/subscriptions", params));
+    return answer?.status === 200 ? answer : null;
+  });
+  const queueOf = (client: Client) =>
+    inTime(() => bounded(client.register({ event_types: ["message"], apply_markdown: false })));
+  const readers = await Promise.all(
+    clients.map(async (client, index) => NemesisReader.start(rotated(clients, index), await queueOf(client))),
+  );
   t.teardown(() => {
     for (const reader of readers) reader.stop();
   });
@@ -274,6 +282,13 @@ async function eventually<T>(look: () => Promise<T | null>): Promise<T | null> {
     if (found !== null || performance.now() > until) return found;
     await wait(pauseMs);
   }
+}
+
+/** While all is well; a node that ended is started again. */
+async function inTime<T>(look: () => Promise<T | null>): Promise<T> {
+  const found = await eventually(look);
+  if (found === null) throw new Error("the cluster does not serve");
+  return found;
 }
 
 function rotated<T>(list: readonly T[], by: number): T[] {

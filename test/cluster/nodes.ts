@@ -10,7 +10,7 @@ interface NodeOptions {
   readonly name: string;
   readonly dataDir: string;
   readonly environment?: Environment;
-  /** The folder of the program, if it is another one than this checkout. */
+  /** The folder of the program; by default this checkout. */
   readonly program?: string;
   /** Starts a program where the node is to run. */
   readonly within?: readonly string[];
@@ -34,6 +34,8 @@ export function startNode(
       CLUSTER_NATS_MONITOR: cluster.monitor,
       CLUSTER_NODE: name,
       CLUSTER_STREAMS: "2",
+      // The machine of a test may stand still for a second. The nemesis plays that, with leases as they are.
+      CLUSTER_LEASE_MS: "3000",
       ...environment,
     },
     program,
