@@ -11,7 +11,6 @@ import type { Client, Params } from "../support/client.ts";
 import { createChannel, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { rowsOf } from "../support/runtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -49,12 +48,13 @@ t.test("[D25] a repeat gets the first answer even if the same request would be r
   t.equal((await owner.patch(`/streams/${channel}`, { new_name: "renamed" })).status, 200);
   t.strictSame(outcome(await send()), outcome(first), "no channel has this name any more");
   t.strictSame(outcome(await ann.post("/messages", { ...params, content: "other" }, headers)), otherParameters);
-  await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
-  const mails = () => rowsOf(realmOf(server).environment, "mails").length;
+  // Counts every email ever queued: the row of one is removed as soon as its file is written.
+  const mails = () => realmOf(server).view.counter("mail");
   const before = mails();
-  t.equal(before, 1);
   await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
-  t.equal(mails(), before, "no second mail is sent");
+  t.equal(mails(), before + 1);
+  await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
+  t.equal(mails(), before + 1, "no second mail is sent");
 });
 
 t.test("[D25] without a key, or with an empty one, each request is executed", async (t) => {
