@@ -69,7 +69,7 @@ for (const environment of environments) {
     });
 
     t.test("[D28] a wrong key is counted, also when the right one is remembered", async (t) => {
-      const limited = await startTestServer(t, { environment: { ...environment, RATE_LIMITS: "login=2/60" } });
+      const limited = await startTestServer(t, { environment: { ...environment, RATE_LIMITS: "login=2/3600" } });
       await remember(t, limited.owner);
       const guess = new Client(limited.url, { ...identity(limited.owner), key: "a".repeat(32) });
       const statuses = [];

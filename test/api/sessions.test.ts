@@ -98,7 +98,7 @@ t.test("[D28] failed log-ins are counted with those of POST /fetch_api_key, and 
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
   const limited = await startTestServer(t, {
-    environment: { RATE_LIMITS: "api=1000/60,login=2/60,anonymous=1000/60" },
+    environment: { RATE_LIMITS: "api=1000/60,login=2/3600,anonymous=1000/60" },
     log,
   });
   const attempt = () => new Page(limited.url).logIn("owner@localhost", "wrong");
