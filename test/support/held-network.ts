@@ -28,13 +28,34 @@ class Held implements HeldNetwork {
   }
 }
 
-/** Of the page's socket. Call it before the page is opened. */
-export async function holdSocket(page: Page): Promise<HeldNetwork> {
+/** The page's socket. */
+export interface HeldSocket extends HeldNetwork {
+  /** Resolves when the page asks by its socket: before, it asks by HTTP, which this does not hold. */
+  readonly isUsed: Promise<void>;
+}
+
+/** Call it before the page is opened. */
+export async function holdSocket(page: Page): Promise<HeldSocket> {
   const held = new Held();
-  await page.routeWebSocket(/\/api\/v1\/events\/ws$/, (socket) => {
-    socket.connectToServer().onMessage((message) => held.pass(() => socket.send(message)));
+  let use: () => void = () => undefined;
+  const isUsed = new Promise<void>((resolve) => {
+    use = resolve;
   });
-  return held;
+  await page.routeWebSocket(/\/api\/v1\/events\/ws$/, (socket) => {
+    const upstream = socket.connectToServer();
+    // A page reports its presence as soon as it may use the socket.
+    socket.onMessage((message) => {
+      if (isCall(message)) use();
+      upstream.send(message);
+    });
+    upstream.onMessage((message) => held.pass(() => socket.send(message)));
+  });
+  return { hold: () => held.hold(), release: () => held.release(), isUsed };
+}
+
+/** Whether a frame of the page is a request. */
+export function isCall(frame: string | Buffer): boolean {
+  return (JSON.parse(String(frame)) as { readonly type?: string }).type === "call";
 }
 
 /** Requests of some paths, such as the files of views that are loaded later. */

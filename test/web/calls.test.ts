@@ -1,6 +1,7 @@
 /** The page's operations use its WebSocket while it is open, and HTTP when it is not. */
 import t, { type Test } from "tap";
 import { chromiumFor, logIn, textsOf, write } from "../support/chromium-page.ts";
+import { isCall } from "../support/held-network.ts";
 import { startTestServer } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);
@@ -61,6 +62,8 @@ t.test(
       return body.messages.length === 0;
     };
     while (!(await isRead()));
+    // The browser says what the page has sent some time after the server has it.
+    while (!calls.includes("POST /messages/flags")) await page.waitForTimeout(20);
     t.strictSame(
       requests.filter((path) => path.startsWith("/api/")),
       [],
@@ -110,10 +113,15 @@ t.test(
     const { page, server, ann } = await open(t);
     let ref = "";
     let isLost = false;
+    let use: () => void = () => undefined;
+    const isUsed = new Promise<void>((resolve) => {
+      use = resolve;
+    });
     await page.routeWebSocket(/events\/ws/, (socket) => {
       const upstream = socket.connectToServer();
       socket.onMessage((text) => {
         const frame = JSON.parse(String(text)) as { method?: string; path?: string; ref?: string };
+        if (isCall(text)) use();
         if (frame.method === "POST" && frame.path === "/messages") ref = frame.ref ?? "";
         upstream.send(text);
       });
@@ -130,6 +138,8 @@ t.test(
     });
     await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
     await page.locator("#compose-text").waitFor();
+    // Until then it would be sent by HTTP.
+    await isUsed;
     await write(page, "only once");
     await page.locator(".feed .message[data-id] .rendered", { hasText: "only once" }).waitFor();
     await page.locator(".message.pending").waitFor({ state: "detached" });

@@ -15,6 +15,7 @@ async function openAt(t: Test, fragment: string) {
   const opened = await openPage(t);
   const network = await holdSocket(opened.page);
   await logIn(opened.page, server.url, ann, fragment);
+  await network.isUsed;
   return { server, ann, ben, network, ...opened };
 }
 

@@ -70,6 +70,7 @@ async function openAt(t: Test, fragment: string) {
     if (response.url().endsWith("/api/v1/register")) queues.push((await response.json()).queue_id);
   });
   await logIn(opened.page, home.server.url, home.ann, fragment);
+  await network.isUsed;
   // Which compositions ended before somebody chose.
   await opened.page.evaluate(`
     window.ends = [];
