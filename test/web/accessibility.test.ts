@@ -170,9 +170,11 @@ t.test(
     await fill("unread", 120);
     const { page, complaints } = await openPage(t);
     const asked: Asked[] = [];
+    let usesSocket = false;
     page.on("websocket", (socket) => {
       socket.on("framesent", ({ payload }) => {
         const { type, method, path, ref, params } = JSON.parse(String(payload));
+        if (type === "call") usesSocket = true;
         if (type === "call" && method === "GET" && path === "/messages") asked.push({ ref, ...params });
       });
       socket.on("framereceived", ({ payload }) => {
@@ -182,8 +184,9 @@ t.test(
     });
     await logIn(page, server.url, ann, lunch);
     await page.locator(".feed .message").first().waitFor();
-    // Until then the page asks by HTTP.
     await until(page, isThere('.left-bar a.topic[href$="/unread"]'));
+    // Until then the page asks by HTTP. Its first request by the socket says that it is there.
+    while (!usesSocket) await page.waitForTimeout(20);
     for (const [topic, shown, lastShown] of [
       ["read", 100, true],
       ["partly", 79, true],
