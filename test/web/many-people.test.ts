@@ -56,6 +56,11 @@ t.test(
     await page.getByLabel("Find people").fill("bench person");
     await hint.filter({ hasText: "And 250 more" }).waitFor();
     t.equal(await people.count(), 200);
+    const at = await page.evaluate(`(() => {
+      document.querySelector(".right-bar .hint button").click();
+      return new Promise((done) => setTimeout(() => done(${focused})));
+    })()`);
+    t.equal(at, 200, "before a frame is drawn, so that no key goes astray");
     await page.getByLabel("Find people").fill("bench person 449");
     await hint.waitFor({ state: "detached" });
     t.equal(await people.count(), 1);

@@ -1,6 +1,6 @@
 /** The right side: people, those who are here first. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { best } from "../compose/completion.ts";
 import { hrefOf } from "../navigation.ts";
 import { directNarrow } from "../state/narrow.ts";
@@ -50,8 +50,8 @@ export function RightBar() {
   const [query, setQuery] = useState("");
   const [shownMax, setShownMax] = useState(stepPeople);
   const list = useRef<HTMLUListElement>(null);
-  // The button may be gone, so the focus goes on to the first of those that it has shown.
-  useEffect(() => {
+  // The button may be gone, so the focus goes on to the first of those that it has shown, before the next key.
+  useLayoutEffect(() => {
     if (shownMax > stepPeople) list.current?.children[shownMax - stepPeople]?.querySelector("a")?.focus();
   }, [shownMax]);
   if (!isRightOpen.value) return null;
