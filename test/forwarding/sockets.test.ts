@@ -80,8 +80,9 @@ for (const weather of ["cut", "cut outward", "cut inward"] as const) {
       const clock = new ManualClock(0);
       const owner = await startOwner(t, { clock });
       const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
-      const url = await startEdge(t, { destination: () => to(`http://127.0.0.1:${proxy.port}`), clock });
-      const { closed } = await openPair(t, url, owner);
+      const destinationOf = () => to(`http://127.0.0.1:${proxy.port}`);
+      const edge = await startNode(t, idleRoute, { directions: { destinationOf }, clock });
+      const { closed } = await openPair(t, edge.url, owner);
       let isClosed = false;
       void closed.then(() => {
         isClosed = true;
@@ -91,7 +92,12 @@ for (const weather of ["cut", "cut outward", "cut inward"] as const) {
         // Each end reads what the other one has sent.
         for (let pass = 0; pass < 50; pass++) await new Promise((resolve) => setImmediate(resolve));
       };
-      for (let count = 0; count < 10; count++) await beat();
+      const beatS = limits.forward_link_beat_ms / 1000;
+      for (let count = 0; count < 10; count++) {
+        await beat();
+        // A busy kernel may take longer. The owner hears that its beat was handled with the next one.
+        await until(() => isClosed || (edge.figures().silenceS === 0 && owner.figures().silenceS <= beatS));
+      }
       t.notOk(isClosed, "a link without news stays");
       proxy.weather = weather;
       for (
