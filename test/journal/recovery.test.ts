@@ -238,7 +238,8 @@ t.test("[positive control] flipped bits find a journal that does not check the c
     endOnFailure: true,
   });
   t.ok(failed);
-  t.match(errorInstance, { message: /^record .* was not written$/ });
+  // A bit in the length of a record may end the journal there.
+  t.match(errorInstance, { message: /^record .* was not written$|^\d+ records were found, \d+ were announced$/ });
 });
 
 t.test("[M1] a start notices every segment that is missing and was not released", (t) => {
