@@ -7,7 +7,6 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { readConfig } from "../../src/config.ts";
-import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { startServer } from "../../src/server.ts";
 import { Client } from "../support/client.ts";
 import { botOf, createChannel, personOf, realmOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
@@ -18,6 +17,7 @@ import {
   type Behaviour,
   hang,
   hangUp,
+  patientClock,
   pendingWebhooks,
   privateAllowed,
   Receiver,
@@ -54,13 +54,6 @@ async function textsFrom(reader: Client, senderId: number): Promise<string[]> {
 async function reportsTo(owner: Client, bot: Client): Promise<string[]> {
   return (await textsFrom(owner, 1)).filter((text) => text.includes(`|${bot.userId}**`));
 }
-
-/** Real time, in which no request to a receiver times out, however slow the machine is. */
-const patientClock: Clock = {
-  ...systemClock,
-  after: (milliseconds, callback) =>
-    milliseconds >= limits.webhook_delivery_ms_max ? () => undefined : systemClock.after(milliseconds, callback),
-};
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const big = "x".repeat(10 * 1024 * 1024);

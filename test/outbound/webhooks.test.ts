@@ -8,10 +8,18 @@ import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, Follower, personOf, realmOf } from "../support/conversation.ts";
 import { until } from "../support/realtime.ts";
-import { answer, hang, pendingWebhooks, privateAllowed, Receiver, webhookBot } from "../support/receiver.ts";
+import {
+  answer,
+  hang,
+  patientClock,
+  pendingWebhooks,
+  privateAllowed,
+  Receiver,
+  webhookBot,
+} from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t, privateAllowed);
+const server = await startTestServer(t, { ...privateAllowed, clock: patientClock });
 const { owner } = server;
 const anna = await personOf(server, "anna");
 const bert = await personOf(server, "bert");

@@ -5,11 +5,20 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { limits } from "../../schemas/limits.ts";
 import type { WebhookDeliveryRecord } from "../../schemas/webhooks.ts";
+import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { type MadeBot, makeBot } from "./bots.ts";
 import type { Client, Params } from "./client.ts";
 import { realmOf } from "./conversation.ts";
 import type { Teardown, TestServer } from "./server.ts";
+
+/** Real time, in which no request to a receiver times out, however slow the machine is. */
+export const patientClock: Clock = {
+  ...systemClock,
+  after: (milliseconds, callback) =>
+    milliseconds >= limits.webhook_delivery_ms_max ? () => undefined : systemClock.after(milliseconds, callback),
+};
 
 export interface Called {
   readonly path: string;
