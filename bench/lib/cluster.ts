@@ -34,14 +34,22 @@ export function clusterObstacle(): string | null {
   return major > 2 || minor >= 15 ? null : "nats-server 2.15 or newer is not installed (docs/cluster.md)";
 }
 
-/** Rejects with the end of their output if they do not start. */
-export async function startCluster(workspace: Workspace, count: number): Promise<ClusterServer> {
+/**
+ * Rejects with the end of their output if they do not start.
+ * @param leaseMs null: as long as without a setting
+ */
+export async function startCluster(
+  workspace: Workspace,
+  count: number,
+  leaseMs: number | null,
+): Promise<ClusterServer> {
   const startedAt = performance.now();
   const servers = await startNats(workspace);
   const environment: Environment = {
     CLUSTER_NATS: `nats://${servers.map(({ port }) => `${HOST}:${port}`).join(",")}`,
     CLUSTER_NATS_MONITOR: servers.map(({ monitorPort }) => `http://${HOST}:${monitorPort}`).join(","),
     CLUSTER_STREAMS: "2",
+    ...(leaseMs === null ? {} : { CLUSTER_LEASE_MS: String(leaseMs) }),
   };
   const nodes: Restartable[] = [];
   // One after the other: the first one creates the organization.

@@ -7,6 +7,8 @@ export const START_WAIT_MS = 120_000;
 export const NATS_START_WAIT_MS = 60_000;
 /** Pause between two questions whether a cluster has got so far. */
 export const CLUSTER_PROBE_MS = 50;
+/** Leases of nodes that nobody kills: what saturates the machine also keeps them from renewing. */
+export const CLUSTER_LEASE_MS = 10_000;
 /** `failover`: a post that is repeated for longer fails the run. */
 export const FAILOVER_WAIT_MS = 60_000;
 /** Pause before a post is repeated. */

@@ -3,6 +3,7 @@
 import { skipLine } from "../peers/all.ts";
 import type { Peer, PeerKind } from "../peers/peer.ts";
 import { startCluster } from "./cluster.ts";
+import { CLUSTER_LEASE_MS } from "./limits.ts";
 import type { Progress } from "./progress.ts";
 import type { ScenarioResult, Settings } from "./result.ts";
 import type { Context, Scenario, Size } from "./scenario.ts";
@@ -59,9 +60,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       if (cluster === null) return null;
       return own({ ...(await startServer(workspace)), label: "baseline" });
     },
-    openCluster: async () => {
+    openCluster: async (leaseMs = CLUSTER_LEASE_MS) => {
       if (cluster === null) throw new Error("it needs --cluster");
-      const opened = own(await startCluster(workspace, cluster));
+      const opened = own(await startCluster(workspace, cluster, leaseMs));
       transports.add(opened.transport);
       return opened;
     },

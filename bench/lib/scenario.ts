@@ -46,8 +46,8 @@ export interface Context {
    * against local. Null otherwise.
    */
   readonly openAlone: () => Promise<Server | null>;
-  /** With `--cluster`: starts the cluster. Rejects otherwise. */
-  readonly openCluster: () => Promise<ClusterServer>;
+  /** With `--cluster`: starts the cluster, with long leases unless it is told otherwise. Rejects otherwise. */
+  readonly openCluster: (leaseMs?: number | null) => Promise<ClusterServer>;
   /** Starts the requested peers that are installed, each with that many accounts in one channel. */
   readonly openPeers: (accounts: number) => Promise<readonly Peer[]>;
   /** Registers a target that must be stopped at the end. */

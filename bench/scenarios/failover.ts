@@ -53,7 +53,7 @@ interface Run {
 
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress, workspace } = context;
-  const cluster = await context.openCluster();
+  const cluster = await context.openCluster(null);
   const [owner, ...others] = cluster.nodes;
   if (owner === undefined || others.length === 0) throw new Error("failover needs a cluster of two nodes or more");
   const alone = await Restartable.start(workspace, {});
