@@ -210,11 +210,11 @@ export class ConversationModel {
       other.changes.push({ isEdit: false, fromChannel: from.channel === to.channel ? null : from.channel });
       // For a user who can no longer read it, the message and its star are removed.
       for (const person of readers) if (!this.canRead(person, other)) this.#row(person, other.id).isStarred = false;
-      // For users who are not subscribed to the new channel nothing is unread there. For those not in the old channel
-      // nothing was unread before.
+      // For users who are not subscribed to the new channel, or cannot read the message there, it is not unread. For
+      // those not in the old channel nothing was unread before.
       if (from.channel === to.channel) continue;
       for (const person of this.people) {
-        if (this.isIn(person, from.channel) && this.isIn(person, to.channel)) continue;
+        if (this.isIn(person, from.channel) && this.isIn(person, to.channel) && this.canRead(person, other)) continue;
         const row = this.rows[person]?.get(other.id);
         if (row !== undefined) row.isRead = true;
       }
