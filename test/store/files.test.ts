@@ -219,10 +219,14 @@ t.test(
     opened.checkpoint();
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
     const target = join(temporaryFolder(t), "copy");
-    const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
-    await idempotencyKey(opened, 2);
-    await copying;
-    await opened.realm.files.idle();
+    const ports = backupPorts(dataDir);
+    const settle = async (folder: string) => {
+      // The rows are copied, the files are not.
+      await idempotencyKey(opened, 2);
+      await opened.realm.files.idle();
+      await ports.settle(folder);
+    };
+    t.strictSame(await backupFolder(root, dataDir, target, { ...ports, settle }), []);
     const copy = RootStore.open(target);
     t.teardown(() => copy.close());
     await restoreFolder(copy, target);
