@@ -9,6 +9,7 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
+import type { SubscriptionPeriod } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Move, moveLimitS } from "../../src/domain/message-rules.ts";
 import { canReadChannelMessage } from "../../src/domain/permissions.ts";
@@ -105,32 +106,44 @@ function seesAny(visibility: Visibility, first: number, last: number): boolean {
 }
 
 /** The oldest message in the id range that the caller can see; at most one lookup per stay. */
-function oldestSeen({ view, caller, channel, conversationId }: Visibility, first: number, last: number): number | null {
-  const oldest = (start: number, end: number) => {
-    if (start > end) return null;
-    const range = { start: [conversationId, start], end: [conversationId, end + 1], limit: 1 };
-    return view.keys("conversationMessages", range)[0]?.[1] ?? null;
-  };
-  if (!isLimited(channel)) return oldest(first, last);
-  for (const period of view.subscriptions.get(caller.id, channel.id)?.periods ?? []) {
+function oldestSeen(visibility: Visibility, first: number, last: number): number | null {
+  if (!isLimited(visibility.channel)) return oldest(visibility, first, last);
+  for (const period of periodsOf(visibility)) {
     const end = Math.min(last, period.leftAtId ?? Number.MAX_SAFE_INTEGER);
-    const found = oldest(Math.max(first, period.joinedAfterId + 1), end);
+    const found = oldest(visibility, Math.max(first, period.joinedAfterId + 1), end);
     if (found !== null) return found;
   }
   return null;
 }
 
+/** The oldest message in the id range, visible or not. */
+function oldest({ view, conversationId }: Visibility, first: number, last: number): number | null {
+  if (first > last) return null;
+  const range = { start: [conversationId, first], end: [conversationId, last + 1], limit: 1 };
+  return view.keys("conversationMessages", range)[0]?.[1] ?? null;
+}
+
+/** When the caller was subscribed, in order. */
+function periodsOf({ view, caller, channel }: Visibility): readonly SubscriptionPeriod[] {
+  return view.subscriptions.get(caller.id, channel.id)?.periods ?? [];
+}
+
 /** Whether the move includes every message of the conversation, visible or not. */
 function isEntire(visibility: Visibility, context: TopicContext, { afterId, upToId }: IdRange): boolean {
-  const { view, caller, channel, conversationId } = visibility;
-  const [oldest] = view.keys("conversationMessages", { start: [conversationId], end: [conversationId + 1], limit: 1 });
-  if (oldest === undefined || oldest[1] <= afterId || context.lastMessageId > upToId) return false;
-  if (!isLimited(channel)) return true;
-  const periods = view.subscriptions.get(caller.id, channel.id)?.periods ?? [];
-  return periods.some(
-    (period) =>
-      period.joinedAfterId < oldest[1] && (period.leftAtId === null || context.lastMessageId <= period.leftAtId),
-  );
+  const first = oldest(visibility, 0, Number.MAX_SAFE_INTEGER);
+  if (first === null || first <= afterId || context.lastMessageId > upToId) return false;
+  return !isLimited(visibility.channel) || seesAll(visibility);
+}
+
+/** Whether no message was written while the caller was not subscribed; at most one lookup per absence. */
+function seesAll(visibility: Visibility): boolean {
+  let absentFrom = 0;
+  for (const { joinedAfterId, leftAtId } of periodsOf(visibility)) {
+    if (oldest(visibility, absentFrom, joinedAfterId) !== null) return false;
+    if (leftAtId === null) return true;
+    absentFrom = leftAtId + 1;
+  }
+  return oldest(visibility, absentFrom, Number.MAX_SAFE_INTEGER) === null;
 }
 
 /**

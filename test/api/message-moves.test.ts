@@ -6,7 +6,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";
-import type { Params } from "../support/client.ts";
+import type { Client, Params } from "../support/client.ts";
 import { channelSeenBy, createChannel, Follower, outcome, realmOf, refusal, write } from "../support/conversation.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -165,6 +165,36 @@ t.test("[public API, resolve] unresolving at once deletes the notice; later ther
     "@_**Owner|2** has marked this topic as unresolved.",
   ]);
 });
+
+for (const [topic, contents] of [
+  ["other", ["text"]],
+  ["q", ["Away has marked this topic as unresolved.", "Owner has marked this topic as resolved.", "away", "text"]],
+] as const) {
+  t.test(
+    `[public API, resolve] the same in protected history, by a member who was away while ${topic} was written to`,
+    async (t) => {
+      const { server } = await startClockedServer(t);
+      const { owner } = server;
+      const away = await server.person("Away");
+      const more = { invite_only: true, history_public_to_subscribers: false };
+      const channel = await createChannel(owner, "protected", [owner, away], more);
+      const id = await away.say("protected", "q", "text");
+      await away.delete("/users/me/subscriptions", { subscriptions: ["protected"] });
+      await owner.say("protected", topic, "away");
+      const again = { subscriptions: [{ name: "protected" }], principals: [away.userId] };
+      await owner.post("/users/me/subscriptions", again);
+      const rename = (by: Client, name: string) =>
+        by.patch(`/messages/${id}`, { topic: name, propagate_mode: "change_all" });
+      t.strictSame(outcome(await rename(owner, "✔ q")), moved);
+      t.strictSame(outcome(await rename(away, "q")), moved);
+      const left = ["q", "✔ q"].map((name) => topicOf(owner, channel, name));
+      const texts = (await Promise.all(left))
+        .flat()
+        .map(([, content]) => content.replace(/@_\*\*(\w+)\|\d+\*\*/, "$1"));
+      t.strictSame(texts.sort(), contents, "a message that they cannot see stays, so the notice does, too");
+    },
+  );
+}
 
 t.test(
   "[OpenAPI, update-message] topic names are trimmed, truncated and must be printable; the empty topic cannot be resolved",
