@@ -13,7 +13,7 @@ export const clusterLimits = {
   cluster_request_ms_max: 2000,
   /** How often such a request is repeated: streams have no leader for up to 9 seconds. */
   cluster_request_attempts_max: 10,
-  /** How often a new owner tries again because somebody else appended in between. */
+  /** How often a new owner tries because somebody else appended in between, and sends one claim that nobody answers. */
   cluster_claim_attempts_max: 20,
   /** A silent connection is tested so often, and given up after `cluster_pings_max` tests without an answer. */
   cluster_ping_ms: 500,

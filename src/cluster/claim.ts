@@ -149,8 +149,8 @@ export function claimNoteIn({ kind, body }: Envelope): ClaimNote {
 }
 
 /**
- * An attempt without an answer may be stored, now or later, and another claim may follow it. The next attempt has the same
- * id, so its answer is that of the first one.
+ * An attempt without an answer may be stored, now or later, and another claim may follow it. The next attempt has the
+ * same id, so its answer is that of the first one.
  * @returns null if it is not stored
  */
 async function sent(log: RealmLog, bytes: Uint8Array, after: number, id: string): Promise<number | null> {

@@ -1,7 +1,8 @@
 /**
  * The lease of a node: a message every 300 ms, which a majority of the NATS servers acknowledges. A node that owns
  * organizations stops 1.0 s after it sent the last one that was acknowledged; the others take over 1.2 s after they
- * received one. CLUSTER_LEASE_MS makes both longer, and messages say by how much. So at most one node answers reads; that at most one writes is the work of claims, not of clocks.
+ * received one. CLUSTER_LEASE_MS makes both longer, and messages say by how much. So at most one node answers reads;
+ * that at most one writes is the work of claims, not of clocks.
  */
 import { limits } from "../../schemas/limits.ts";
 import { ClusterSilent } from "./cluster-unusable.ts";

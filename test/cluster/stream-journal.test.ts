@@ -1,7 +1,7 @@
 /** The journal of a realm on JetStream: the contract of every journal, and what replication adds to it. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { claimRealm } from "../../src/cluster/claim.ts";
+import { claimBehind, claimRealm, headOf } from "../../src/cluster/claim.ts";
 import { RealmLog } from "../../src/cluster/realm-log.ts";
 import { StreamJournal } from "../../src/cluster/stream-journal.ts";
 import { openStreams } from "../../src/cluster/streams.ts";
@@ -83,6 +83,17 @@ else {
     };
     const { epoch } = await claimRealm(late, { node: "a", storeVersion });
     t.strictSame([epoch, other], [1, 2]);
+  });
+
+  t.test("[S3] cluster_claim_attempts_max: so often one claim is sent that nobody answers", async (t) => {
+    const log = newLog();
+    let attempts = 0;
+    log.append = async () => {
+      attempts++;
+      return { kind: "unknown", error: new Error("no acknowledgement in time") };
+    };
+    t.equal(await claimBehind(log, { node: "a", storeVersion }, await headOf(log)), null);
+    t.equal(attempts, limits.cluster_claim_attempts_max);
   });
 
   // Within a pair, between two of them, and behind them.

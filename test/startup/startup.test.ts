@@ -311,6 +311,8 @@ t.test("[start-up] every variable is validated before anything else, and the mes
     ["MAX_FILE_UPLOAD_SIZE_MIB", `${limits.upload_file_mib_max + 1}`],
     ["UPLOAD_QUOTA_MIB", `${limits.upload_quota_mib_max + 1}`],
     ["UPLOAD_QUOTA_PER_USER_MIB", "some"],
+    ["CLUSTER_LEASE_MS", `${limits.cluster_lease_ms - 1}`],
+    ["CLUSTER_LEASE_MS", `${limits.cluster_lease_ms_max + 1}`],
     ["SMTP_URL", "mail.example.org"],
     ["MAIL_FROM", "nobody"],
     ["TLS_KEY_FILE", "key.pem"],
@@ -336,6 +338,9 @@ t.test("[start-up] every variable is validated before anything else, and the mes
   t.strictSame(quotas(readConfig(most)), [mostMib, mostMib]);
   t.strictSame(quotas(readConfig({ UPLOAD_QUOTA_MIB: "none", UPLOAD_QUOTA_PER_USER_MIB: "none" })), [null, null]);
   t.equal(readConfig({ MAX_FILE_UPLOAD_SIZE_MIB: largest }).maxFileUploadSizeMib, limits.upload_file_mib_max, "[S3]");
+  for (const leaseMs of [limits.cluster_lease_ms, limits.cluster_lease_ms_max]) {
+    t.equal(readConfig({ CLUSTER_LEASE_MS: `${leaseMs}` }).clusterLeaseMs, leaseMs, "[S3, D263]");
+  }
   t.strictSame(readConfig({ PORT: "", DATA_DIR: "", RATE_LIMITS: "" }), readConfig({}), "empty is absent");
   t.throws(() => Object.assign(readConfig({}), { port: 1 }), TypeError, "frozen");
   t.end();
