@@ -69,6 +69,7 @@ export async function withLockedRoot<T>(
     await settleFolder(dataDir);
     return await work(root, space);
   } finally {
+    await space.close();
     root.unlock();
     await root.close();
   }

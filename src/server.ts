@@ -151,6 +151,7 @@ async function serveFrom(
   try {
     return await serve(config, tools, { ...ground, root });
   } catch (error) {
+    await ground.space.close();
     await root.close();
     throw error;
   }
@@ -244,7 +245,7 @@ interface JoinedContext extends ServingContext {
 async function serveRealms(config: Config, tools: ServerTools, context: JoinedContext): Promise<RunningServer> {
   const { dataDir, root, space, hubs, clock, faults, administration, member } = context;
   const { log } = tools;
-  // Creates the ballast, now that this process owns the data folder.
+  // Begins to write the ballast, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm = alarmOf(tools, faults);
   const zuliprc = join(dataDir, "zuliprc");
@@ -322,7 +323,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
       await context.data?.close();
       http.close();
       await leaveCluster(member, dataDir);
-      await administration.close();
+      await Promise.all([administration.close(), space.close()]);
       beforeRelease?.();
       root.unlock();
       await root.close();

@@ -1,27 +1,14 @@
 /**
  * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
- * continue. A ballast file is deleted when space gets critical: the turns that were accepted before still fit into the
- * journal (schemas/limits.ts). Only a start deletes the smaller reserve: even on a full disk it must write a few pages
- * before it can serve reads.
+ * continue. The ballast (ballast.ts) covers what was accepted before.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
+import { Ballast } from "./ballast.ts";
 
-const blockBytes = 1024 * 1024;
 const lookEveryMs = 5;
 const measureEveryMs = 1000;
-const ballastRetryMs = 60_000;
 
 export interface DiskSpaceOptions {
   readonly folder: string;
@@ -36,19 +23,17 @@ export interface DiskSpaceOptions {
 
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
-  readonly #ballast: string;
-  readonly #reserve: string;
+  readonly #ballast: Ballast;
   #hasRoom = true;
   #isOverQuota = false;
-  #ballastAfter = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #measuredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: DiskSpaceOptions) {
     this.#options = options;
-    this.#ballast = join(options.folder, "ballast");
-    this.#reserve = join(options.folder, "reserve");
-    for (const kept of [this.#ballast, this.#reserve]) if (this.isFull) rmSync(kept, { force: true });
+    this.#ballast = new Ballast(options.folder, options.monotonic);
+    if (this.isFull) this.#ballast.release();
+    if (this.isFull) this.#ballast.releaseForStart();
   }
 
   /** Even a start may not find enough space. */
@@ -77,37 +62,15 @@ export class DiskSpace {
 
   #look(): boolean {
     const free = freeBytes(this.#options.folder);
-    if (free < limits.turn_bytes_max) rmSync(this.#ballast, { force: true });
-    else if (free > 2 * this.#options.freeBytesMin + limits.store_ballast_bytes) this.#keepRoom();
+    if (free < limits.turn_bytes_max) this.#ballast.release();
+    else if (free > 2 * this.#options.freeBytesMin + limits.store_ballast_bytes) this.#ballast.keep();
     return free >= this.#options.freeBytesMin;
   }
 
-  /** If a file cannot be created, the server continues and tries again later. */
-  #keepRoom(): void {
-    const now = this.#options.monotonic();
-    if (now < this.#ballastAfter) return;
-    const isKept =
-      keepFile(this.#ballast, limits.store_ballast_bytes) && keepFile(this.#reserve, limits.store_start_reserve_bytes);
-    if (!isKept) this.#ballastAfter = now + ballastRetryMs;
+  /** Nothing is written into the folder any more. */
+  close(): Promise<void> {
+    return this.#ballast.close();
   }
-}
-
-/** Written in full, because a sparse file would reserve nothing. A truncated file is written again. */
-function keepFile(path: string, bytes: number): boolean {
-  const isKept = attempt(() => {
-    if (statSync(path, { throwIfNoEntry: false })?.size === bytes) return true;
-    const file = openSync(path, "w", 0o600);
-    try {
-      const block = Buffer.alloc(blockBytes, 1);
-      for (let written = 0; written < bytes; written += blockBytes) writeSync(file, block);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    return true;
-  }, false);
-  if (!isKept) attempt(() => rmSync(path, { force: true }), undefined);
-  return isKept;
 }
 
 function freeBytes(folder: string): number {

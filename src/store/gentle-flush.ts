@@ -66,10 +66,15 @@ async function flushPieces(file: FileHandle): Promise<void> {
   const piece = Buffer.allocUnsafe(limits.flush_piece_bytes);
   for (let at = 0; at < size; at += piece.length) {
     const { bytesRead } = await file.read(piece, 0, piece.length, at);
-    const startedAt = performance.now();
-    await file.write(piece, 0, bytesRead, at);
-    // The disk works for others most of the time.
-    const tookMs = performance.now() - startedAt;
-    await pause(Math.min(limits.flush_pause_ms_max, limits.flush_pause_ratio * tookMs));
+    await writeGently(file, piece.subarray(0, bytesRead), at);
   }
+}
+
+/** Writes a piece of a file that was opened with O_DSYNC, and then leaves the disk to others for a while. */
+export async function writeGently(file: FileHandle, piece: Buffer, at: number, signal?: AbortSignal): Promise<void> {
+  const startedAt = performance.now();
+  await file.write(piece, 0, piece.length, at);
+  // The disk works for others most of the time.
+  const tookMs = performance.now() - startedAt;
+  await pause(Math.min(limits.flush_pause_ms_max, limits.flush_pause_ratio * tookMs), undefined, { signal });
 }

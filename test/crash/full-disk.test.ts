@@ -17,6 +17,7 @@ import { everything } from "../support/kept-messages.ts";
 import { runCli, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { SmallDisk } from "../support/small-disk.ts";
+import { untilSpareFilesAreWhole } from "../support/spare-files.ts";
 import { unlessKilled } from "./kill-load.ts";
 
 const mebibyte = 1024 * 1024;
@@ -93,6 +94,7 @@ t.test(
     const { program, owner } = await startProgram(t, disk.dataDir, watched);
     t.equal((await post(owner, "before")).status, 200);
     for (const leaveBytes of [4 * mebibyte, 0]) {
+      await untilSpareFilesAreWhole(disk.dataDir);
       await fillBeside(disk, owner, leaveBytes);
       t.match(await post(owner, "refused"), refused);
       t.match(await owner.post("/register"), refused);

@@ -1,20 +1,26 @@
 /**
  * Fail closed (M5): below the watermark or over the quota, writes are rejected with 503 while reads and volatile
- * requests work. A ballast file is allocated in advance and released before the disk is full.
+ * requests work. A ballast file is allocated in advance and released before the disk is full; nothing waits for it.
  */
-import { existsSync, mkdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { DiskSpace } from "../../src/store/disk-space.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
+import { spareFiles, untilSpareFilesAreWhole } from "../support/spare-files.ts";
 
 function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }
 
-function spaceOf(folder: string, options: { freeBytesMin?: number; storeBytesMax?: number | null } = {}) {
+interface SpaceOptions {
+  readonly freeBytesMin?: number;
+  readonly storeBytesMax?: number | null;
+}
+
+function spaceOf(t: Teardown, folder: string, options: SpaceOptions = {}) {
   let now = 0;
   const space = new DiskSpace({
     folder,
@@ -22,7 +28,9 @@ function spaceOf(folder: string, options: { freeBytesMin?: number; storeBytesMax
     storeBytesMax: options.storeBytesMax ?? null,
     monotonic: () => now,
   });
+  t.teardown(() => space.close());
   return {
+    close: () => space.close(),
     acceptsAfter(milliseconds: number): boolean {
       now += milliseconds;
       return space.acceptsWrites();
@@ -72,26 +80,45 @@ t.test(
 );
 
 t.test(
-  "[M5] the ballast is allocated whole and not sparse when there is enough space; a truncated one is recreated",
-  (t) => {
+  "[M5] the ballast and the reserve occupy their full size; one that was cut short is written again",
+  async (t) => {
     const folder = temporaryFolder(t);
     const ballast = join(folder, "ballast");
     writeFileSync(ballast, "cut short");
-    t.ok(spaceOf(folder).acceptsAfter(0));
-    const { size, blocks } = statSync(ballast);
-    t.equal(size, limits.store_ballast_bytes);
-    t.ok(blocks * 512 >= size, "it occupies its full size");
-    t.end();
+    t.ok(spaceOf(t, folder).acceptsAfter(0));
+    await untilSpareFilesAreWhole(folder);
+    for (const [name, bytes] of Object.entries(spareFiles)) {
+      t.ok(statSync(join(folder, name)).blocks * 512 >= bytes, `${name} is not sparse`);
+    }
   },
 );
+
+t.test("[10 ms] the look that begins to write the ballast does not wait for it", (t) => {
+  const folder = temporaryFolder(t);
+  t.ok(spaceOf(t, folder).acceptsAfter(0));
+  const written = statSync(join(folder, "ballast"), { throwIfNoEntry: false })?.size ?? 0;
+  t.ok(written < limits.store_ballast_bytes, `${written} bytes are written when it returns`);
+  t.end();
+});
+
+t.test("[M5] a server that stops while it writes the ballast leaves no part of it", async (t) => {
+  const folder = temporaryFolder(t);
+  const space = spaceOf(t, folder);
+  t.ok(space.acceptsAfter(0));
+  await space.close();
+  t.strictSame(readdirSync(folder), []);
+  t.ok(space.acceptsAfter(10));
+  await new Promise(setImmediate);
+  t.strictSame(readdirSync(folder), [], "nothing is written after the end");
+});
 
 t.test(
   "[M5] a watermark just above the free space rejects writes, one below accepts; in between no ballast is allocated",
   (t) => {
     const folder = temporaryFolder(t);
     const margin = 1024 * 1024 * 1024;
-    t.notOk(spaceOf(folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
-    t.ok(spaceOf(folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
+    t.notOk(spaceOf(t, folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
+    t.ok(spaceOf(t, folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
     t.notOk(existsSync(join(folder, "ballast")));
     t.end();
   },
@@ -101,8 +128,8 @@ t.test(
   "[M5] writes are rejected while all stores together exceed the quota, which is measured again after a second",
   (t) => {
     const folder = storeOf(t, 1000);
-    t.ok(spaceOf(folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
-    const space = spaceOf(folder, { storeBytesMax: 999 });
+    t.ok(spaceOf(t, folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
+    const space = spaceOf(t, folder, { storeBytesMax: 999 });
     t.notOk(space.acceptsAfter(0), "one byte over");
     writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
     t.notOk(space.acceptsAfter(500));
@@ -112,6 +139,6 @@ t.test(
 );
 
 t.test("[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw", (t) => {
-  t.notOk(spaceOf(join(temporaryFolder(t), "gone")).acceptsAfter(10));
+  t.notOk(spaceOf(t, join(temporaryFolder(t), "gone")).acceptsAfter(10));
   t.end();
 });

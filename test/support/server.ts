@@ -8,6 +8,7 @@ import type { Clock } from "../../src/runtime/clock.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { here, nodeFront, nodeKey, startEdge, to } from "../forwarding/edge.ts";
 import { Client } from "./client.ts";
+import { makeSpareFiles } from "./spare-files.ts";
 import { checkLogs } from "./wire-events.ts";
 
 /** The part of tap that helpers need: a place to register clean-up. */
@@ -65,6 +66,8 @@ const owning = { directions: { destinationOf: () => here } } as const;
 
 export async function startTestServer(t: Teardown, options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder(t);
+  const watchesDisk = options.environment?.["STORE_FREE_BYTES_MIN"] !== undefined;
+  if (!watchesDisk && existsSync(dataDir)) makeSpareFiles(dataDir);
   // The tests of realtime/ hold behind another node as well.
   const isThroughEdge = process.env["THROUGH_EDGE"] === "true";
   const config = readConfig({
