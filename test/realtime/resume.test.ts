@@ -281,7 +281,14 @@ t.test("[E2] an event that arrives while a socket is still replaying is not lost
   raw.destroy();
 });
 
-/** What a replayed event has in common with the live one: bodies show the current rows (architecture, Event log). */
+/**
+ * What replayed events have in common with the live ones: bodies show the current rows (architecture, Event log). Typing
+ * and presence are not logged and come under a fresh id: a typist of another test may expire meanwhile.
+ */
+function identities(events: readonly Event[]): unknown[] {
+  return events.filter(({ type }) => type !== "typing" && type !== "presence").map(identity);
+}
+
 function identity(event: Event): unknown {
   return [event.id, event.type, event.op, event.message, event.stream_ids, event.user_ids, event.streams?.length];
 }
@@ -309,8 +316,8 @@ t.test("[E2] live and replayed events are the same events under the same ids", a
     const queue = repeated[index] ?? (await openQueue(client, []));
     const from = queue.last_event_id;
     t.strictSame(
-      (await readNow(client, queue)).map(identity),
-      socket.events.filter((event) => event.id > from).map(identity),
+      identities(await readNow(client, queue)),
+      identities(socket.events.filter((event) => event.id > from)),
       index === 0 ? "for an owner" : "for a member",
     );
     t.ok(socket.events.length > 10);
