@@ -2,10 +2,10 @@
  * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
  * continue. The ballast (ballast.ts) covers what was accepted before.
  */
-import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { statfsSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
 import { Ballast } from "./ballast.ts";
+import { StoreSize } from "./store-size.ts";
 
 const lookEveryMs = 5;
 const measureEveryMs = 1000;
@@ -24,6 +24,7 @@ export interface DiskSpaceOptions {
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
   readonly #ballast: Ballast;
+  readonly #storeSize: StoreSize;
   #hasRoom = true;
   #isOverQuota = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -32,6 +33,7 @@ export class DiskSpace {
   constructor(options: DiskSpaceOptions) {
     this.#options = options;
     this.#ballast = new Ballast(options.folder, options.monotonic);
+    this.#storeSize = new StoreSize(options.folder);
     if (this.isFull) this.#ballast.release();
     if (this.isFull) this.#ballast.releaseForStart();
   }
@@ -51,13 +53,16 @@ export class DiskSpace {
       this.#lookedAt = now;
       // If the disk cannot even be checked, writes are rejected.
       this.#hasRoom = attempt(() => this.#look(), false);
-    }
-    if (this.#options.storeBytesMax !== null && now - this.#measuredAt > measureEveryMs) {
-      this.#measuredAt = now;
-      const files = this.#options.fileBytes?.() ?? 0;
-      this.#isOverQuota = attempt(() => storeBytes(this.#options.folder), 0) + files > this.#options.storeBytesMax;
+      if (this.#options.storeBytesMax !== null) this.#isOverQuota = this.#exceeds(this.#options.storeBytesMax, now);
     }
     return this.#hasRoom && !this.#isOverQuota;
+  }
+
+  #exceeds(quota: number, now: number): boolean {
+    if (!this.#storeSize.isInPass && now - this.#measuredAt <= measureEveryMs) return this.#isOverQuota;
+    this.#measuredAt = now;
+    const files = this.#options.fileBytes?.() ?? 0;
+    return attempt(() => this.#storeSize.measure(), 0) + files > quota;
   }
 
   #look(): boolean {
@@ -84,14 +89,4 @@ function attempt<T>(work: () => T, otherwise: T): T {
   } catch {
     return otherwise;
   }
-}
-
-/** Total size of all realms' stores and of the journal in bytes. */
-function storeBytes(folder: string): number {
-  const stores = readdirSync(join(folder, "realms")).map((id) => join(folder, "realms", id, "data.mdb"));
-  const journal = join(folder, "journal");
-  const segments = existsSync(journal) ? readdirSync(journal).map((name) => join(journal, name)) : [];
-  return [...stores, ...segments]
-    .map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
 }

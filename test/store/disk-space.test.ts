@@ -3,7 +3,7 @@
  * requests work. A ballast file is allocated in advance and released before the disk is full; nothing waits for it.
  */
 import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { DiskSpace } from "../../src/store/disk-space.ts";
@@ -137,6 +137,24 @@ t.test(
     t.end();
   },
 );
+
+t.test("[10 ms] the quota of many stores is measured in passes, each of 500 sizes at a time", (t) => {
+  const folder = temporaryFolder(t);
+  const count = 2 * limits.store_sizes_per_look + 1;
+  const fileOf = (id: number) => join(folder, "realms", String(id), "data.mdb");
+  for (let id = 1; id <= count; id++) {
+    mkdirSync(dirname(fileOf(id)), { recursive: true });
+    writeFileSync(fileOf(id), "x");
+  }
+  const space = spaceOf(t, folder, { storeBytesMax: count });
+  t.ok(space.acceptsAfter(0), "at the bound");
+  const threeLooks = () => [1001, 10, 10].map((milliseconds) => space.acceptsAfter(milliseconds));
+  writeFileSync(fileOf(1), "xx");
+  t.strictSame(threeLooks(), [true, true, false], "known with the third look");
+  writeFileSync(fileOf(1), "x");
+  t.strictSame(threeLooks(), [false, false, true], "there is space again");
+  t.end();
+});
 
 t.test("[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw", (t) => {
   t.notOk(spaceOf(t, join(temporaryFolder(t), "gone")).acceptsAfter(10));
