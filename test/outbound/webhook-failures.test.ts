@@ -319,7 +319,8 @@ t.test("[S2] the log contains neither the URL with its password, nor the token, 
   const die = (error: unknown): never => {
     throw error;
   };
-  const log = pino({ level: "trace" }, sink);
+  // Without times and process ids, in which a port could be found.
+  const log = pino({ level: "trace", base: null, timestamp: false }, sink);
   const running = await startServer(readConfig(environment), { log, die, clock: patientClock });
   t.teardown(() => running.stop());
   const { email, key } = readZuliprc(running.zuliprc);
