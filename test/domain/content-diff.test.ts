@@ -7,6 +7,7 @@ import { parseFragment, serialize } from "parse5";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { contentDiff } from "../../src/domain/content-diff.ts";
+import { seedOf } from "../support/seed.ts";
 
 const came = (words: string) => `<span class="highlight_text_inserted">${words}</span>`;
 const went = (words: string) => `<span class="highlight_text_deleted">${words}</span>`;
@@ -69,6 +70,7 @@ t.test("[OpenAPI, get-message-history] every diff is well formed and contains th
       const plain = (html: string) => html.replaceAll(/\s+/g, "");
       t.equal(plain(now), plain(`<div>${after}</div>`));
     }),
+    { seed: seedOf(t) },
   );
   t.end();
 });

@@ -67,6 +67,9 @@ const ATTRIBUTES = new Set(
     " ",
   ),
 );
+/** An attribute of one element, with the only value that it may have: a line break (`\\`) in a formula. */
+const isLineBreak = (tagName: string, name: string, value: string): boolean =>
+  tagName === "mspace" && name === "linebreak" && value === "newline";
 const VOID_ELEMENTS = new Set(["br", "hr", "img"]);
 const BLOCK_ELEMENTS = new Set("p h1 h2 h3 h4 h5 h6 blockquote ul ol table div pre hr".split(" "));
 const HREF =
@@ -104,7 +107,7 @@ function misnestedTags(source: string): string[] {
 function forbiddenInElement(element: DefaultTreeAdapterTypes.Element): string[] {
   const found = ELEMENTS.has(element.tagName) ? [] : [`element ${element.tagName}`];
   for (const { name, value } of element.attrs) {
-    if (!ATTRIBUTES.has(name)) found.push(`attribute ${name}`);
+    if (!ATTRIBUTES.has(name) && !isLineBreak(element.tagName, name, value)) found.push(`attribute ${name}`);
     if ((name === "href" || name === "src") && !HREF.test(value)) found.push(`address ${value}`);
     if (name === "style" && !STYLE.test(value)) found.push(`style ${value}`);
   }
