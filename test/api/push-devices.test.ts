@@ -3,11 +3,12 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers } from "../support/server-with-users.ts";
 
-const server = await startTestServer(t);
+const { server, clock } = await startClockedServer(t);
 const newUser = newUsers(server);
 const done = success();
 const badLength = refusal("Empty or invalid length token");
@@ -51,7 +52,11 @@ for (const kind of ["apns", "fcm"] as const) {
   t.test(`[S3] push_tokens_per_user_max: one more evicts the oldest (${kind})`, async (t) => {
     const person = await newUser();
     const token = (index: number) => Buffer.from(String(index).padStart(6, "0")).toString("base64");
-    for (let index = 0; index <= limits.push_tokens_per_user_max; index++) await add(person, token(index));
+    for (let index = 0; index <= limits.push_tokens_per_user_max; index++) {
+      await add(person, token(index));
+      // Of two tokens of one millisecond, neither is the older one.
+      clock.advance(1);
+    }
     const kept = tokensOf(person);
     t.equal(kept.length, limits.push_tokens_per_user_max);
     t.notOk(kept.includes(token(0)));
