@@ -74,8 +74,8 @@ t.test(
 t.test(
   "[architecture] state follows scheduled messages and reminders that are changed, deleted or still pending",
   (t) =>
-    watch(t, async ({ member, other }) => {
-      const later = { scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 86_400 };
+    watch(t, async ({ clock, member, other }) => {
+      const later = { scheduled_delivery_timestamp: Math.floor(clock.now() / 1000) + 86_400 };
       const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
       const ids = [];
       for (let count = 0; count < 3; count++) {
@@ -89,6 +89,7 @@ t.test(
         const answer = await member.post("/reminders", { message_id: message, note, ...later });
         reminders.push(answer.body.reminder_id);
       }
+      t.ok([...ids, ...reminders].every(Number.isInteger), "all are scheduled");
       await member.delete(`/reminders/${reminders[0]}`);
     }),
 );
