@@ -85,7 +85,7 @@ export const commonLimits = {
   cached_rows_per_table_max: 20_000,
   cached_messages_characters_max: 32 * 1024 * 1024,
   /** Added per message to the size of its texts: its other fields and derived data. */
-  cached_message_overhead_characters: 1150,
+  cached_message_overhead_characters: 1220,
   timer_sleep_ms_max: 60_000,
   /** How often idle organizations are looked for, and the pause after each that is closed. */
   realm_idle_check_ms: 60_000,
