@@ -1,14 +1,10 @@
 /** An initialized realm with a few users, created once per process; every run starts with a copy of it. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { commands, createUsers, generalId, openNewRealm, ownerId } from "../support/runtime.ts";
-import type { Teardown } from "../support/server.ts";
-
-/** Faults are simulated, so a file system in memory is enough, and faster. */
-const memory = "/dev/shm";
+import { memoryFolder, type Teardown } from "../support/server.ts";
 
 /** The third channel of this organization. */
 const archiveId = 3;
@@ -43,7 +39,8 @@ export class Template {
   }
 
   static async make(t: Teardown): Promise<Template> {
-    const runs = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "colloquy-sim-"));
+    // Faults are simulated, so a file system in memory is enough, and faster.
+    const runs = mkdtempSync(join(memoryFolder(), "colloquy-sim-"));
     t.teardown(() => rmSync(runs, { recursive: true, force: true }));
     const founded = await openNewRealm(t);
     const people = await createUsers(founded, 4);

@@ -1,7 +1,8 @@
 /** A real server on port 0 with a new data folder, and its users: the first tier of tests is black-box. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog, type Log } from "../../src/log.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
@@ -39,12 +40,23 @@ export interface TestServerOptions {
   readonly log?: Log;
 }
 
-/** A memory file system, where there is one: for tests that do not need durability. */
-const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+/** As much as a server wants to find free, its reserves, and what a test stores: many containers have 64 MiB. */
+const memoryBytesMin = 2 * limits.store_free_bytes_min + 512 * 1024 * 1024;
 
-/** @param options.inMemory in a memory file system, where there is one */
+/** A memory file system with room, where there is one: for tests that do not need durability. */
+export function memoryFolder(): string {
+  try {
+    accessSync("/dev/shm", constants.W_OK);
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    return bavail * bsize < memoryBytesMin ? tmpdir() : "/dev/shm";
+  } catch {
+    return tmpdir();
+  }
+}
+
+/** @param options.inMemory in a memory file system, where there is one with room */
 export function temporaryFolder(t: Teardown, { inMemory = false } = {}): string {
-  const folder = mkdtempSync(join(inMemory ? memory : tmpdir(), "colloquy-test-"));
+  const folder = mkdtempSync(join(inMemory ? memoryFolder() : tmpdir(), "colloquy-test-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
