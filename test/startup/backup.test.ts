@@ -128,16 +128,17 @@ t.test("[operations, Backup] a schedule makes one backup at each time, and skips
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const runs: (() => void)[] = [];
   const schedule = new BackupSchedule({
-    pattern: "*/10 * * * *",
+    // The hours of all time zones begin at a quarter of an hour.
+    pattern: "*/15 * * * *",
     clock,
     run: () => new Promise((done) => runs.push(done)),
   });
   const turn = () => new Promise((done) => setImmediate(done));
-  clock.advance(9 * 60_000);
+  clock.advance(14 * 60_000);
   t.equal(runs.length, 0);
   clock.advance(60_000);
   t.equal(runs.length, 1);
-  clock.advance(25 * 60_000);
+  clock.advance(40 * 60_000);
   t.equal(runs.length, 1, "one at a time");
   runs[0]?.();
   await turn();

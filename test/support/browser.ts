@@ -4,16 +4,24 @@
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { WebSocket } from "ws";
 import { Program } from "./process.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
 
-const program = process.env["CHROMIUM"] ?? "chromium";
+/** With its folder, if it is in PATH: playwright-core wants a whole path. */
+export const chromiumProgram = process.env["CHROMIUM"] ?? fromPath("chromium");
+
+function fromPath(name: string): string {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? name;
+}
 
 /** Why no browser can be started here; null: one can. */
 export function browserObstacle(): string | null {
-  const { error, status } = spawnSync(program, ["--version"], { encoding: "utf8" });
-  return error === undefined && status === 0 ? null : `${program} is missing: install it, or set CHROMIUM`;
+  const { error, status } = spawnSync(chromiumProgram, ["--version"], { encoding: "utf8" });
+  return error === undefined && status === 0 ? null : `${chromiumProgram} is missing: install it, or set CHROMIUM`;
 }
 
 interface Message {
@@ -67,7 +75,7 @@ async function startBrowser(t: Teardown): Promise<Debugger> {
   const folder = temporaryFolder(t);
   const browser = new Program(
     t,
-    program,
+    chromiumProgram,
     [
       ...["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"],
       ...["--remote-debugging-port=0", `--user-data-dir=${folder}`, `--host-resolver-rules=${rules}`],

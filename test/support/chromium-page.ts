@@ -1,6 +1,6 @@
 /** The page in the system's Chromium: contexts that are logged in, and what the browser complains about. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { browserObstacle } from "./browser.ts";
+import { browserObstacle, chromiumProgram } from "./browser.ts";
 import type { Client } from "./client.ts";
 import type { Teardown } from "./server.ts";
 import { ensureWebBuilt } from "./web-build.ts";
@@ -19,7 +19,7 @@ const patienceMs = 120_000;
 
 function launchChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: chromiumProgram,
     timeout: patienceMs,
     args: [
       "--no-sandbox",
