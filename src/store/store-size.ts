@@ -1,6 +1,6 @@
 /**
  * The size of all stores and of the journal, for the quota. It is measured in passes: asked for at once, the sizes of
- * 10,000 stores held every request up for 40 ms.
+ * 10,000 stores held every request up for 40 ms or more.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
