@@ -35,6 +35,16 @@ export function announcementKey(userId: number, { place, at }: ReadAnnouncement)
   return [place.channelId, userId, at] as const;
 }
 
+/**
+ * Whether what the user has read in the channel is still to be announced. Each slice looks at what was read before the
+ * mark, so no watermark may be raised over messages that only the mark made read.
+ */
+export function isToBeAnnounced(view: View, userId: number, channelId: number): boolean {
+  const limit = limits.read_announcements_examined_max;
+  const range = { start: [channelId, userId], end: [channelId, userId + 1], limit };
+  return view.rows("readAnnouncements", range).some(({ row }) => !isGivenUp(view, row));
+}
+
 /** Records messages that leave a conversation if an announcement about it is still pending. */
 export function noteDepartures(
   view: View,

@@ -8,6 +8,7 @@ import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../protocol/effects.ts";
+import { isToBeAnnounced } from "./read-announcements.ts";
 import { noteMarks, putWatermark } from "./read-rows.ts";
 
 /** Minimum number of messages that justify writing a row. */
@@ -97,10 +98,10 @@ export function followOwnPosts(
   userId: number,
   { messageId, conversation }: { readonly messageId: number; readonly conversation: ConversationRecord },
 ): Effect[] {
-  if (!isRaiseDue(messageId)) return [];
+  const { id, channelId, lastMessageId } = conversation;
+  if (!isRaiseDue(messageId) || (channelId !== null && isToBeAnnounced(view, userId, channelId))) return [];
   const state = new ReadState(view, userId);
   if (!state.holdsUnread(conversation)) return [];
-  const { id, channelId, lastMessageId } = conversation;
   const most = limits.own_watermark_rows_max;
   const channel = channelId === null ? null : advancedWatermark(view, channelId, state, most);
   const reached = channel?.watermark.upTo ?? state.watermarkOf({ channelId, conversationId: null });

@@ -18,6 +18,7 @@ import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { putFlag, removeFlag } from "../rules/flag-holders.ts";
+import { isToBeAnnounced } from "../rules/read-announcements.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";
 import { advancedWatermark, raisedWatermark } from "../rules/read-watermarks.ts";
 
@@ -123,6 +124,8 @@ function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Ch
   if (unread.length === 0) return { ids: [], rows: [], ignoredChannelIds: [] };
   const raised: Raised[] = [];
   for (const [conversation, own] of byConversation(unread)) {
+    const { channelId } = conversation;
+    if (channelId !== null && isToBeAnnounced(view, user.id, channelId)) continue;
     const watermark = raisedWatermark(view, state, conversation, new Set(own));
     if (watermark !== null) raised.push({ conversation, watermark });
   }

@@ -134,6 +134,40 @@ for (const [what, mark] of [
   });
 }
 
+for (const [what, goesOn] of [
+  [
+    "reads a newer message one by one",
+    async (reader: Client, from: number) => {
+      const newer = await flood(server, { channelId: from, topic: "t", count: 1 });
+      await flag(reader, "add", newer);
+      return { announced: newer, unread: [] };
+    },
+  ],
+  [
+    "posts beyond an unread message",
+    async (reader: Client, from: number) => {
+      const unread = await flood(server, { channelId: from, topic: "other", count: 1 });
+      const message = { type: "channel", to: from, topic: "t", content: "own", read_by_sender: true };
+      for (let post = 0; post < 4 * limits.own_posts_per_watermark; post++) await reader.post("/messages", message);
+      return { announced: [], unread };
+    },
+  ],
+] as const) {
+  t.test(
+    `[E2] a user who marks a channel and ${what} before the slices gets each message announced once`,
+    async (t) => {
+      const { reader, from, ids, follower } = await setUp();
+      t.equal(await markChannel(reader, from), 200);
+      const { announced, unread } = await goesOn(reader, from);
+      t.not(rowsLeft()[0], 0, "the slices have not run yet");
+      await goOn();
+      t.strictSame(await announcedTo(follower), [...ids, ...announced]);
+      t.strictSame(await unreadOf(reader), unread);
+      t.strictSame(rowsLeft(), [0, 0]);
+    },
+  );
+}
+
 t.test("[E2] a topic that is marked while its channel's mark is still to be announced is announced once", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   // So many are marked as unread one by one that the second mark cannot look at all of them at once.
