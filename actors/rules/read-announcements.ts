@@ -37,7 +37,8 @@ export function announcementKey(userId: number, { place, at }: ReadAnnouncement)
 
 /**
  * Whether what the user has read in the channel is still to be announced. Each slice looks at what was read before the
- * mark, so no watermark may be raised over messages that only the mark made read.
+ * mark, so no conversation's watermark may be raised over messages that only the mark made read. (A slice knows what the
+ * channel's was.)
  */
 export function isToBeAnnounced(view: View, userId: number, channelId: number): boolean {
   const limit = limits.read_announcements_examined_max;

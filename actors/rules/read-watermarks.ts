@@ -98,14 +98,15 @@ export function followOwnPosts(
   userId: number,
   { messageId, conversation }: { readonly messageId: number; readonly conversation: ConversationRecord },
 ): Effect[] {
-  const { id, channelId, lastMessageId } = conversation;
-  if (!isRaiseDue(messageId) || (channelId !== null && isToBeAnnounced(view, userId, channelId))) return [];
+  if (!isRaiseDue(messageId)) return [];
   const state = new ReadState(view, userId);
   if (!state.holdsUnread(conversation)) return [];
+  const { id, channelId, lastMessageId } = conversation;
   const most = limits.own_watermark_rows_max;
   const channel = channelId === null ? null : advancedWatermark(view, channelId, state, most);
   const reached = channel?.watermark.upTo ?? state.watermarkOf({ channelId, conversationId: null });
-  const own = reached < lastMessageId ? raisedWatermark(view, state, conversation, none, most) : null;
+  const mayRaise = reached < lastMessageId && (channelId === null || !isToBeAnnounced(view, userId, channelId));
+  const own = mayRaise ? raisedWatermark(view, state, conversation, none, most) : null;
   if (channel === null && own === null) return [];
   return [
     ...(channel === null ? [] : [putWatermark("channel", channel.channelId, userId, channel.watermark)]),
