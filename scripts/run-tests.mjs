@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A process that prints nothing for so long hangs: each assertion is a line. No test depends on the speed of the machine, so
- * it is far above what any needs.
+ * A process that prints nothing for so long hangs: each assertion is a line. No test depends on the speed of the
+ * machine, so it is far above what any needs.
  */
 const silentMsMax = 1_200_000;
 /** Characters of the last output of a process that failed apart from its tests. */

@@ -36,9 +36,9 @@ export function announcementKey(userId: number, { place, at }: ReadAnnouncement)
 }
 
 /**
- * Whether what the user has read in the channel is still to be announced. Each slice looks at what was read before the
- * mark, so no conversation's watermark may be raised over messages that only the mark made read. (A slice knows what the
- * channel's was.)
+ * Whether messages of the channel that a mark made read are still to be announced to the user. Each slice looks at what
+ * was read before the mark, so no conversation's watermark may be raised over these messages meanwhile. The channel's
+ * may: the announcement has its former one.
  */
 export function isToBeAnnounced(view: View, userId: number, channelId: number): boolean {
   const limit = limits.read_announcements_examined_max;

@@ -117,7 +117,10 @@ function personalChange(
   return { ids, rows: [...rows, ...notes], ignoredChannelIds: [] };
 }
 
-/** Raises watermarks over messages read without a gap, and writes an exception for each message beyond a gap. */
+/**
+ * Raises watermarks over messages read without a gap, and writes an exception for each message beyond a gap, or in a
+ * channel with messages that are still to be announced.
+ */
 function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Change {
   const state = new ReadState(view, user.id);
   const unread = marked.filter(({ message, conversation }) => !state.isRead(message, conversation));

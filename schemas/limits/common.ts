@@ -114,10 +114,10 @@ export const commonLimits = {
   damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 40 * 1024 * 1024,
-  /** Files whose size is asked for at once, for the quota of all stores. */
-  store_sizes_per_look: 500,
   /** Released if less than this is free at start: starting writes a few pages. */
   store_start_reserve_bytes: 4 * 1024 * 1024,
+  /** Files whose size is asked for at once, for the quota of all stores. */
+  store_sizes_per_look: 500,
   /** How soon a server without writes notices that its data folder was taken over, removed or replaced. */
   data_folder_check_ms: 1000,
   /** How long a start waits for the lock of a killed process that has not exited yet. */
