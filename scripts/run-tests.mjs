@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Failures } from "./test-failures.mjs";
 
 /**
  * A process that prints nothing for so long hangs: each assertion is a line. No test depends on the speed of the
@@ -33,8 +34,13 @@ class Reading {
   file = "";
   passed = null;
   failed = 0;
+  failedFiles = new Set();
+  failures = new Failures();
 
   note(line) {
+    this.failures.note(line);
+    const [, failedFile] = /^not ok \d+ - (test\/\S+)/.exec(line) ?? [];
+    if (failedFile !== undefined) this.failedFiles.add(failedFile);
     const [, file] = /^# Subtest: (.+)$/.exec(line) ?? [];
     if (file !== undefined) this.file = file;
     const isTotal = /^# \{ total: .*\}$/.test(line);
@@ -45,8 +51,11 @@ class Reading {
   }
 }
 
-/** @returns the output, the totals, and why the process failed apart from its tests, or null, and its last errors */
-function runProcess({ program, isOnDisk, environment: sizes }, memory) {
+/**
+ * @returns {Promise<{ output: string, passed: number, failed: number, failedFiles: string[], failures: Failures }>} the
+ *   files that failed or did not run
+ */
+function runProcess({ program, files, isOnDisk, environment: sizes }, memory) {
   const environment = { ...sizes, ...process.env, TAP_TIMEOUT: "0", ...(isOnDisk ? {} : { TMPDIR: memory }) };
   const child = spawn(process.execPath, ["--enable-source-maps", program], {
     env: environment,
@@ -86,32 +95,42 @@ function runProcess({ program, isOnDisk, environment: sizes }, memory) {
       if (problem === null && signal !== null) problem = `was killed by ${signal}`;
       if (problem === null && reading.passed === null) problem = `exited with ${code} before its tests ended`;
       if (problem === null && code !== 0 && reading.failed === 0) problem = `ended with ${code}`;
-      const { file, passed, failed } = reading;
-      resolve({ output, passed: passed ?? 0, failed: failed + (problem === null ? 0 : 1), file, problem, errors });
+      const { file, passed, failed, failedFiles, failures } = reading;
+      if (problem !== null) {
+        const missing = files.filter((path) => path > file);
+        const what = `its process ${problem}${missing.length === 0 ? "" : `, before ${missing.join(", ")}`}`;
+        const lastWords = errors.trimEnd().replaceAll(/^/gm, "    ");
+        const end = `not ok - ${file || files[0]}: ${what}\n  ---\n  stderr: |\n${lastWords}\n  ...\n`;
+        output += end;
+        for (const line of end.split("\n")) failures.note(line);
+        for (const path of [file || files[0], ...missing]) failedFiles.add(path);
+      }
+      resolve({
+        output,
+        passed: passed ?? 0,
+        failed: failed + (problem === null ? 0 : 1),
+        failedFiles: [...failedFiles],
+        failures,
+      });
     });
   });
 }
 
 /**
  * @param onOutput gets the text of one process after the other
- * @returns how many assertions passed and failed
+ * @returns for each group how many assertions passed and failed, the files that failed, and what failed in them
  */
 export async function runTests(groups, jobs, onOutput) {
   const memory = mkdtempSync(join(temporaryParent(), "colloquy-tests-"));
   const waiting = groups.filter(({ needsMachine }) => !needsMachine);
-  const totals = { passed: 0, failed: 0 };
+  const results = [];
   const work = async (list) => {
     for (let group = list.shift(); group !== undefined; group = list.shift()) {
-      const { output, passed, failed, file, problem, errors } = await runProcess(group, memory);
-      const missing = group.files.filter((path) => path > file).join(", ");
-      onOutput(`# ${group.name}\n${output}`);
-      if (problem !== null) {
-        const what = `its process ${problem}${missing === "" ? "" : `, before ${missing}`}`;
-        const lastWords = errors.trimEnd().replaceAll(/^/gm, "    ");
-        onOutput(`not ok - ${file || group.files[0]}: ${what}\n  ---\n  stderr: |\n${lastWords}\n  ...\n`);
-      }
-      totals.passed += passed;
-      totals.failed += failed;
+      const start = performance.now();
+      const { output, ...result } = await runProcess(group, memory);
+      const seconds = Math.round((performance.now() - start) / 1000);
+      onOutput(`# ${group.name} (${seconds} s)\n${output}`);
+      results.push({ group, ...result });
     }
   };
   try {
@@ -120,5 +139,5 @@ export async function runTests(groups, jobs, onOutput) {
   } finally {
     rmSync(memory, { recursive: true, force: true });
   }
-  return totals;
+  return results;
 }

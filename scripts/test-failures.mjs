@@ -3,6 +3,8 @@
  * around each, its message and diff, its place, and the comments that repeat it (SEED=..., STEPS=...).
  */
 
+/** Lines at the end of a run. */
+export const failedLinesMax = 500;
 const assertionsMax = 25;
 const linesPerAssertionMax = 20;
 const lineLengthMax = 300;
@@ -27,6 +29,7 @@ export class Failures {
   /** The open subtests, outermost first. */
   #subtests = [];
   #shown = [];
+  #titles = new Set();
   #count = 0;
   /** The diagnostics block that is being read; null outside of one. */
   #block = null;
@@ -68,6 +71,8 @@ export class Failures {
     this.#count++;
     if (this.#count > assertionsMax) return;
     const message = text.replace(/ # time=.*$/, "");
+    const [file, ...titles] = [...around.map(({ name }) => name), message];
+    this.#titles.add(cut(around.length === 0 ? message : `${file}: ${titles[0]}`));
     const about = ended === undefined ? around : [...around, ended];
     const repeats = about.flatMap((subtest) => subtest.repeats);
     const comments = about.flatMap((subtest) => subtest.comments).slice(-commentsMax);
@@ -101,6 +106,11 @@ export class Failures {
     const isStackEnd = block.key === "stack" && block.linesOfKey > stackLinesMax;
     if (omitted.has(block.key) || isStackEnd || entry.trim() === "") return;
     if (block.lines++ < linesPerAssertionMax) this.#shown.push(`  ${cut(entry)}`);
+  }
+
+  /** @returns `<file>: <title>` of each test that failed */
+  get titles() {
+    return [...this.#titles];
   }
 
   /** @returns the lines to print; none if everything passed */

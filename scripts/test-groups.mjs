@@ -61,6 +61,7 @@ export function groupsOf(files, { tier, jobs, variant = "" }) {
       name: `${folder}-${groups.length}${variant === "" ? "" : `-${variant}`}`,
       files: members,
       isOnDisk: diskFolders.includes(folder),
+      variant,
       needsMachine: leaseFiles.test(members[0]) && runsAlone(members[0]),
       environment: { ...environmentIn(tier, members[0]), ...variantEnvironments[variant] },
     });
@@ -77,4 +78,20 @@ export function groupsOf(files, { tier, jobs, variant = "" }) {
     for (let at = 0; at < members.length; at += size) add(members.slice(at, at + size));
   }
   return groups;
+}
+
+/**
+ * @param results of groups, with the files that failed
+ * @returns for each of these files a group of its own, with `rerunOf`: the name of the group in which it failed
+ */
+export function alone(results, { tier, jobs }) {
+  return results.flatMap(({ group, failedFiles }) =>
+    failedFiles.flatMap((file, index) =>
+      groupsOf([file], { tier, jobs, variant: group.variant }).map((single) => ({
+        ...single,
+        name: `again-${group.name}-${index}`,
+        rerunOf: group.name,
+      })),
+    ),
+  );
 }

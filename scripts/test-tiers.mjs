@@ -1,14 +1,12 @@
 /**
- * Sizes of tests that play random rounds: `npm test` plays few, from fixed seeds, and `npm run test:deep` many, from
- * new seeds. A file that is run by itself uses its own default. docs/testing-tiers.md is the same table for readers.
+ * Sizes of tests that play random rounds: `npm test` plays few, from fixed seeds (test/support/seed.ts), and `npm run
+ * test:deep` many, from new seeds. A file that is run by itself uses its own default. docs/testing-tiers.md is the same table for readers.
  */
-
-const SEED = 20261123;
 
 /** If `quick` is null, only the deep tier runs the file. Variables of the caller's environment take precedence. */
 export const tiers = [
-  { file: "test/crash/power.test.ts", quick: { CUTS: 3, SEED }, deep: { CUTS: 100 } },
-  { file: "test/crash/kill.test.ts", quick: { KILLS: 3, SEED }, deep: { KILLS: 30 } },
+  { file: "test/crash/power.test.ts", quick: { CUTS: 3 }, deep: { CUTS: 100 } },
+  { file: "test/crash/kill.test.ts", quick: { KILLS: 3 }, deep: { KILLS: 30 } },
   { file: "test/crash/client.test.ts", quick: null, deep: { KILLS: 30 } },
   // After a kill, clients wait longer each time until the server is back.
   { file: "test/clients/example-bots.test.ts", quick: { KILLS: 0 }, deep: { KILLS: 1 } },
@@ -47,10 +45,10 @@ export const tiers = [
   { file: "test/bench/compare.test.ts", quick: null, deep: {} },
   { file: "test/crash/damage.test.ts", quick: null, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
-  { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40, SEED }, deep: { ROUNDS: 600 } },
+  { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40 }, deep: { ROUNDS: 600 } },
   { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
-  { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
-  { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500, SEED }, deep: { INPUTS: 20_000 } },
+  { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1500 }, deep: { INPUTS: 20_000 } },
+  { file: "test/fuzz/bytes.test.ts", quick: { INPUTS: 1500 }, deep: { INPUTS: 20_000 } },
   { file: "test/web/talk.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 5 } },
   { file: "test/web/budgets.test.ts", quick: null, deep: { TOPICS: 10_000 } },
   { file: "test/web/scrolling.test.ts", quick: null, deep: { MESSAGES: 10_000 } },
@@ -88,7 +86,7 @@ export const tiers = [
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },
   // The quick tier plays behind proxies, the deep one in network namespaces where they are allowed.
-  { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, SEED, NETWORK: "proxies" }, deep: { ROUNDS: 20 } },
+  { file: "test/cluster/nemesis.test.ts", quick: { ROUNDS: 1, NETWORK: "proxies" }, deep: { ROUNDS: 20 } },
   { file: "test/cluster/namespaces.test.ts", quick: null, deep: {} },
   // A cluster of a broken program.
   { file: "test/cluster/nemesis-controls.test.ts", quick: null, deep: {} },

@@ -1,7 +1,9 @@
 /**
- * `npm test`: typecheck and lint and, if both pass, the tests. `npm run test:deep` plays the random tests at length
- * (test-tiers.mjs). Both run some files once more on Node's transport (docs/transport.md). The last line is `N passed,
- * N failed`, counted over everything that ran; the failures are repeated before it.
+ * `npm test`: typecheck and lint and, if both pass, the tests. `npm run test:deep` plays the random tests at length,
+ * from new seeds (test-tiers.mjs). Both run some files once more on Node's transport (docs/transport.md). The last line
+ * is `N passed, N failed`, counted over everything that ran; the failures are repeated before it.
+ * A file of `npm test` that fails runs once more by itself. If it passes then, the run passes and prints `flaky: <file>:
+ * <title>`: a fault of the test or of the server that must be mended.
  * `npm test -- users topic` runs the files with one of these words in their path. JOBS is the number of processes at a
  * time.
  */
@@ -10,14 +12,16 @@ import { availableParallelism } from "node:os";
 import { ensureWebBuilt } from "../packages/web/build.mjs";
 import { buildTests, testFiles } from "./build-tests.mjs";
 import { runTests } from "./run-tests.mjs";
-import { Failures } from "./test-failures.mjs";
-import { groupsOf } from "./test-groups.mjs";
+import { failedLinesMax } from "./test-failures.mjs";
+import { alone, groupsOf } from "./test-groups.mjs";
 import { environmentIn, runsOnNode, runsThroughEdge } from "./test-tiers.mjs";
 
 const isDeep = process.argv[2] === "--deep";
 const tier = isDeep ? "deep" : "quick";
 const words = process.argv.slice(isDeep ? 3 : 2);
 const jobs = Number(process.env.JOBS ?? 2 * availableParallelism());
+/** So many failed files are a broken change, not chance: none of them runs again. */
+const rerunFilesMax = 10;
 const steps = [
   ["typecheck", "npm", ["run", "--silent", "typecheck"]],
   ["lint", "biome", ["check", "--error-on-warnings", "."]],
@@ -38,7 +42,10 @@ function run(command, args) {
 
 let passed = 0;
 let failed = 0;
-const failures = new Failures();
+/** Lines for the end of the output. */
+const failures = [];
+const flaky = [];
+if (isDeep) process.env.SEED ??= "new";
 
 /** The files that run once more on Node's transport; none if the caller chose a transport for all. */
 function onNode(files) {
@@ -60,7 +67,7 @@ for (const [index, { output, isOk }] of checks.entries()) {
   process.stdout.write(`# ${steps[index][0]}\n${output}`);
   if (isOk) passed++;
   else failed++;
-  if (!isOk) failures.note(`not ok - ${steps[index][0]}: see its output above`);
+  if (!isOk) failures.push(`not ok - ${steps[index][0]}: see its output above`);
 }
 
 if (failed === 0) {
@@ -74,18 +81,29 @@ if (failed === 0) {
     ...groupsOf(onNode(candidates), { tier, jobs, variant: "on-node" }),
     ...groupsOf(throughEdge(candidates), { tier, jobs, variant: "through-edge" }),
   ]);
-  const totals = await runTests(groups, jobs, (output) => {
-    process.stdout.write(output);
-    for (const line of output.split("\n")) failures.note(line);
-  });
-  passed += totals.passed;
-  failed += totals.failed;
+  const write = (output) => process.stdout.write(output);
+  const results = await runTests(groups, jobs, write);
+  const isFailed = ({ failed }) => failed > 0;
+  const again = isDeep ? [] : alone(results.filter(isFailed), { tier, jobs });
+  const canRerun = again.length > 0 && again.length <= rerunFilesMax;
+  const reruns = canRerun ? await runTests(await buildTests(again), 1, write) : [];
+  for (const result of results) {
+    passed += result.passed;
+    const repeats = reruns.filter(({ group }) => group.rerunOf === result.group.name);
+    if (isFailed(result) && repeats.length > 0 && !repeats.some(isFailed)) {
+      flaky.push(...result.failures.titles.map((title) => `flaky: ${title}`));
+    } else {
+      failed += result.failed;
+      failures.push(...result.failures.lines);
+    }
+  }
   if (chosen.length === 0) {
-    failures.note(`not ok - no test file has ${words.join(" or ")} in its path`);
+    failures.push(`not ok - no test file has ${words.join(" or ")} in its path`);
     failed++;
   }
 }
 
-if (failures.lines.length > 0) process.stdout.write(`\n# what failed\n${failures.lines.join("\n")}\n`);
+if (failures.length > 0) process.stdout.write(`\n# what failed\n${failures.slice(0, failedLinesMax).join("\n")}\n`);
+if (flaky.length > 0) process.stdout.write(`\n${flaky.join("\n")}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

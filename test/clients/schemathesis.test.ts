@@ -2,20 +2,21 @@
  * Schemathesis, unmodified: requests that it draws from the OpenAPI document, fitting and spoiled ones. Every answer has
  * a status that the operation declares, the body and the headers of that status, and none is a fault of the server.
  *
- * `EXAMPLES` (2 of each operation) and `SEED` (1) make longer and other runs. `PHASES=coverage` goes through the bounds
+ * `EXAMPLES` (2 of each operation) and `SEED` make longer and other runs. `PHASES=coverage` goes through the bounds
  * of every parameter, which takes minutes.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import type { Client } from "../support/client.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { clientProgram, pythonObstacle, runPython } from "../support/python.ts";
-import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
+import { seedOf } from "../support/seed.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const skip = pythonObstacle("schemathesis") ?? false;
 
-const { EXAMPLES = "2", SEED = "1", PHASES = "examples,fuzzing" } = process.env;
+const { EXAMPLES = "2", PHASES = "examples,fuzzing" } = process.env;
 
 const checks = [
   "not_a_server_error",
@@ -31,11 +32,11 @@ const checks = [
 const excluded = ["regenerate-own-api-key", "deactivate-realm"];
 
 /** @param document a URL, or a file */
-function run(t: Teardown, owner: Client, document: string, more: readonly string[] = []) {
+function run(t: Test, owner: Client, document: string, more: readonly string[] = []) {
   const { email, key } = owner.account ?? {};
   const options = [
     ...["--auth", `${email}:${key}`, "--checks", checks.join(","), "--phases", PHASES],
-    ...["--max-examples", EXAMPLES, "--seed", SEED, "--no-shrink", "--continue-on-failure"],
+    ...["--max-examples", EXAMPLES, "--seed", String(seedOf(t)), "--no-shrink", "--continue-on-failure"],
     ...["--generation-database", "none", "--warnings", "off", "--no-color"],
     ...excluded.flatMap((id) => ["--exclude-operation-id", id]),
     ...more,

@@ -74,6 +74,16 @@ t.test("a failed assertion is shown with its subtests, its seed, its diff and it
   t.end();
 });
 
+t.test("the title of a failed test has its file, as the line of a flaky one does", (t) => {
+  const failures = new Failures();
+  for (const line of log.split("\n")) failures.note(line);
+  t.strictSame(failures.titles, [
+    "test/one.test.ts: [M2] this one fails",
+    "test/three.test.ts: its process exited with 1 before its tests ended",
+  ]);
+  t.end();
+});
+
 t.test("a subtest that fails without a failed assertion is shown itself, with its message", (t) => {
   const timedOut = `# Subtest: test/one.test.ts
     # Subtest: [M3] this one hangs

@@ -12,6 +12,7 @@ import {
 } from "../../packages/web/src/state/message-lists.ts";
 import { matcherFor, narrowKey, type Term } from "../../packages/web/src/state/narrow.ts";
 import { widgetOf } from "../../packages/web/src/state/widget.ts";
+import { seedOf } from "../support/seed.ts";
 
 const me = 2;
 const narrows: readonly (readonly Term[])[] = [
@@ -150,6 +151,7 @@ t.test("[web.md] lists that follow events equal lists that are fetched again", (
         }
       }
     }),
+    { seed: seedOf(t) },
   );
   t.end();
 });

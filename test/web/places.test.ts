@@ -14,6 +14,7 @@ import {
   topicNarrow,
 } from "../../packages/web/src/state/narrow.ts";
 import { type Names, suggestionsFor, termsOfText, textOfTerms } from "../../packages/web/src/state/search.ts";
+import { seedOf } from "../support/seed.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
 const id = fc.integer({ min: 1, max: 1_000_000 });
@@ -35,6 +36,7 @@ t.test("[web.md] the address of a place leads back to it, whatever its topic is 
       if (again?.kind !== "narrow") throw new Error(address);
       if (narrowKey(again.terms) !== narrowKey(terms) || again.near !== near) throw new Error(address);
     }),
+    { seed: seedOf(t) },
   );
   t.strictSame(placeOf("#narrow/stream/5-kitchen/topic/lunch.20time/near/7"), topicNarrow(5, "lunch time", 7));
   t.strictSame(placeOf("#narrow/pm-with/3,4-group"), directNarrow([3, 4]), "older links lead there, too");
@@ -88,6 +90,7 @@ t.test("[web.md] a search text becomes terms, and terms become the same text", (
       suggestionsFor(any, names);
       termsOfText(any, names);
     }),
+    { seed: seedOf(t) },
   );
   t.end();
 });
