@@ -10,7 +10,7 @@ import type { NatsAddresses } from "./cluster/addresses.ts";
 import { clusterAdvertise, clusterMonitors, clusterNats, clusterNode } from "./cluster-variables.ts";
 import type { Variable } from "./config-variable.ts";
 import { ownProperty } from "./domain/own-property.ts";
-import { codePoints, isEmailAddress } from "./domain/text.ts";
+import { codePoints, isEmailAddress, unprintablePosition } from "./domain/text.ts";
 import { type AddressDetail, addressDetails } from "./http/access-log.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
 import { type LogFormat, logFormats } from "./log.ts";
@@ -181,8 +181,8 @@ const realmName: Variable<string> = {
   fallback: "Colloquy",
   wants: `text of at most ${limits.full_name_code_points_max} characters on one line`,
   read(value) {
-    const fits = codePoints(value) <= limits.full_name_code_points_max;
-    return fits && /^[^\r\n\0]+$/.test(value) ? value : undefined;
+    const fits = value !== "" && codePoints(value) <= limits.full_name_code_points_max;
+    return fits && unprintablePosition(value) === 0 ? value : undefined;
   },
 };
 

@@ -5,6 +5,7 @@ import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
 import { isTemplate, variableNames } from "../../src/domain/markdown/uri-template.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { playgroundsOf } from "../../src/domain/playgrounds.ts";
+import { checkCharacters } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -48,6 +49,8 @@ function refuseInput(view: View, { name, language, urlTemplate }: PlaygroundInpu
   if (name === "" || language.trim() === "" || urlTemplate === "") {
     return refuse.badRequest("This field cannot be blank.");
   }
+  const badName = checkCharacters("name", name);
+  if (badName !== null) return badName;
   if (!languageForm.test(language)) return refuse.badRequest("Invalid characters in pygments language");
   if (!isTemplate(urlTemplate)) return refuse.badRequest("Invalid URL template.");
   const variables = variableNames(urlTemplate);

@@ -4,6 +4,7 @@
  * kept but not counted; messages sent meanwhile are not received.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
@@ -113,7 +114,7 @@ function revokedInvitations(view: View, user: UserRecord): Effect[] {
  * valid.
  */
 function isAbout({ to, template, data }: MailRecord, { email }: UserRecord): boolean {
-  return to.toLowerCase() === email.toLowerCase() || (template === "confirm-new-address" && data["email"] === email);
+  return fold(to) === fold(email) || (template === "confirm-new-address" && data["email"] === email);
 }
 
 function activeSubscriptions(view: View, user: UserRecord): SubscriptionRecord[] {

@@ -5,7 +5,7 @@
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { alertWordsOf, foldWords } from "../../src/domain/alert-words.ts";
-import { compareText } from "../../src/domain/text.ts";
+import { checkLine, compareText } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -14,6 +14,10 @@ import { type Effect, effects } from "../protocol/effects.ts";
 export function addAlertWords(_context: unknown, command: Command<"alert-words.add">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.noSuchUser();
+  for (const word of command.params.words) {
+    const refused = checkLine("alert word", word.trim());
+    if (refused !== null) return refused;
+  }
   const words = alertWordsOf(view, user.id);
   const added = [...foldWords(command.params.words)].filter(([folded]) => !words.has(folded));
   if (words.size + added.length > limits.alert_words_per_user_max) return refuse.badRequest("Too many alert words");

@@ -10,7 +10,7 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { chooseEmoji } from "../../src/domain/emoji-choice.ts";
 import { canAccessUser } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
-import { codePoints } from "../../src/domain/text.ts";
+import { checkLine, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -78,6 +78,8 @@ function readParts(view: View, change: StatusChange): Parts | Refusal {
   if (text !== null && codePoints(text) > limits.status_text_code_points_max) {
     return refuse.badRequest(`status_text is too long (limit: ${limits.status_text_code_points_max} characters)`);
   }
+  const badText = text === null ? null : checkLine("status_text", text);
+  if (badText !== null) return badText;
   if (away === null && text === null && emojiName === null) {
     return refuse.badRequest("Client did not pass any new values.");
   }

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { isEmailAddress } from "../domain/text.ts";
+import { checkCharacters, isEmailAddress } from "../domain/text.ts";
 import { AdminFailure, defineOperation, realmParam } from "./operation.ts";
 import type { AdminPorts, WantedRealm } from "./ports.ts";
 import { ask, entryOf, requireDeactivated, withRealm } from "./realms.ts";
@@ -70,6 +70,8 @@ function checked({ label, email, name, hosts, site }: AskedRealm): WantedRealm {
     throw new AdminFailure("usage", `${JSON.stringify(label)}: a label has only lower-case letters, digits and dashes`);
   if (!isEmailAddress(email, limits.email_code_points_max))
     throw new AdminFailure("usage", `${label}: ${JSON.stringify(email)} is not a valid email address`);
+  const badName = checkCharacters("its name", name ?? label);
+  if (badName !== null) throw new AdminFailure("usage", `${label}: ${badName.msg}`);
   if (site !== undefined && !/^https?:\/\/[^\s]+$/.test(site))
     throw new AdminFailure(
       "usage",

@@ -3,7 +3,7 @@
 import type { ChannelFolderRecord } from "../../schemas/channel-folders.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { codePoints, unprintablePosition } from "./text.ts";
+import { checkCharacters, codePoints } from "./text.ts";
 import type { View } from "./view.ts";
 
 /** All folders, in order. */
@@ -28,9 +28,7 @@ function checkLength(parameter: string, text: string | null, codePointsMax: numb
 
 function checkFolderName(name: string): Refusal | null {
   if (name === "") return refuse.badRequest("Channel folder name can't be empty.");
-  const position = unprintablePosition(name);
-  if (position === 0) return null;
-  return refuse.badRequest(`Invalid character in channel folder name, at position ${position}.`);
+  return checkCharacters("channel folder name", name);
 }
 
 export function channelFolderBody(folder: ChannelFolderRecord) {

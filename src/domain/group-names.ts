@@ -1,7 +1,7 @@
 /** Rules for names of user groups (behaviour 3.6). */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { codePoints } from "./text.ts";
+import { checkCharacters, codePoints } from "./text.ts";
 import type { View } from "./view.ts";
 
 /** Prefixes that are reserved for system groups and mentions. */
@@ -13,7 +13,8 @@ export function checkGroupName(name: string): Refusal | null {
     return refuse.badRequest(`User group name cannot exceed ${limits.group_name_code_points_max} characters.`);
   }
   const beginning = forbiddenBeginnings.find((candidate) => name.startsWith(candidate));
-  return beginning === undefined ? null : refuse.badRequest(`User group name cannot start with '${beginning}'.`);
+  if (beginning !== undefined) return refuse.badRequest(`User group name cannot start with '${beginning}'.`);
+  return checkCharacters("user group name", name);
 }
 
 /** Deactivated groups keep their names. */

@@ -4,11 +4,13 @@ import { limits } from "../../schemas/limits.ts";
 import type { LinkifierInput } from "../../schemas/linkifiers.ts";
 import { groupNames, LinkifierFinder, linkifierProblem } from "./markdown/linkifiers.ts";
 import { variableNames } from "./markdown/uri-template.ts";
-import { codePoints } from "./text.ts";
+import { checkLine, codePoints } from "./text.ts";
 
 /** Checks the pattern and the template separately, then that their names match. */
 export function refuseLinkifier({ pattern, urlTemplate }: LinkifierInput): Refusal | null {
   if (pattern === "" || urlTemplate === "") return refuse.badRequest("This field cannot be blank.");
+  const badCharacter = checkLine("pattern", pattern) ?? checkLine("url_template", urlTemplate);
+  if (badCharacter !== null) return badCharacter;
   if (codePoints(urlTemplate) > limits.url_code_points_max) return refuse.badRequest("Invalid URL template.");
   const problem = linkifierProblem({ pattern, urlTemplate });
   if (problem === "pattern") return refuse.badRequest(`Bad regular expression: ${pattern}`);

@@ -12,7 +12,7 @@ import {
 import type { UserRecord } from "../../schemas/users.ts";
 import { ownProperty } from "./own-property.ts";
 import { canAccessUser } from "./people.ts";
-import { codePoints } from "./text.ts";
+import { checkCharacters, checkLine, codePoints } from "./text.ts";
 import { isWebAddress } from "./urls.ts";
 import type { View } from "./view.ts";
 
@@ -35,7 +35,8 @@ export function checkField(input: FieldInput): Refusal | null {
     const tooLong =
       checkLength("hint", input.hint, limits.profile_field_hint_code_points_max) ??
       checkLength("name", input.name, limits.profile_field_name_code_points_max);
-    if (tooLong !== null) return tooLong;
+    const refusedText = tooLong ?? checkCharacters("name", input.name) ?? checkLine("hint", input.hint);
+    if (refusedText !== null) return refusedText;
   }
   if (!Object.values(profileFieldTypes).some(({ id }) => id === input.type)) {
     return refuse.badRequest("Invalid field type.");
@@ -76,6 +77,8 @@ function checkChoices(choices: FieldData): Refusal | null {
     if (!isDict(choice)) return refuse.badRequest("field_data is not a dict");
     const refused = checkKeys(choice, ["text", "order"], []);
     if (refused !== null) return refused;
+    const badText = checkLine("field_data", String(choice["text"]));
+    if (badText !== null) return badText;
     texts.add(choice["text"]);
   }
   return texts.size < entries.length ? refuse.badRequest("Field must not have duplicate choices.") : null;
@@ -151,7 +154,7 @@ export function readValue(
 type ValueCheck = (field: ProfileFieldRecord, value: string) => Refusal | null;
 
 const checkShort: ValueCheck = (field, value) =>
-  checkLength(field.name, value, limits.profile_short_text_code_points_max);
+  checkLength(field.name, value, limits.profile_short_text_code_points_max) ?? checkLine(field.name, value);
 
 const valueChecks: Readonly<Record<number, ValueCheck>> = {
   [SHORT_TEXT.id]: checkShort,

@@ -11,6 +11,7 @@ import {
   realmSettings,
 } from "../../schemas/realm-settings.ts";
 import type { SettingValues } from "./settings.ts";
+import { checkCharacters } from "./text.ts";
 import type { View } from "./view.ts";
 
 type Settled = Pick<RealmRecord, "name" | "settings">;
@@ -71,7 +72,8 @@ function readValue(name: string, row: RealmSetting, sent: unknown): unknown {
       return Math.max(-1, Number(sent));
     case "name": {
       const trimmed = String(sent).trim();
-      return trimmed === "" ? refuse.badRequest(`${name} cannot be blank`) : trimmed;
+      if (trimmed === "") return refuse.badRequest(`${name} cannot be blank`);
+      return checkCharacters(name, trimmed) ?? trimmed;
     }
     case "url":
       return isWebAddress(String(sent)) ? sent : refuse.badRequest(`${name} is not an allowed_type`);

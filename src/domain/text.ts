@@ -30,18 +30,36 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// Names must not contain control characters, surrogates or non-characters (as in the public API).
-const unprintable = /[\p{Cc}\p{Cs}\u{FDD0}-\u{FDEF}]/u;
+/**
+ * Characters that make one name look like another (D264): controls, surrogates, private use, unassigned, line and
+ * paragraph separators, annotations, and everything invisible. The joiners and variation selectors stay, which emoji
+ * and several scripts need, and so do the tags behind a black flag: 🏴󠁧󠁢󠁥󠁮󠁧󠁿.
+ */
+const nameParts =
+  /\u{1F3F4}[\u{E0020}-\u{E007F}]+|\u200C|\u200D|[\uFE00-\uFE0F\u180B-\u180D\u180F\u{E0100}-\u{E01EF}]|([\p{Cc}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{DI}\uFFF9-\uFFFB])/gu;
 
 /** 1-based position, in code points, of the first invalid character of a name; 0 if there is none. */
 export function unprintablePosition(name: string): number {
-  let position = 0;
-  for (const character of name) {
-    position++;
-    const code = character.codePointAt(0) ?? 0;
-    if (unprintable.test(character) || (code & 0xfffe) === 0xfffe) return position;
-  }
-  return 0;
+  if (printableAscii.test(name)) return 0;
+  for (const { 1: invalid, index } of name.matchAll(nameParts))
+    if (invalid !== undefined) return codePoints(name.slice(0, index)) + 1;
+  // Joiners that join nothing.
+  return name.replaceAll(nameParts, "").trim() === "" ? 1 : 0;
+}
+// Most names, and that of the empty topic.
+const printableAscii = /^[ -~]*$/;
+
+/** Why a name is rejected for one of its characters, or null. */
+export function checkCharacters(what: string, name: string): Refusal | null {
+  const position = unprintablePosition(name);
+  return position === 0 ? null : refuse.badRequest(`Invalid character in ${what}, at position ${position}.`);
+}
+
+/** Why a text in one line is rejected for one of its characters, or null: it may hold what only a name must not. */
+export function checkLine(what: string, text: string): Refusal | null {
+  const found = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/u.exec(text);
+  if (found === null) return null;
+  return refuse.badRequest(`Invalid character in ${what}, at position ${codePoints(text.slice(0, found.index)) + 1}.`);
 }
 
 /** Rules for a channel name (spec 4.3); the name must be trimmed. */
@@ -50,8 +68,7 @@ export function checkChannelName(name: string, codePointsMax: number): Refusal |
   if (codePoints(name) > codePointsMax) {
     return refuse.badRequest(`Channel name too long (limit: ${codePointsMax} characters).`);
   }
-  const position = unprintablePosition(name);
-  return position === 0 ? null : refuse.badRequest(`Invalid character in channel name, at position ${position}.`);
+  return checkCharacters("channel name", name);
 }
 
 /** Rules for a user's name (as in the public API, 2.1). */
@@ -63,8 +80,8 @@ export function checkFullName(name: string, codePointsMax: number): Refusal | nu
   return null;
 }
 
-// One @ with text on both sides, no white space or control characters, and a host name on the right.
-const emailShape = /^[^\s@<>()[\]\\,;:"]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
+// One @ with text on both sides, no white space and nothing invisible, and a host name on the right.
+const emailShape = /^[^\s\p{C}\p{DI}@<>()[\]\\,;:"]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u;
 
 export function isEmailAddress(text: string, codePointsMax: number): boolean {
   return codePoints(text) <= codePointsMax && emailShape.test(text);

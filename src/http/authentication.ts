@@ -6,6 +6,7 @@ import crypto from "node:crypto";
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { View } from "../domain/view.ts";
@@ -103,7 +104,7 @@ export function verifyKey(view: View, email: string, key: string): Credentials {
 
 /** Clients nearly always send it as it is stored. */
 function isSameAddress(stored: string, shown: string): boolean {
-  return stored === shown || stored.toLowerCase() === shown.toLowerCase();
+  return stored === shown || fold(stored) === fold(shown);
 }
 
 /**

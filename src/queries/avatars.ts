@@ -2,6 +2,7 @@
  * GET /avatar/{user id or address} (public API): the URL of a user's avatar. It must not reveal which accounts exist.
  */
 
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import {
@@ -47,5 +48,5 @@ export function avatarAddress(view: View, viewer: UserRecord | null, who: string
 /** Whether the viewer may know the user under this address; a hidden address is treated as unknown (S1). */
 function knows(viewer: UserRecord, user: UserRecord, address: string): boolean {
   const own = [apiEmail(user), deliveryEmail(user, viewer)];
-  return own.some((known) => known?.toLowerCase() === address.toLowerCase());
+  return own.some((known) => known !== null && fold(known) === fold(address));
 }

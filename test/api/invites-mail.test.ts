@@ -145,7 +145,8 @@ t.test(
       ]),
     );
     t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
-    const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c"];
+    const hidden = [`a\u0001${"b".repeat(70)}@example.org`, "a\u200bb@example.org", "a\u0000b@example.org"];
+    const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c", ...hidden];
     t.strictSame(
       await invite(member, `new@example.org\n${invalid.join("\n")}`),
       failed(

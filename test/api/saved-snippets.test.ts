@@ -66,6 +66,7 @@ t.test(
       [{ title: " \n" }, blank],
       [{ content: "" }, blank],
       [{ content: "  " }, blank],
+      [{ title: "ad\u200bmin" }, refusal("Invalid character in title, at position 3.")],
       [{ title: "t".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
       [{ title: "🙂".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
       [{ content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],

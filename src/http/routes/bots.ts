@@ -19,7 +19,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { roles } from "../../../schemas/types.ts";
 import { botAddress, botDomain, shownDefaults } from "../../domain/bots.ts";
 import { avatarUrl } from "../../domain/people.ts";
-import { checkFullName } from "../../domain/text.ts";
+import { checkCharacters, checkFullName } from "../../domain/text.ts";
 import { isWebAddress } from "../../domain/urls.ts";
 import { ownBots } from "../../queries/bots.ts";
 import { bind, type Call, callerNow, requireCaller } from "../../runtime/calls.ts";
@@ -70,6 +70,7 @@ async function create(call: Call<CreateParams>) {
   if (email === null) return refuse.badRequest("Bad name or username");
   const refused =
     checkFullName(fullName, limits.full_name_code_points_max) ??
+    checkCharacters("service_name", params.service_name ?? "") ??
     refuseType(params) ??
     refuseInterface(params.interface_type) ??
     refuseUrl("payload_url", params.payload_url);

@@ -8,7 +8,7 @@ import {
   getNavigationViews,
   removeNavigationView,
 } from "../../../schemas/navigation-views.ts";
-import { codePoints } from "../../domain/text.ts";
+import { checkCharacters, codePoints } from "../../domain/text.ts";
 import { listNavigationViews } from "../../queries/navigation-views.ts";
 import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/results.ts";
@@ -68,5 +68,6 @@ function checkName(name: string | null): Refusal | null {
   if (name === null) return null;
   if (name === "") return refuse.badRequest("name cannot be blank");
   const max = limits.navigation_view_name_code_points_max;
-  return codePoints(name) > max ? refuse.badRequest(`name is too long (limit: ${max} characters)`) : null;
+  if (codePoints(name) > max) return refuse.badRequest(`name is too long (limit: ${max} characters)`);
+  return checkCharacters("name", name);
 }

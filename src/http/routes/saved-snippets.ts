@@ -8,7 +8,7 @@ import {
   editSavedSnippet,
   getSavedSnippets,
 } from "../../../schemas/saved-snippets.ts";
-import { codePoints } from "../../domain/text.ts";
+import { checkCharacters, codePoints } from "../../domain/text.ts";
 import { listSavedSnippets } from "../../queries/saved-snippets.ts";
 import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/results.ts";
@@ -60,5 +60,5 @@ function checkTexts(texts: Readonly<Record<keyof typeof bounds, string | null>>)
       return refuse.badRequest(`${name} is too long (limit: ${bounds[name]} characters)`);
     }
   }
-  return null;
+  return texts.title === null ? null : checkCharacters("title", texts.title);
 }

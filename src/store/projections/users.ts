@@ -18,7 +18,7 @@ export class UsersProjection implements Projection {
   check({ row }: Delta): void {
     const user = row as UserRecord | null;
     if (user === null) return;
-    foldEmail(user.email);
+    fold(user.email);
     fold(user.fullName);
   }
 
@@ -26,7 +26,7 @@ export class UsersProjection implements Projection {
     const id = delta.key as number;
     const before = this.#byId.get(id);
     if (before !== undefined) {
-      this.#byEmail.delete(foldEmail(before.email));
+      this.#byEmail.delete(fold(before.email));
       this.#unname(before);
       if (isActiveOwner(before)) this.#activeOwners--;
     }
@@ -36,7 +36,7 @@ export class UsersProjection implements Projection {
       return;
     }
     this.#byId.set(id, after);
-    this.#byEmail.set(foldEmail(after.email), id);
+    this.#byEmail.set(fold(after.email), id);
     const name = fold(after.fullName);
     const namesakes = this.#byName.get(name);
     if (namesakes === undefined) this.#byName.set(name, id);
@@ -57,7 +57,7 @@ export class UsersProjection implements Projection {
   }
 
   byEmail(email: string): UserRecord | undefined {
-    const id = this.#byEmail.get(foldEmail(email));
+    const id = this.#byEmail.get(fold(email));
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
@@ -96,10 +96,6 @@ const nobody: ReadonlySet<number> = new Set();
 function idsOf(ids: number | ReadonlySet<number> | undefined): ReadonlySet<number> {
   if (ids === undefined) return nobody;
   return typeof ids === "number" ? new Set([ids]) : ids;
-}
-
-function foldEmail(email: string): string {
-  return email.toLowerCase();
 }
 
 /** What a user's credentials of one kind have in common. */

@@ -1,0 +1,138 @@
+/** Names and addresses that look like others are rejected at every door (D264). */
+import t from "tap";
+import type { Answer, Client } from "../support/client.ts";
+import { createChannel, outcome, refusal } from "../support/conversation.ts";
+import { createGroup } from "../support/groups.ts";
+import { watchChanges } from "../support/http.ts";
+import { makeField } from "../support/profiles.ts";
+import { startServerWithUsers } from "../support/server-with-users.ts";
+
+const { owner, member } = await startServerWithUsers(t, ["member"]);
+const channel = await createChannel(owner, "kitchen", [owner]);
+const group = await createGroup(owner, "cooks");
+const field = await makeField(owner, "Site", 1);
+const post = await owner.say("kitchen", "lunch", "soup");
+await owner.post("/navigation_views", { fragment: "narrow/is/alerted", is_pinned: true, name: "mine" });
+
+type Door = (by: Client, name: string) => Promise<Answer>;
+const good = { email: "new@example.com", password: "12345678" };
+const fieldOf = (name: string) => ({ name, field_type: 1, hint: "" });
+const linkifier = (pattern: string) => ({ pattern, url_template: "https://example.com/" });
+
+/** What each operation calls the name that it rejects; null: it says less. */
+const names: readonly (readonly [what: string | null, Door])[] = [
+  ["channel name", (by, name) => by.post("/users/me/subscriptions", { subscriptions: [{ name }] })],
+  ["channel name", (by, name) => by.post("/channels/create", { name, subscribers: [] })],
+  ["channel name", (by, new_name) => by.patch(`/streams/${channel}`, { new_name })],
+  ["channel folder name", (by, name) => by.post("/channel_folders/create", { name, description: "" })],
+  ["user group name", (by, name) => by.post("/user_groups/create", { name, description: "", members: [] })],
+  ["user group name", (by, name) => by.patch(`/user_groups/${group}`, { name })],
+  ["name", (by, name) => by.post("/realm/profile_fields", fieldOf(name))],
+  ["name", (by, name) => by.patch(`/realm/profile_fields/${field}`, fieldOf(name))],
+  ["name", (by, name) => by.post("/navigation_views", { fragment: "narrow/a", is_pinned: true, name })],
+  ["name", (by, name) => by.patch("/navigation_views/narrow/is/alerted", { name })],
+  [
+    "name",
+    (by, name) =>
+      by.post("/realm/playgrounds", { name, pygments_language: "a", url_template: "https://example.com/{code}" }),
+  ],
+  ["name", (by, name) => by.patch("/realm", { name })],
+  [
+    "service_name",
+    (by, service_name) =>
+      by.post("/bots", {
+        full_name: "bot",
+        short_name: "bot",
+        bot_type: 3,
+        payload_url: "https://example.com",
+        service_name,
+      }),
+  ],
+  [null, (by, full_name) => by.post("/users", { ...good, full_name })],
+  [null, (by, full_name) => by.patch("/settings", { full_name })],
+  [null, (by, full_name) => by.patch(`/users/${member.userId}`, { full_name })],
+  [null, (by, full_name) => by.post("/bots", { full_name, short_name: "helper" })],
+];
+
+const topics: readonly Door[] = [
+  (by, topic) => by.post("/messages", { type: "channel", to: channel, topic, content: "a" }),
+  (by, topic) => by.patch(`/messages/${post}`, { topic }),
+  (by, topic) => by.post("/user_topics", { stream_id: channel, topic, visibility_policy: 3 }),
+  (by, topic) =>
+    by.post("/scheduled_messages", {
+      type: "channel",
+      to: channel,
+      topic,
+      content: "a",
+      scheduled_delivery_timestamp: 4_000_000_000,
+    }),
+];
+
+t.test("[D264] a name that looks like another one is rejected by each operation, and nothing is written", async (t) => {
+  const changes = await watchChanges(owner);
+  for (const name of ["ad\u200bmin", "ad\u202emin", "ad\u00admin", "ad\u0007min", "ad\ue000min", "ad\u{e0041}min"]) {
+    for (const [what, door] of names) {
+      const message = what === null ? "Invalid characters in name!" : `Invalid character in ${what}, at position 3.`;
+      t.strictSame(outcome(await door(owner, name)), refusal(message), `${door}`);
+    }
+    for (const door of topics)
+      t.strictSame(outcome(await door(owner, name)), refusal("Invalid character in topic, at position 3!"), `${door}`);
+  }
+  t.strictSame(await changes(), []);
+});
+
+t.test("[D264] shorter texts that are shown hold no control characters, and nothing is written", async (t) => {
+  const texts: readonly (readonly [what: string, Door])[] = [
+    ["status_text", (by, status_text) => by.post("/users/me/status", { status_text })],
+    ["alert word", (by, word) => by.post("/users/me/alert_words", { alert_words: [word] })],
+    ["pattern", (by, pattern) => by.post("/realm/filters", linkifier(pattern))],
+    ["hint", (by, hint) => by.post("/realm/profile_fields", { ...fieldOf("New"), hint })],
+    ["Site", (by, value) => by.patch("/users/me/profile_data", { data: [{ id: field, value }] })],
+    [
+      "field_data",
+      (by, text) =>
+        by.post("/realm/profile_fields", { ...fieldOf("New"), field_type: 3, field_data: { a: { text, order: "1" } } }),
+    ],
+  ];
+  const changes = await watchChanges(owner);
+  for (const [what, door] of texts)
+    for (const character of ["\0", "\u001b", "\u0085"])
+      t.strictSame(
+        outcome(await door(owner, `ab${character}c`)),
+        refusal(`Invalid character in ${what}, at position 3.`),
+        `${door}`,
+      );
+  t.strictSame(await changes(), []);
+});
+
+t.test("[D264] an address with an invisible character is rejected for accounts and changes", async (t) => {
+  const changes = await watchChanges(owner);
+  for (const email of ["ad\u0001min@example.com", "ad\u200bmin@example.com", "ad\u200dmin@example.com"]) {
+    const invalid = refusal("Enter a valid email address.");
+    t.strictSame(outcome(await owner.post("/users", { ...good, full_name: "New", email })), invalid);
+    t.strictSame(outcome(await owner.patch("/settings", { email })), invalid);
+  }
+  t.strictSame(await changes(), []);
+});
+
+t.test("[D264] addresses that differ in case or composition only are one account's", async (t) => {
+  const [composed, decomposed] = ["jos\u00e9@example.com", "JOSE\u0301@example.com"];
+  t.equal((await owner.post("/users", { ...good, full_name: "José", email: composed })).status, 200);
+  t.strictSame(
+    outcome(await owner.post("/users", { ...good, full_name: "Jose", email: decomposed })),
+    refusal("Email is already in use."),
+  );
+  const { body } = await owner.anonymous().post("/fetch_api_key", { username: decomposed, password: good.password });
+  t.equal(body.result, "success", "it logs in");
+  const Authorization = `Basic ${Buffer.from(`${decomposed}:${body.api_key}`).toString("base64")}`;
+  t.match((await owner.anonymous().get("/users/me", {}, { Authorization })).body, { email: composed });
+  t.match((await owner.get(`/users/${encodeURIComponent(decomposed)}`)).body, { user: { email: composed } });
+});
+
+t.test("[D264] names with the joiners of emoji and Persian are accepted by each operation", async (t) => {
+  let number = 0;
+  for (const door of [...names.map(([, door]) => door), ...topics]) {
+    const { status, body } = await door(owner, `می\u200cخواهم 👩\u200d🍳 ${++number}`);
+    t.equal(status, 200, `${door}: ${body.msg}`);
+  }
+});
