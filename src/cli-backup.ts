@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command as Program } from "commander";
 import { AdminFailure, type Progress } from "./admin/operation.ts";
+import { breakChain } from "./archive/chain.ts";
 import { restoreArchive } from "./archive/restore-archive.ts";
 import { parseRestoreTime } from "./archive/restore-plan.ts";
 import {
@@ -21,16 +22,23 @@ import { readConfig } from "./config.ts";
 import { JournalDamaged } from "./journal/journal.ts";
 import { settleFolder } from "./journal/settle-folder.ts";
 import { withLockedRoot } from "./offline-ports.ts";
+import { systemClock } from "./runtime/clock.ts";
 import { checkFolder } from "./store/backup.ts";
 import { type RealmSummary, summaries, summaryLines } from "./store/backup-manifest.ts";
 import { damageIn } from "./store/damage.ts";
+import { realmFolder } from "./store/realm-folders.ts";
 import { restoreBackup, restoreCopy } from "./store/restore.ts";
 import { DataFolderInUse, RootStore } from "./store/root.ts";
+import { setAsideUnreadable } from "./store/unreadable-keys.ts";
 import { verifyBackup } from "./store/verify-backup.ts";
 
 interface BackupOptions extends OutputOptions {
   readonly output?: string;
   readonly verify?: string;
+}
+
+interface CheckOptions extends OutputOptions {
+  readonly repair?: boolean;
 }
 
 interface RestoreOptions extends OutputOptions {
@@ -63,9 +71,8 @@ export function addBackupCommands(program: Program): void {
 
   addCommand(program, "check")
     .description("read every row of every organization, and check indexes and files against their rows")
-    .action(async (options: OutputOptions) =>
-      report(await withProgress(options, checked), options, {}, ["no problems"], null),
-    );
+    .option("--repair", "set rows aside whose keys cannot be read; the server must be stopped")
+    .action(check);
 }
 
 async function backUp(folder: string | undefined, options: BackupOptions): Promise<void> {
@@ -174,13 +181,46 @@ function revived(
   report(problems, options, { restored: dataDir(), ...more, realms }, [], dataDir());
 }
 
+async function check(options: CheckOptions): Promise<void> {
+  const repairs = options.repair === true;
+  const repaired: string[] = [];
+  const beforeCheck = async (root: RootStore) => void repaired.push(...(await repair(root)));
+  const problems = await withProgress(options, (progress) => checked(progress, repairs ? beforeCheck : null));
+  if (options.json !== true) for (const line of repaired) say(line);
+  report(problems, options, repairs ? { repaired } : {}, ["no problems"], null);
+}
+
+/** @returns one line for each row that was set aside */
+async function repair(root: RootStore): Promise<string[]> {
+  const at = new Date(systemClock.now()).toISOString();
+  const lines: string[] = [];
+  for (const { id } of root.realms()) {
+    try {
+      // The archive would not notice the changes.
+      const setAside = await setAsideUnreadable(realmFolder(dataDir(), id), at, () => breakChain(dataDir()));
+      lines.push(...setAside.map((line) => `realm ${id}: ${line}`));
+    } catch (error) {
+      // The check that follows reports it.
+      if (damageIn(error) === null) throw error;
+    }
+  }
+  return lines;
+}
+
 /** Under the lock if no server runs, otherwise in copies of the stores. */
-async function checked(progress: Progress): Promise<string[]> {
+async function checked(
+  progress: Progress,
+  beforeCheck: ((root: RootStore) => Promise<void>) | null,
+): Promise<string[]> {
   try {
     const tools = { config: readConfig(process.env), dataDir: dataDir(), alarm };
-    return await withLockedRoot(tools, (root) => checkFolder(root, dataDir(), progress));
+    return await withLockedRoot(tools, async (root) => {
+      await beforeCheck?.(root);
+      return checkFolder(root, dataDir(), progress);
+    });
   } catch (error) {
-    if (error instanceof DataFolderInUse) return checkRunning({ dataDir: dataDir(), warn: alarm.warn, progress });
+    if (error instanceof DataFolderInUse && beforeCheck === null)
+      return checkRunning({ dataDir: dataDir(), warn: alarm.warn, progress });
     // What keeps the folder from being opened is a finding of the check, too.
     if (error instanceof JournalDamaged) return [error.message];
     const damage = damageIn(error);

@@ -101,6 +101,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       entries.set(realm, entry);
       if (isFirst) hub.announceRestart(restartBody(context.startedAt));
       if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
+      if (isFirst) for (const line of realm.environment.unreadableRows) alarm.warn(`organization ${entry.id}: ${line}`);
       new WebhookRelay(realm, entry.id, webhooks);
       new OutboxRelay(realm, entry.id, mailSender, {
         site: () => siteOf(realm),

@@ -60,7 +60,7 @@ export async function backupFolder(
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
-  const problems = await checkRealms(root.realms(), target, { checked: step });
+  const problems = await checkRealms(root.realms(), target, { checked: step, leftOut: ports.warn });
   // A copy with problems gets no manifest, so nobody takes it for a good one.
   if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
   // Created by the check; nothing else uses the copy.
@@ -195,19 +195,21 @@ export interface CheckOptions {
   readonly beforeEach?: () => Promise<void>;
   /** Called after each realm. */
   readonly checked?: () => void;
+  /** Told of rows whose keys cannot be read; without it, they are problems. A copy with them is as good as its original. */
+  readonly leftOut?: (line: string) => void;
 }
 
 export async function checkRealms(
   realms: readonly RealmEntry[],
   dataDir: string,
-  { filesDir = dataDir, beforeEach, checked }: CheckOptions = {},
+  { filesDir = dataDir, beforeEach, checked, leftOut }: CheckOptions = {},
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of realms) {
     await beforeEach?.();
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
-      await checkRealm(realmFolder(dataDir, id), realmFolder(filesDir, id), report);
+      await checkRealm(realmFolder(dataDir, id), realmFolder(filesDir, id), { report, leftOut: leftOut ?? report });
     } catch (error) {
       // Nothing more of this realm can be read.
       report(error instanceof Error ? error.message : String(error));
@@ -217,10 +219,16 @@ export async function checkRealms(
   return problems;
 }
 
-async function checkRealm(folder: string, realm: string, report: (problem: string) => void): Promise<void> {
+/** Called with one line for each finding. */
+interface Findings {
+  readonly report: (problem: string) => void;
+  readonly leftOut: (line: string) => void;
+}
+
+async function checkRealm(folder: string, realm: string, findings: Findings): Promise<void> {
   const environment = openEnvironment(folder, "whole");
   try {
-    if (checkTables(environment, report)) await checkFiles(environment, realm, report);
+    if (checkTables(environment, findings)) await checkFiles(environment, realm, findings.report);
   } finally {
     await environment.close();
   }
@@ -235,7 +243,7 @@ export async function checkStore(folder: string): Promise<string[]> {
   try {
     const environment = openEnvironment(folder, "whole");
     try {
-      checkTables(environment, (problem) => problems.push(problem));
+      checkTables(environment, { report: (problem) => problems.push(problem), leftOut: () => undefined });
     } finally {
       await environment.close();
     }
@@ -246,10 +254,11 @@ export async function checkStore(folder: string): Promise<string[]> {
   return problems;
 }
 
-/** @returns whether every row can be read */
-function checkTables(environment: Environment, report: (problem: string) => void): boolean {
+/** @returns whether every row is what was written */
+function checkTables(environment: Environment, { report, leftOut }: Findings): boolean {
   let damaged = 0;
   for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
+  for (const line of environment.unreadableRows) leftOut(line);
   // The following checks compare rows and need all of them to be readable.
   if (damaged > 0) return false;
   refuseWithoutHead(environment);

@@ -18,8 +18,14 @@ export class DamagedRow extends Error {
   override readonly name = "DamagedRow";
 
   constructor(table: string, key: unknown, reason: string) {
-    super(`the row ${JSON.stringify(key)} of table ${table} ${reason}`);
+    super(`${rowName(table, key)} ${reason}`);
   }
+}
+
+/** How messages name a row. A key that cannot be read is its bytes. */
+export function rowName(table: string, key: unknown): string {
+  const shown = key instanceof Uint8Array ? `0x${Buffer.from(key).toString("hex")}` : JSON.stringify(key);
+  return `the row ${shown} of table ${table}`;
 }
 
 /** @returns the error to throw instead of `error`, which a read of `file` raised */

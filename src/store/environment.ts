@@ -4,24 +4,31 @@
  */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { encodeRow } from "./codec.ts";
+import { isReadable, keyBytes_max } from "./key-encoding.ts";
 import type { Extent } from "./lmdb-check.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
 import { RowReader } from "./row-reader.ts";
 import { isSealed, sealBytes } from "./seal.ts";
 import type { Environment, PreparedWrite, SealedSlice } from "./store.ts";
 import type { TableEntry, Tables } from "./tables.ts";
+import { UnreadableRows } from "./unreadable-keys.ts";
 
 export type { Environment, PreparedWrite, RowRange, SealedSlice } from "./store.ts";
 
-/** LMDB rejects longer keys with 4 KiB pages: 1,978 bytes. */
-const keyBytes_max = 1978;
 /** Upper bound for an encoded number, with its type and the separator of list parts. */
 const numberBytes = 10;
 
 /** @throws Error when LMDB cannot take the key, or the row cannot be encoded: nothing has been written yet (M6) */
 export function prepared<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T> | null): PreparedWrite {
   if (keyBytes(key) > keyBytes_max) throw new Error(`a key of ${table} is too long`);
-  return { table, key, bytes: row === null ? null : encodeRow(table, key, row) };
+  if (row === null) return { table, key, bytes: null };
+  requireReadable(table, key);
+  return { table, key, bytes: encodeRow(table, key, row) };
+}
+
+/** A row that an earlier version wrote under another key may be removed, but none is added. */
+function requireReadable(table: TableName, key: unknown): void {
+  if (!isReadable(key)) throw new Error(`a key of ${table} would not be read as it is written`);
 }
 
 /**
@@ -67,8 +74,21 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
 /** @throws DamagedData when the store's version is not readable */
 export function environmentOf(tables: Tables): Environment {
   const reader = new RowReader(tables.file, tables.get("meta", "version"));
+  const unreadable = new UnreadableRows();
+  /** Null for a row whose key cannot be read. */
+  const rowIn = <T extends TableName>(table: T, entry: TableEntry): RowOf<T> | null => {
+    try {
+      return reader.read(table, entry.key, entry.value);
+    } catch (error) {
+      if (unreadable.has(table, entry)) return null;
+      throw error;
+    }
+  };
   return {
     file: tables.file,
+    get unreadableRows() {
+      return [...unreadable.messages];
+    },
     get isWriting() {
       return tables.isWriting;
     },
@@ -79,14 +99,16 @@ export function environmentOf(tables: Tables): Environment {
     has: (table, key) => tables.get(table, key) !== undefined,
     rows(table, range) {
       const found: { key: KeyOf<typeof table>; row: RowOf<typeof table> }[] = [];
-      for (const { key, value } of tables.range(table, range)) {
-        found.push({ key: key as KeyOf<typeof table>, row: reader.read(table, key, value) });
+      for (const entry of tables.range(table, range)) {
+        const row = rowIn(table, entry);
+        if (row !== null) found.push({ key: entry.key as KeyOf<typeof table>, row });
       }
       return found;
     },
     keys(table, range) {
       const found: KeyOf<typeof table>[] = [];
-      for (const key of tables.keys(table, range)) found.push(key as KeyOf<typeof table>);
+      for (const key of tables.keys(table, range))
+        if (!(key instanceof Uint8Array)) found.push(key as KeyOf<typeof table>);
       return found;
     },
     sealRows(table, from, limit) {
@@ -98,12 +120,14 @@ export function environmentOf(tables: Tables): Environment {
     },
     requireSeals: () => reader.requireSeals(),
     each(table, visit) {
-      for (const { key, value } of tables.range(table, {})) {
-        visit(reader.read(table, key, value), key as KeyOf<typeof table>);
+      for (const entry of tables.range(table, {})) {
+        const row = rowIn(table, entry);
+        if (row !== null) visit(row, entry.key as KeyOf<typeof table>);
       }
     },
     write: ({ table, key, bytes }) => tables.write(table, key, bytes),
     put(table, key, row) {
+      requireReadable(table, key);
       const bytes = encodeRow(table, key, row);
       tables.write(table, key, bytes);
       return bytes.length;
@@ -113,7 +137,15 @@ export function environmentOf(tables: Tables): Environment {
     clearDeadReaders: () => tables.clearDeadReaders(),
     backup: (target) => tables.backup(target),
     count: (table) => tables.count(table),
-    verify: (table, report) => reader.verify(table, tables.range(table, {}), report),
+    verify(table, report) {
+      for (const entry of tables.range(table, {})) {
+        try {
+          rowIn(table, entry);
+        } catch (error) {
+          report(error);
+        }
+      }
+    },
     refresh: () => tables.refresh(),
     close: () => tables.close(),
   };

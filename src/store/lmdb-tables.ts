@@ -9,6 +9,7 @@ import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, storedName, type TableName } from "../../schemas/records.ts";
 import { flushFoldersTo } from "./folders.ts";
+import { keyEncoder } from "./key-encoding.ts";
 import { checkPages, type Extent } from "./lmdb-check.ts";
 import type { TableEntry, TableRange, Tables } from "./tables.ts";
 
@@ -41,10 +42,11 @@ export class LmdbTables implements Tables {
     });
     const tables = Object.keys(rowFields) as TableName[];
     this.#databases = new Map(
-      tables.map((table) => [
-        table,
-        this.#root.openDB<Buffer, RawKey>({ name: storedName(table), encoding: "binary" }),
-      ]),
+      tables.map((table) => {
+        // The library's types do not declare `keyEncoder` here.
+        const options = { name: storedName(table), encoding: "binary" as const, keyEncoder };
+        return [table, this.#root.openDB<Buffer, RawKey>(options)];
+      }),
     );
     if (isNew && !isDraft) flushFoldersTo(folder);
   }

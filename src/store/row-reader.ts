@@ -35,22 +35,4 @@ export class RowReader {
       throw namedIn(this.#file, error);
     }
   }
-
-  /**
-   * Reads rows only to verify their checksums.
-   * @param report called for each damaged row
-   */
-  verify(
-    table: TableName,
-    entries: Iterable<{ key: unknown; value: Uint8Array }>,
-    report: (error: unknown) => void,
-  ): void {
-    for (const { key, value } of entries) {
-      try {
-        this.read(table, key, value);
-      } catch (error) {
-        report(error);
-      }
-    }
-  }
 }

@@ -34,8 +34,12 @@ export function isSealed(bytes: Uint8Array): boolean {
 /** @throws DamagedRow when the bytes are not those that were sealed under this key */
 export function checkSeal(table: string, key: unknown, bytes: Uint8Array): void {
   if (bytes.length < sealBytes || bytes[0] !== mark) throw new DamagedRow(table, key, "has no checksum");
-  if (sumOf(bytes, bytes.length, placeOf(table, key)) !== residue)
-    throw new DamagedRow(table, key, "has a wrong checksum");
+  if (!isSealOf(table, key, bytes)) throw new DamagedRow(table, key, "has a wrong checksum");
+}
+
+/** Whether sealed bytes are those that were sealed under this key. */
+export function isSealOf(table: string, key: unknown, bytes: Uint8Array): boolean {
+  return sumOf(bytes, bytes.length, placeOf(table, key)) === residue;
 }
 
 /** Start and end of a sealed row's contents. */

@@ -29,6 +29,8 @@ export interface Environment {
   keys<T extends TableName>(table: T, range: RowRange): KeyOf<T>[];
   /** Path of the data file. */
   readonly file: string;
+  /** One line for each of the first rows that were left out, because their keys cannot be read (unreadable-keys.ts). */
+  readonly unreadableRows: readonly string[];
   /**
    * Seals rows that were written before `sealedSince`, from a key on. Must be called inside `transaction`.
    * @param limit maximum number of rows to process
