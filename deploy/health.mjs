@@ -1,11 +1,14 @@
-/** For container health checks: exits with 0 while the server wants traffic (GET /readyz of the admin socket). */
+/** For container health checks: exits with 0 while the server wants traffic (GET /readyz of ADMIN_LISTEN). */
 import { request } from "node:http";
 import { join, relative, resolve } from "node:path";
 
-const path = join(resolve(process.env["DATA_DIR"] ?? "./data"), "admin.sock");
+const { ADMIN_LISTEN: listen = "", DATA_DIR: dataDir = "./data" } = process.env;
+const path = listen.includes("/") ? resolve(listen) : join(resolve(dataDir), "admin.sock");
 // The kernel accepts 107 bytes.
 const socketPath = path.length > 107 ? relative(process.cwd(), path) : path;
-const sent = request({ socketPath, path: "/readyz", timeout: 4000 }, (response) => {
+const [, six, name, port] = /^(?:\[([^\]]+)\]|([^/:]+)):(\d+)$/.exec(listen) ?? [];
+const where = port === undefined ? { socketPath } : { host: six ?? name, port };
+const sent = request({ ...where, path: "/readyz", timeout: 4000 }, (response) => {
   response.resume();
   process.exitCode = response.statusCode === 200 ? 0 : 1;
 });

@@ -31,6 +31,8 @@ import type { Clock } from "./runtime/clock.ts";
 
 export interface AdministrationOptions {
   readonly address: AdminAddress;
+  /** Names under which the listener is called, besides that in its address. */
+  readonly hosts: readonly string[];
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,11 +71,11 @@ export class Administration {
   readonly #watch: ProcessWatch;
   #phase: Phase = { kind: "starting" };
 
-  private constructor({ clock, log, page, reportBug }: AdministrationOptions) {
+  private constructor({ address, hosts, clock, log, page, reportBug }: AdministrationOptions) {
     this.#clock = clock;
     this.#watch = new ProcessWatch((milliseconds, callback) => clock.after(milliseconds, callback), readAgainMsMax);
     const sessions = new PageSessions(() => clock.monotonic());
-    const access = new Access(sessions);
+    const access = new Access(sessions, address.kind === "tcp" ? [...hosts, address.host.toLowerCase()] : hosts);
     const ports = () => this.#ports();
     const routes = [
       ...this.#routes(),

@@ -56,6 +56,7 @@ const meanings: Readonly<Record<keyof Config, string>> = {
   trustsProxy: "whether a proxy in front sets X-Forwarded-For and X-Forwarded-Proto",
   developmentLogins: "whether anybody on this machine gets any account's key without a password",
   adminAddress: "where metrics and health are served",
+  adminHosts: "names under which they are asked for, besides localhost and addresses in numbers",
   metricsFile: "the file that SIGUSR2 writes metrics to",
 };
 
@@ -66,6 +67,7 @@ const shownDefaults: Partial<Readonly<Record<keyof Config, string>>> = {
   siteUrl: "the address it listens on",
   mailSender: "noreply@localhost",
   adminAddress: "DATA_DIR/admin.sock",
+  adminHosts: "none",
   clusterNode: "the name of the host",
   clusterAdvertise: "HOST and PORT; the name of the host if HOST is every address",
 };

@@ -106,6 +106,8 @@ export interface Config {
   readonly developmentLogins: boolean;
   /** Where metrics, health and administration are served. */
   readonly adminAddress: AdminAddress;
+  /** Host names under which it may be called, in lower case. */
+  readonly adminHosts: readonly string[];
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
@@ -237,6 +239,17 @@ const adminAddress: Variable<AdminAddress> = {
   },
 };
 
+const adminHosts: Variable<readonly string[]> = {
+  name: "ADMIN_HOSTS",
+  fallback: [],
+  wants: `at most ${limits.admin_hosts_max} host names without ports, such as colloquy,metrics.example.org`,
+  read(value) {
+    const names = value.split(",").map((name) => name.trim().toLowerCase());
+    const areNames = names.every((name) => /^[a-z\d_](?:[a-z\d_.-]{0,252})$/.test(name));
+    return areNames && names.length <= limits.admin_hosts_max ? names : undefined;
+  },
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -315,6 +328,7 @@ export const variables = {
   trustsProxy: flag("TRUST_PROXY", false),
   developmentLogins: flag("DEVELOPMENT_LOGINS", false),
   adminAddress,
+  adminHosts,
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 

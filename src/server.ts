@@ -194,6 +194,7 @@ async function serve(config: Config, tools: ServerTools, context: StartContextWi
   const clock = guardedClock(context.clock, (error) => faults(error, {}, "background work threw"));
   const administration = await Administration.open({
     address: config.adminAddress,
+    hosts: config.adminHosts,
     dataDir: context.dataDir,
     clock,
     log,

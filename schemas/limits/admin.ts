@@ -3,6 +3,8 @@ export const adminLimits = {
   /** A body of `POST /admin/...`. */
   admin_body_bytes_max: 16 * 1024 * 1024,
   admin_operations_concurrent_max: 8,
+  /** Names in ADMIN_HOSTS. */
+  admin_hosts_max: 16,
   /** Commands of one operation that wait together, so that their turns share a flush and requests run between them. */
   admin_commands_at_once: 100,
   admin_realms_created_max: 10_000,

@@ -1,10 +1,13 @@
 /**
  * Who may call what on the admin listener. On a Unix socket its mode decides about programs; on TCP they send the key as
- * Bearer token. A page in a browser is answered only if it is this listener's own: no foreign page can read from it
- * (no CORS), name it by another host (DNS rebinding), or send its header (CSRF).
+ * Bearer token. Every request must name the listener by an address, as localhost or by a name of the operator: a GET of
+ * a page whose name was rebound to this address has nothing else that tells it from a program's (DNS rebinding). A page
+ * in a browser is answered only if it is this listener's own: no foreign page can read from it (no CORS) or send its
+ * header (CSRF).
  */
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
 import type { PageSessions } from "./page-sessions.ts";
 
 /** The file in the data folder with the key for operations over TCP. */
@@ -29,16 +32,18 @@ export interface AccessRefusal {
 
 interface Caller {
   readonly headers: IncomingHttpHeaders;
-  readonly socket: Pick<IncomingMessage["socket"], "localAddress">;
 }
 
 export class Access {
   readonly #sessions: PageSessions;
   /** What a caller on TCP must know; null on a Unix socket, whose mode decides. */
   #key: string | null = null;
+  readonly #names: ReadonlySet<string>;
 
-  constructor(sessions: PageSessions) {
+  /** @param names host names of the listener, in lower case, besides localhost */
+  constructor(sessions: PageSessions, names: readonly string[] = []) {
     this.#sessions = sessions;
+    this.#names = new Set(["localhost", ...names]);
   }
 
   requireKey(key: string): void {
@@ -53,6 +58,7 @@ export class Access {
   /** @returns null if the caller may */
   refusal(audience: Audience, caller: Caller): AccessRefusal | null {
     const { headers } = caller;
+    if (!this.#isOwnHost(headers.host)) return foreignHost;
     if (isFromOtherSite(headers) && !(audience === "document" && headers["sec-fetch-dest"] === "document")) {
       return { status: 403, message: "pages of other sites may not read this" };
     }
@@ -64,46 +70,43 @@ export class Access {
   }
 
   /** A browser sends Origin with every POST, and programs of the operator do not. */
-  #programRefusal({ headers, socket }: Caller): AccessRefusal | null {
+  #programRefusal({ headers }: Caller): AccessRefusal | null {
     if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined) {
       return { status: 403, message: "operations are not for pages in a browser" };
     }
     if (this.#key === null) return null;
-    if (!isOwnHost(headers.host ?? "", socket.localAddress)) return foreignHost;
     if (isSame(headers.authorization ?? "", `Bearer ${this.#key}`)) return null;
     return { status: 403, message: `send the key in ${adminKeyName} of the data folder as Bearer token` };
   }
 
-  #pageRefusal({ headers, socket }: Caller, isLogin: boolean): AccessRefusal | null {
+  #pageRefusal({ headers }: Caller, isLogin: boolean): AccessRefusal | null {
     const { host = "", origin, cookie = "" } = headers;
-    if (!isOwnHost(host, socket.localAddress)) return foreignHost;
     if (origin !== undefined && !isOriginOf(origin, host)) {
       return { status: 403, message: "pages of other origins may not use this" };
     }
     if (isLogin || this.#key === null || this.#sessions.isOpen(cookie, String(headers[tokenHeader]))) return null;
     return { status: 401, message: "log in with the key" };
   }
+
+  /** Only a name can be rebound, and only HTTP/1.0 has no header, which no browser speaks. */
+  #isOwnHost(header: string | undefined): boolean {
+    if (header === undefined) return true;
+    const host = header
+      .toLowerCase()
+      .replace(/:\d*$/, "")
+      .replace(/^\[(.*)\]$/, "$1");
+    return isIP(host) > 0 || this.#names.has(host);
+  }
 }
 
-const foreignHost: AccessRefusal = { status: 403, message: "the Host header must be an address of this machine" };
+const foreignHost: AccessRefusal = {
+  status: 403,
+  message: "the Host header must be an address in numbers, localhost, or a name in ADMIN_HOSTS",
+};
 
 function isFromOtherSite(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
   return site !== undefined && site !== "none" && site !== "same-origin";
-}
-
-/** The addresses of the machine where a tunnel to the listener begins. */
-const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"]);
-
-/** Whether a Host header names the address that was connected to, or this machine. */
-function isOwnHost(header: string, localAddress: string | undefined): boolean {
-  const host = header
-    .toLowerCase()
-    .replace(/:\d*$/, "")
-    .replace(/^\[(.*)\]$/, "$1");
-  // A Unix socket has no address; a browser reaches it through a tunnel.
-  if (localAddress === undefined) return loopback.has(host);
-  return host === "localhost" || host === localAddress.replace(/^::ffff:/, "");
 }
 
 function isOriginOf(origin: string, host: string): boolean {

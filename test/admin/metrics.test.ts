@@ -3,10 +3,12 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { BadConfig, readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { startServer } from "../../src/server.ts";
 import { type AdminAnswer, askAdmin, sampleIn, untilReadiness } from "../support/admin.ts";
+import { RawConnection } from "../support/http.ts";
 import { freePort } from "../support/ports.ts";
 import { checkout, Program } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
@@ -175,6 +177,57 @@ t.test(
     await t.rejects(startServer(second, tools), { name: "BadConfig", message: /ADMIN_LISTEN.*EADDRINUSE/ });
   },
 );
+
+t.test(
+  "[operations, Health] a name that is not the operator's gets nothing from any route, on TCP and on a socket",
+  async (t) => {
+    const port = await freePort();
+    await startTestServer(t, {
+      environment: { ADMIN_LISTEN: `localhost:${port}`, ADMIN_HOSTS: "colloquy, Metrics.example.org" },
+    });
+    const socket = await startTestServer(t);
+    const paths = ["/healthz", "/readyz", "/metrics", "/admin", "/admin/assets/x.js", "/admin/live", "/no-such-path"];
+    const asked = (where: string | number, path: string, host: string, method = "GET") =>
+      askAdmin(where, path, { method, headers: { Host: host } });
+    for (const where of [port, socket.dataDir]) {
+      for (const host of [
+        "evil.example",
+        `evil.example:${port}`,
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+      ]) {
+        for (const path of paths)
+          t.match(await asked(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
+        t.match(await asked(where, "/admin/list-realms", host, "POST"), { status: 403 });
+      }
+      for (const host of ["localhost", `LOCALHOST:${port}`, "127.0.0.1", "10.1.2.3:9992", "[::1]:9992", "[fe80::1]"]) {
+        for (const path of ["/healthz", "/readyz", "/metrics"]) {
+          t.match(await asked(where, path, host), { status: 200 }, `a probe or a scrape of ${host}`);
+        }
+      }
+    }
+    for (const host of ["colloquy:9992", "metrics.example.org"]) {
+      t.match(await asked(port, "/metrics", host), { status: 200 }, host);
+      t.match(await asked(socket.dataDir, "/metrics", host), { status: 403 }, `${host} without ADMIN_HOSTS`);
+    }
+    const old = new RawConnection(`http://localhost:${port}`);
+    await old.write("GET /readyz HTTP/1.0\r\n\r\n");
+    t.match(await old.answer(), { status: 200 }, "a probe without Host");
+  },
+);
+
+t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or an address", (t) => {
+  const of = (value: string) => readConfig({ ADMIN_HOSTS: value }).adminHosts;
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `host-${index}`);
+  t.strictSame(of(""), []);
+  t.strictSame(of("A.example, b_1"), ["a.example", "b_1"]);
+  t.strictSame(of(names(limits.admin_hosts_max).join(",")), names(limits.admin_hosts_max));
+  for (const wrong of [names(limits.admin_hosts_max + 1).join(","), "a:1", "http://a", "*", "a,,b", "a b"]) {
+    t.throws(() => of(wrong), BadConfig, wrong);
+  }
+  t.end();
+});
 
 t.test("[operations, Configuration] ADMIN_LISTEN is a socket, an address or none", (t) => {
   const of = (value: string) => readConfig({ ADMIN_LISTEN: value }).adminAddress;

@@ -4,11 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { untilReadiness } from "../support/admin.ts";
-import { checkout, Program } from "../support/process.ts";
+import { freePort } from "../support/ports.ts";
+import { checkout, type Environment, Program } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-function health(t: Test, dataDir: string) {
-  return new Program(t, process.execPath, ["deploy/health.mjs"], { DATA_DIR: dataDir }).exited;
+function health(t: Test, dataDir: string, more: Environment = {}) {
+  return new Program(t, process.execPath, ["deploy/health.mjs"], { DATA_DIR: dataDir, ...more }).exited;
 }
 
 t.test("[operations, Packages] the container's health check follows /readyz", async (t) => {
@@ -17,6 +18,9 @@ t.test("[operations, Packages] the container's health check follows /readyz", as
   const readOnly = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
   await untilReadiness(readOnly.dataDir, 503);
   t.match(await health(t, readOnly.dataDir), { code: 1 }, "changes are rejected");
+  const ADMIN_LISTEN = `0.0.0.0:${await freePort()}`;
+  const moved = await startTestServer(t, { environment: { ADMIN_LISTEN } });
+  t.match(await health(t, moved.dataDir, { ADMIN_LISTEN }), { code: 0 }, "where ADMIN_LISTEN says");
   await ready.stop();
   t.match(await health(t, ready.dataDir), { code: 1, stderr: /ENOENT/ }, "no server");
 });
