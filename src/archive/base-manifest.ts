@@ -72,7 +72,11 @@ export function readBase(archive: string, generation: number, number: number): B
   }
   const [text = "", checksum = ""] = lines;
   if (String(crc32c(text)) !== checksum) throw new ArchiveDamaged(`${file} is damaged. Put the file back.`);
-  return { ...(JSON.parse(text) as BaseManifest), generation, number };
+  const manifest = JSON.parse(text) as BaseManifest;
+  if (!manifest.realms.every(({ id }) => Number.isSafeInteger(id) && id > 0)) {
+    throw new ArchiveDamaged(`${file} names an organization that cannot be. Use another archive.`);
+  }
+  return { ...manifest, generation, number };
 }
 
 /** @throws ArchiveDamaged */

@@ -27,6 +27,7 @@ import {
 import { dirname, join } from "node:path";
 import type { Position } from "../journal/journal.ts";
 import { flushFolderSync } from "../store/folders.ts";
+import { folderOf } from "../store/realm-folders.ts";
 
 export const draftSuffix = ".draft";
 
@@ -72,7 +73,7 @@ export function startFile(archive: string, generation: number): string {
 
 /** The archived files of an organization. */
 export function archivedFiles(archive: string, realmId: number): string {
-  return join(archive, "files", String(realmId));
+  return join(archive, "files", folderOf(realmId));
 }
 
 /** An organization that was removed for ever. */
@@ -82,11 +83,12 @@ export interface ErasedNote {
 }
 
 export function erasedFile(archive: string, realmId: number): string {
-  return join(archive, "erased", String(realmId));
+  return join(archive, "erased", folderOf(realmId));
 }
 
 export function readErased(archive: string): ErasedNote[] {
-  return numbersIn(join(archive, "erased")).map((id) => readJson(erasedFile(archive, id)) as ErasedNote);
+  const ids = numbersIn(join(archive, "erased")).filter((id) => id > 0);
+  return ids.map((id) => ({ ...(readJson(erasedFile(archive, id)) as ErasedNote), id }));
 }
 
 /** Ascending. */
@@ -104,7 +106,9 @@ export function listOwners(archive: string): number[] {
   return numbersIn(ownersFolder(archive));
 }
 
+/** @throws Error for what is no number: it could lead outside the folder */
 export function numbered(number: number): string {
+  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`${JSON.stringify(number)} is not a number`);
   return String(number).padStart(8, "0");
 }
 

@@ -6,6 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Position } from "../journal/journal.ts";
+import { fileIn } from "../store/files.ts";
 import { flushFolderSync } from "../store/folders.ts";
 import { type Base, manifestFile, readBases } from "./base-manifest.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
@@ -83,7 +84,7 @@ function finish(archive: string): void {
   for (const gone of listBases(archive, generation)) if (gone < base) removeBase(archive, generation, gone);
   for (const file of files) {
     const slash = file.indexOf("/");
-    rmSync(join(archivedFiles(archive, Number(file.slice(0, slash))), file.slice(slash + 1)), { force: true });
+    rmSync(fileIn(archivedFiles(archive, Number(file.slice(0, slash))), file.slice(slash + 1)), { force: true });
   }
   for (const file of listRecords(archive, generation)) {
     if (goes(generation, file.last, removal)) rmSync(file.path, { force: true });

@@ -12,10 +12,10 @@ import { timeOf } from "../journal/record.ts";
 import { type BackupPorts, checkFolder, referencedIn, restoreFolder, stepsOf } from "../store/backup.ts";
 import { dataFile } from "../store/data-file.ts";
 import { openEnvironment } from "../store/environment.ts";
-import { filesFolder } from "../store/files.ts";
+import { fileIn, filesFolder } from "../store/files.ts";
 import { checkPages } from "../store/lmdb-check.ts";
 import { realmFolder } from "../store/realm-folders.ts";
-import { restoreInto } from "../store/restore.ts";
+import { refuseLinks, restoreInto } from "../store/restore.ts";
 import { RootStore } from "../store/root.ts";
 import { checksumOf } from "./base-copy.ts";
 import { archivedFiles, baseFolder } from "./layout.ts";
@@ -36,6 +36,7 @@ export async function restoreArchive(
   time: RestoreTime,
   progress: BackupPorts["progress"] = () => undefined,
 ): Promise<Restored> {
+  refuseLinks(archive);
   const plan = planRestore(archive, time);
   const step = stepsOf({ progress }, 3 * plan.realms.length);
   let restored: Restored = { at: 0, problems: [] };
@@ -144,8 +145,8 @@ async function copyUploads(archive: string, realmId: number, staged: string): Pr
   const environment = openEnvironment(folder);
   try {
     for (const name of referencedIn(environment).keys()) {
-      const source = join(archivedFiles(archive, realmId), name);
-      const target = join(filesFolder(folder), name);
+      const source = fileIn(archivedFiles(archive, realmId), name);
+      const target = fileIn(filesFolder(folder), name);
       if (!existsSync(source)) continue;
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       copyFileSync(source, target);

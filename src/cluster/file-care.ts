@@ -5,11 +5,10 @@
  * a day is left alone. It runs in a process of its own, on the node that serves the organizations.
  */
 import { createReadStream, existsSync } from "node:fs";
-import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { referencedIn } from "../store/backup.ts";
 import { openEnvironment } from "../store/environment.ts";
-import { filesFolder } from "../store/files.ts";
+import { fileIn, filesFolder } from "../store/files.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { fileOf, filesBucket, objectName } from "./cluster-files.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
@@ -72,7 +71,7 @@ async function careFor(
   await environment.close();
   let sent = 0;
   for (const name of claimed.keys()) {
-    const path = join(filesFolder(folder), name);
+    const path = fileIn(filesFolder(folder), name);
     if (stored.has(name) || !existsSync(path)) continue;
     await bucket.put(objectName(realmId, name), () => createReadStream(path));
     sent++;

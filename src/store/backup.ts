@@ -5,14 +5,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { copyFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
+import { avatarFiles, emojiFiles, fileNameShape, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
-import { filesFolder, listFiles } from "./files.ts";
+import { fileIn, filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { flushTreeGently } from "./gentle-flush.ts";
 import { refuseWithoutHead } from "./migrations.ts";
@@ -123,11 +123,20 @@ async function referencedBy(folder: string): Promise<Map<string, string>> {
   }
 }
 
-/** The files that rows claim, each with a description of its owner. The server removes none of them meanwhile. */
-export function referencedIn(environment: Environment): Map<string, string> {
+/**
+ * The files that rows claim, each with a description of its owner. The server removes none of them meanwhile.
+ * @param report called for a name that no file of the server has; it is left out, because it could lead anywhere
+ */
+export function referencedIn(
+  environment: Environment,
+  report: (problem: string) => void = () => undefined,
+): Map<string, string> {
   const referenced = new Map<string, string>();
   const refer = (owner: string, names: readonly string[]) => {
-    for (const name of names) referenced.set(name, owner);
+    for (const name of names) {
+      if (fileNameShape.test(name)) referenced.set(name, owner);
+      else report(`${owner}: ${JSON.stringify(name)} is not the name of a file`);
+    }
   };
   environment.each("users", (user) => refer(`user ${user.id}`, avatarFiles(user.avatarFile)));
   environment.each("attachments", ({ id, file }) => refer(`attachment ${id}`, [uploadName(file)]));
@@ -144,10 +153,10 @@ async function copyFiles(
 ): Promise<void> {
   for (const name of referenced.keys()) {
     await renewed(holds);
-    const copy = join(filesFolder(target), name);
+    const copy = fileIn(filesFolder(target), name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {
-      await copyFile(join(filesFolder(realm), name), copy);
+      await copyFile(fileIn(filesFolder(realm), name), copy);
     } catch (error) {
       // The check of the copy reports the missing file.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
@@ -305,14 +314,14 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
 /** Every file that a row claims exists, and an uploaded file has its original content. */
 async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
-  for (const [name, owner] of referencedIn(environment)) {
+  for (const [name, owner] of referencedIn(environment, report)) {
     if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
   }
   const uploads: RowOf<"attachments">[] = [];
   environment.each("attachments", (attachment) => uploads.push(attachment));
   for (const { id, file, size, sha256 } of uploads) {
     const name = uploadName(file);
-    const isDamaged = present.has(name) && !(await isIntact(join(filesFolder(realm), name), size, sha256));
+    const isDamaged = present.has(name) && !(await isIntact(fileIn(filesFolder(realm), name), size, sha256));
     if (isDamaged) report(`attachment ${id}: the file ${name} is damaged`);
   }
 }

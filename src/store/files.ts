@@ -324,7 +324,7 @@ export class FileStore {
   }
 
   #pathOf(name: string): string {
-    return join(this.#options.folder, checked(name));
+    return fileIn(this.#options.folder, name);
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
@@ -344,7 +344,15 @@ export class FileStore {
   }
 }
 
-/** @throws Error for a name that could lead outside the folder: a bug of the caller */
+/**
+ * The path of a file by its name in a row: in a realm's folder, or in an archive.
+ * @throws Error for a name that could lead outside the folder
+ */
+export function fileIn(folder: string, name: string): string {
+  return join(folder, checked(name));
+}
+
+/** @throws Error for a name that could lead outside the folder: a bug of the caller, or data that somebody has changed */
 function checked(name: string): string {
   if (!fileNameShape.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid file name`);
   return name;

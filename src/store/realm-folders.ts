@@ -15,7 +15,16 @@ const erasedSuffix = ".erased";
 const staged = new Set<string>();
 
 export function realmFolder(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
+  return join(dataDir, "realms", folderOf(id));
+}
+
+/**
+ * The name of an organization's folder.
+ * @throws Error for what is no id: it could lead outside the folder
+ */
+export function folderOf(id: number): string {
+  if (!Number.isSafeInteger(id) || id < 1) throw new Error(`${JSON.stringify(id)} is not the id of an organization`);
+  return String(id);
 }
 
 /** Ascending; folders without data are left out. */

@@ -3,7 +3,7 @@
  * that a start rejects, and then renamed, the root last. An interruption at any moment, even by a power cut, leaves a
  * folder that no start mistakes for an empty one.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { cpSync, type Dirent, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BackupPorts, restoreFolder, stepsOf } from "./backup.ts";
 import { type RealmSummary, readManifest, removeManifest, summaries, verifyFiles } from "./backup-manifest.ts";
@@ -33,6 +33,7 @@ export interface RestoreTools extends Pick<BackupPorts, "progress"> {
  */
 export async function restoreBackup(backup: string, dataDir: string, tools: RestoreTools): Promise<RealmSummary[]> {
   if (!existsSync(join(backup, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
+  refuseLinks(backup);
   const files = new Set((readManifest(backup)?.files ?? []).map(({ path }) => join(backup, path)));
   const step = stepsOf(tools, 2 * files.size);
   const copied = (source: string) => {
@@ -90,6 +91,28 @@ export async function restoreInto(dataDir: string, build: (staged: string) => Pr
     throw error;
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * Only files and folders, as in a tar file: a link could bring a file of this machine into the data, or lead out of it.
+ * What is removed meanwhile, as in the archive of a server that runs, is left out.
+ * @throws Error that names the first other entry
+ */
+export function refuseLinks(folder: string): void {
+  for (const entry of foundIn(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) refuseLinks(path);
+    else if (!entry.isFile()) throw new Error(`${path} is neither a file nor a folder. Remove it.`);
+  }
+}
+
+function foundIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
   }
 }
 

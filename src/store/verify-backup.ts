@@ -4,18 +4,20 @@ import { join } from "node:path";
 import { type BackupPorts, checkRealms, stepsOf } from "./backup.ts";
 import { type BackupManifest, readManifest, verifyFiles } from "./backup-manifest.ts";
 import { realmFolder } from "./realm-folders.ts";
+import { refuseLinks } from "./restore.ts";
 import { RootStore } from "./root.ts";
 
 /**
  * Compares a backup with its manifest, and reads everything in it.
  * @param tools.progress told how far it is
- * @throws Error when it is not a backup
+ * @throws Error when it is not a backup, or has links
  */
 export async function verifyBackup(
   folder: string,
   tools: Pick<BackupPorts, "progress"> = {},
 ): Promise<{ manifest: BackupManifest | null; problems: string[] }> {
   if (!existsSync(join(folder, "root", "data.mdb"))) throw new Error(`${folder} is not a backup`);
+  refuseLinks(folder);
   const manifest = readManifest(folder);
   const step = stepsOf(tools, (manifest?.files.length ?? 0) + (manifest?.realms.length ?? 1));
   const differences = manifest === null ? [] : await verifyFiles(folder, manifest, step);
