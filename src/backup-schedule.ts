@@ -80,7 +80,8 @@ export function runCommand(args: readonly string[], what: string, { environment,
   if (child.pid !== undefined) lowerPriority(child.pid);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
+    // Without a descriptor for it there is no pipe, and no process: the error follows.
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
       output[name] = `${output[name]}${text}`.slice(0, outputCharactersMax);
     });
   }

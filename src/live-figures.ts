@@ -12,7 +12,7 @@ import { type Figure, History } from "./admin/history.ts";
 import type { LiveSource } from "./admin/page-routes.ts";
 import { ProcessWatch } from "./admin/process-watch.ts";
 import { type MetricSources, metricFamilies } from "./metric-families.ts";
-import type { Histogram } from "./metrics/instruments.ts";
+import { askSystem, type Histogram } from "./metrics/instruments.ts";
 import { deliveryOutcomes } from "./metrics/meters.ts";
 import type { Clock } from "./runtime/clock.ts";
 
@@ -207,7 +207,7 @@ function figuresOf(sources: MetricSources, watch: ProcessWatch): Figure[] {
     figure("cpu_cores", "colloquy_cpu_seconds_total", rate(cpuSeconds)),
     figure("loop_busy_ratio", "colloquy_event_loop_active_seconds_total", rate(activeSeconds)),
     figure("loop_delay_p99_seconds", "colloquy_event_loop_delay_seconds", () => delayOf(watch)),
-    figure("memory_rss_bytes", memory, () => process.memoryUsage.rss()),
+    figure("memory_rss_bytes", memory, () => askSystem(() => process.memoryUsage.rss(), Number.NaN)),
     figure("sockets", "colloquy_sockets", () => sockets.size),
     figure("event_queues", "colloquy_event_queues", () => queuesIn(hubs)),
     figure("unsent_bytes", "colloquy_unsent_bytes", () => unsent.sum),

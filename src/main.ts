@@ -169,7 +169,13 @@ async function main(): Promise<void> {
   const signal = await asked;
   log.info({ signal }, "stopping");
   let isDrained = false;
-  const beforeRelease = () => rmSync(pidFile, { force: true });
+  const beforeRelease = () => {
+    try {
+      rmSync(pidFile, { force: true });
+    } catch (error) {
+      log.warn({ err: error }, "the pid file could not be removed");
+    }
+  };
   const ending = { signal, version: programVersion };
   setTimeout(() => {
     beforeRelease();

@@ -12,7 +12,7 @@ import type { ProcessWatch } from "./admin/process-watch.ts";
 import { clusterMetrics, type NodeFigures } from "./cluster-metrics.ts";
 import type { Lag } from "./journal/durability.ts";
 import { lastBackupName } from "./last-backup.ts";
-import { by, one, type RequestCounter, type Sample } from "./metrics/instruments.ts";
+import { askSystem, by, one, type RequestCounter, type Sample } from "./metrics/instruments.ts";
 import type { Meters } from "./metrics/meters.ts";
 import type { OpenHubs } from "./open-hubs.ts";
 import type { SocketServer } from "./realtime/socket-server.ts";
@@ -232,7 +232,9 @@ function cpuSamples(): Sample[] {
 }
 
 function memorySamples(): Sample[] {
-  const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
+  const usage = askSystem(() => process.memoryUsage(), null);
+  if (usage === null) return [];
+  const { rss, heapUsed, heapTotal, external, arrayBuffers } = usage;
   return by("kind", { rss, heap_used: heapUsed, heap_total: heapTotal, external, array_buffers: arrayBuffers });
 }
 

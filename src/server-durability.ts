@@ -7,6 +7,7 @@ import type { Durability } from "./journal/durability.ts";
 import { type OpenDurabilityOptions, openDurability } from "./journal/open-durability.ts";
 import type { Log } from "./log.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
+import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { DiskSpace } from "./store/disk-space.ts";
 import type { PageChecks } from "./store/page-checks.ts";
 import type { RootStore } from "./store/root.ts";
@@ -25,7 +26,7 @@ export function localDurability(
   config: Config,
   { root, space, pageChecks, log, ...tools }: DurabilityTools,
 ): Promise<Durability> {
-  const { clock, hasSpace } = diskPorts(space, tools.clock);
+  const { clock, hasSpace } = diskPorts(space, tools.clock, tools.reportBug);
   const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
   const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
   const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
@@ -38,10 +39,10 @@ export function clusterDurability(
   member: Member,
   { root, space, ...tools }: DurabilityTools,
 ): Promise<ClusterDurability> {
-  return member.openDurability({ ...tools, ...diskPorts(space, tools.clock), owner: root.token });
+  return member.openDurability({ ...tools, ...diskPorts(space, tools.clock, tools.reportBug), owner: root.token });
 }
 
-function diskPorts(space: DiskSpace, { now }: Clock) {
+function diskPorts(space: DiskSpace, { now }: Clock, report: (error: unknown) => void) {
   // Disks work in real time, whatever clock the realms have.
-  return { clock: { ...systemClock, now: () => now() }, hasSpace: () => space.acceptsWrites() };
+  return { clock: guardedClock({ ...systemClock, now: () => now() }, report), hasSpace: () => space.acceptsWrites() };
 }

@@ -15,6 +15,7 @@ import { clusterData, clusterFigures } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { creationInCluster, type NodeParts, nodeParts, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
+import { connectionAdmission } from "./connection-admission.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { openWhenReleased } from "./folder-wait.ts";
 import type { AccessLine } from "./http/access-log.ts";
@@ -102,7 +103,7 @@ export interface ServerTools {
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
-  const { app, kind } = await createApp(config, tools.log);
+  const { app, kind } = await createApp(config, tools.log, clock);
   await checkHost(config.host);
   const webFolder = tools.webFolder ?? builtPageFolder;
   const pages = { webPage: loadWebPage(webFolder), adminPage: loadWebPage(join(webFolder, adminFolder)) };
@@ -124,11 +125,12 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
 }
 
 /** @throws BadConfig when the transport cannot be loaded, or the key and the certificate cannot be used */
-async function createApp(config: Config, log: Log): Promise<{ app: WebApp; kind: TransportKind }> {
+async function createApp(config: Config, log: Log, clock: Clock): Promise<{ app: WebApp; kind: TransportKind }> {
   const { transport, why, isFallback } = await load(config);
   log[isFallback ? "warn" : "info"](`transport ${transport.kind}: ${why}`);
   const malformedBody = JSON.stringify(errorBody(refuse.badRequest("Malformed HTTP request")));
-  const app = transport.createApp({ tls: tlsOf(config), malformedBody, timers: systemClock });
+  const admits = connectionAdmission(log, clock);
+  const app = transport.createApp({ tls: tlsOf(config), malformedBody, timers: systemClock, admits });
   if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not contain a key and its certificate");
   return { app, kind: transport.kind };
 }

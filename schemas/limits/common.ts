@@ -156,6 +156,16 @@ export const commonLimits = {
    */
   journal_ring_bytes: 2 * 1024 * 1024,
 
+  // Descriptors (D43)
+  /** Numbers at the end of the process's limit that no connection and no file of a request takes. */
+  descriptors_reserved: 256,
+  /** Where the limit is low, the reserve is this share of it. */
+  descriptors_reserved_share: 0.25,
+  /** Where the system has a higher limit, or none, the server counts with this one. */
+  descriptors_max: 1024 * 1024,
+  /** Refused connections are counted, and logged once in this time. */
+  connections_refused_log_ms: 60_000,
+
   // Requests per time (D28)
   rate_api_per_minute: 200,
   rate_api_burst: 1000,

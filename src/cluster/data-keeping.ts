@@ -43,15 +43,25 @@ export class DataKeeping {
   }
 
   #careLater(milliseconds: number): void {
-    const { clock, stored, owns, careForFiles } = this.#options;
-    this.#cancelCare = clock.after(milliseconds, () => {
-      const mine = [...stored()].filter(owns);
-      void (mine.length === 0 ? Promise.resolve() : careForFiles(mine)).then(() => {
-        // A node that serves nothing yet looks again soon.
-        const pauseMs = mine.length === 0 ? limits.cluster_snapshot_look_ms : limits.cluster_file_sweep_ms;
-        if (!this.#isClosed) this.#careLater(pauseMs);
-      });
+    this.#cancelCare = this.#options.clock.after(milliseconds, () => {
+      void this.#care()
+        .catch((error: Error) => {
+          this.#options.warn(`The files of organizations are not looked after: ${error.message}`);
+          return limits.cluster_snapshot_look_ms;
+        })
+        .then((pauseMs) => {
+          if (!this.#isClosed) this.#careLater(pauseMs);
+        });
     });
+  }
+
+  /** @returns when to look again: a node that serves nothing yet does so soon */
+  async #care(): Promise<number> {
+    const { stored, owns, careForFiles } = this.#options;
+    const mine = [...stored()].filter(owns);
+    if (mine.length === 0) return limits.cluster_snapshot_look_ms;
+    await careForFiles(mine);
+    return limits.cluster_file_sweep_ms;
   }
 
   #connect(): Promise<Nats> {

@@ -13,6 +13,7 @@ import { ownProperty } from "../domain/own-property.ts";
 import { maySee } from "../queries/attachments.ts";
 import type { FileSlice, HttpReply } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { descriptors } from "../transport/descriptors.ts";
 import { type ByteRange, readRange } from "./byte-range.ts";
 import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import { type TemporaryUrls, temporaryPrefix } from "./temporary-urls.ts";
@@ -70,7 +71,7 @@ export function filePages(
       ? temporaryUrls.open(realm, path)
       : await visibleAt(request, path);
     if (attachment === undefined) return errorPage(refuse.notFound("File not found"));
-    if (sending >= most) return errorPage(refuse.overloaded());
+    if (sending >= most || !descriptors.hasRoom()) return errorPage(refuse.overloaded());
     sending++;
     let isFileSent = false;
     const release = () => {

@@ -11,6 +11,7 @@ import { uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StagedFile, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { descriptors } from "../transport/descriptors.ts";
 import { addParameter, malformedMultipart, readQuery } from "./form.ts";
 import { fileLabel, newFileId } from "./uploads.ts";
 
@@ -105,6 +106,11 @@ export class FileReceiver {
   }
 
   async #receive(stream: BusboyFileStream, filename: string): Promise<void> {
+    if (!descriptors.hasRoom()) {
+      stream.resume();
+      this.#refuse(refuse.overloaded());
+      return;
+    }
     const file = newFileId();
     const hash = createHash("sha256");
     const upload = await this.#options.realm.files.stage(uploadName(file));

@@ -1,6 +1,7 @@
 /** The checkpoint thread: does the tasks of the main thread, in order. */
 import { parentPort } from "node:worker_threads";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
+import { isOutOfDescriptors } from "../store/descriptors.ts";
 import { StoreWriter } from "../store/store-writer.ts";
 import { noteLoaded } from "../threads/thread-loading.ts";
 import { WriteHold } from "../threads/write-hold.ts";
@@ -12,8 +13,7 @@ function openWriter(folder: string, hold: WriteHold): StoreWriter {
     try {
       return hold.during(() => new StoreWriter(folder));
     } catch (error) {
-      const isOutOfDescriptors = /too many open files/i.test((error as Error).message);
-      if (!isOutOfDescriptors || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
+      if (!isOutOfDescriptors(error) || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
       Atomics.wait(never, 0, 0, pauseMs);
     }
   }

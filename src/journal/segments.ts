@@ -18,6 +18,7 @@ import {
 import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
+import { isOutOfDescriptors } from "../store/descriptors.ts";
 import { flushFolderSync } from "../store/folders.ts";
 import { PathGuard } from "../store/path-guard.ts";
 import { getInteger, setInteger } from "./frame.ts";
@@ -276,11 +277,6 @@ class ZeroedFile {
 const zerosBytes = 1024 * 1024;
 
 const descriptorPauseMs = 20;
-
-function isOutOfDescriptors(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EMFILE" || code === "ENFILE";
-}
 
 /** Of this thread, which has nothing else to do. */
 function pause(milliseconds: number): void {

@@ -21,6 +21,19 @@ export function by(label: string, values: Readonly<Record<string, number>>): Sam
   return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
+/**
+ * What the system tells about the process.
+ * @returns `otherwise` where the system refuses: reading the memory of the process, for example, takes a descriptor
+ */
+export function askSystem<T>(ask: () => T, otherwise: T): T {
+  try {
+    return ask();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    return otherwise;
+  }
+}
+
 /** Counts by the values of one label. */
 export class Counter<T extends string> {
   readonly #label: string;

@@ -1,8 +1,10 @@
 /**
- * A clock whose callbacks survive damaged data: background work that reads a damaged row is abandoned and reported, and
- * the process keeps serving everything else. Any other error is a bug and is rethrown.
+ * A clock whose callbacks survive damaged data and a lack of descriptors: that background work is abandoned and reported,
+ * and the process keeps serving everything else. Work that must be done again sets its next timer first, or in a
+ * `finally`. Any other error may be a write that failed, so it is rethrown and ends the process (M5).
  */
 import { damageIn } from "../store/damage.ts";
+import { isOutOfDescriptors } from "../store/descriptors.ts";
 import type { Clock } from "./clock.ts";
 
 export function guardedClock(clock: Clock, report: (error: unknown) => void): Clock {
@@ -10,7 +12,7 @@ export function guardedClock(clock: Clock, report: (error: unknown) => void): Cl
     try {
       callback();
     } catch (error) {
-      if (damageIn(error) === null) throw error;
+      if (damageIn(error) === null && !isOutOfDescriptors(error)) throw error;
       report(error);
     }
   };

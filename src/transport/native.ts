@@ -38,9 +38,16 @@ export async function loadNative(): Promise<Transport> {
   const library = await import("uWebSockets.js");
   return {
     kind: "native",
-    createApp({ tls }) {
+    createApp({ tls, admits }) {
       const app = createApp(library, tls);
-      return app === null ? null : new NativeApp(library, app);
+      if (app === null) return null;
+      if (admits !== undefined) {
+        const meet = (response: HttpResponse, change: number) => {
+          if (change > 0 && !admits()) response.close();
+        };
+        app.filter(meet);
+      }
+      return new NativeApp(library, app);
     },
   };
 }

@@ -76,6 +76,10 @@ class NodeApp implements WebApp {
     // Node would silently drop headers above this count; the size of the head bounds them.
     server.maxHeadersCount = 0;
     server.on("connection", (socket: Socket) => {
+      if (options.admits?.() === false) {
+        socket.on("error", () => undefined).destroy();
+        return;
+      }
       this.#open.add(socket);
       socket.on("close", () => this.#open.delete(socket));
       socket.on("error", () => undefined);
@@ -91,6 +95,8 @@ class NodeApp implements WebApp {
   }
 
   #connect(socket: Socket): void {
+    // It was not admitted.
+    if (socket.destroyed) return;
     const { malformedBody, timers } = this.#options;
     const handler: RequestHandler = (response, request) => {
       const route = request.getMethod() === "GET" ? this.#routes.get(request.getUrl()) : undefined;

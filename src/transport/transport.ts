@@ -29,6 +29,8 @@ export interface AppOptions {
   readonly malformedBody: string;
   /** Real time: connections time out by the machine's clock, whatever clock the realms use. */
   readonly timers: Timers;
+  /** Asked for each new connection, which is closed at once if the answer is false. Absent: every one is accepted. */
+  readonly admits?: () => boolean;
 }
 
 export interface Timers {

@@ -1,5 +1,5 @@
 /** Requests to a server's admin socket. */
-import { type IncomingHttpHeaders, request } from "node:http";
+import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import { adminSocket, shortPath } from "../../src/admin/listener.ts";
 
 export interface AdminAnswer {
@@ -13,14 +13,16 @@ export interface AdminRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Keeps its connection for further requests. */
+  readonly agent?: Agent;
 }
 
 /** @param where the data folder of the server, or the port of its admin listener */
 export function askAdmin(where: string | number, path: string, asked: AdminRequest = {}): Promise<AdminAnswer> {
   const target = typeof where === "number" ? { port: where } : { socketPath: shortPath(adminSocket(where)) };
-  const { method = "GET", headers = {}, body } = asked;
+  const { method = "GET", headers = {}, body, agent } = asked;
   return new Promise((done, fail) => {
-    const sent = request({ ...target, path, method, headers }, (response) => {
+    const sent = request({ ...target, path, method, headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", fail);

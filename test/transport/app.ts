@@ -36,6 +36,7 @@ export interface AppShape {
   readonly route?: SocketRoute<Named>;
   readonly tls?: TlsOptions;
   readonly host?: string;
+  readonly admits?: () => boolean;
 }
 
 /** A WebSocket handshake whose response is given in RFC 6455. */
@@ -44,8 +45,8 @@ export const upgradeHead = (path: string, more = "") =>
 
 /** Closed at the end of the test. */
 export async function serve(t: Test, transport: Transport, shape: AppShape): Promise<Served> {
-  const { handler = answering(""), route, tls = null, host = "127.0.0.1" } = shape;
-  const app = transport.createApp({ tls, malformedBody, timers: systemClock });
+  const { handler = answering(""), route, tls = null, host = "127.0.0.1", admits = () => true } = shape;
+  const app = transport.createApp({ tls, malformedBody, timers: systemClock, admits });
   if (app === null) throw new Error("no app");
   if (route !== undefined) app.onSocket(socketPath, route);
   app.onRequest(handler);

@@ -334,6 +334,27 @@ export const httpContract: Contract = {
     socket.destroy();
   },
 
+  "[D43] a connection that is not admitted ends at once, and those that were accepted are served": async (
+    t,
+    transport,
+  ) => {
+    let isFull = false;
+    const { url } = await serve(t, transport, { handler: answering("served"), admits: () => !isFull });
+    const open = new RawConnection(url);
+    await open.write(get("/"));
+    t.equal((await open.answer())?.text, "served");
+    isFull = true;
+    for (let count = 0; count < 3; count++) {
+      const refused = new RawConnection(url);
+      await refused.closed;
+      t.equal(refused.rest, "");
+    }
+    await open.write(get("/"));
+    t.equal((await open.answer())?.text, "served");
+    isFull = false;
+    t.equal((await exchange(url, get("/")))?.text, "served");
+  },
+
   "[transport] a port in use is not shared": async (t, transport) => {
     const { url } = await serve(t, transport, { handler: answering("first") });
     const second = transport.createApp({

@@ -274,8 +274,10 @@ export const tlsContract: Contract = {
     const tls = newCertificate(temporaryFolder(t));
     const watched = watchedRoute();
     const long = "x".repeat(1024 * 1024);
+    let isFull = false;
     const { url } = await serve(t, transport, {
       tls,
+      admits: () => !isFull,
       route: watched.route,
       handler(response) {
         response.onAborted(() => undefined);
@@ -293,6 +295,13 @@ export const tlsContract: Contract = {
     const plain = connect(Number(new URL(url).port), "127.0.0.1");
     plain.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     t.notMatch(await text(plain), "HTTP/1.1 200");
+    isFull = true;
+    const refused = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
+    await once(refused.resume(), "close");
+    isFull = false;
+    const again = get(url, { ca, agent: false });
+    t.equal((await once(again, "response"))[0].statusCode, 200, "after a connection that was not admitted");
+    again.destroy();
     const wrong = { tls: { keyFile: tls.certFile, certFile: tls.keyFile }, malformedBody: "" };
     const timers = { monotonic: () => 0, after: () => () => undefined };
     t.equal(transport.createApp({ ...wrong, timers }), null, "a key and its certificate, not the other way round");

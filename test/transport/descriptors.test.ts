@@ -1,0 +1,59 @@
+/** Descriptors for connections and files of requests (D43), in this process and with the limits of others. */
+import { closeSync, openSync } from "node:fs";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { connectionAdmission } from "../../src/connection-admission.ts";
+import { Descriptors } from "../../src/transport/descriptors.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+
+t.test(
+  "[S3] descriptors_reserved: the reserve is a share of a low limit, and descriptors_max bounds a high one",
+  (t) => {
+    const { descriptors_reserved: reserved, descriptors_reserved_share: share, descriptors_max: max } = limits;
+    const atShare = reserved / share;
+    for (const limit of [64, atShare - 4]) t.equal(new Descriptors(limit).bound, limit * (1 - share), String(limit));
+    for (const limit of [atShare, atShare + 1, max])
+      t.equal(new Descriptors(limit).bound, limit - reserved, String(limit));
+    for (const limit of [max + 1, Number.POSITIVE_INFINITY]) {
+      t.equal(new Descriptors(limit).bound, max - reserved, String(limit));
+    }
+    t.end();
+  },
+);
+
+t.test("[D43] a look at the descriptors finds room until the numbers of the reserve begin", (t) => {
+  const taken: number[] = [];
+  t.teardown(() => {
+    for (const file of taken) closeSync(file);
+  });
+  // The lowest free numbers of this process are taken first.
+  const first = openSync("/", "r");
+  closeSync(first);
+  const descriptors = new Descriptors(Math.ceil((first + 20) / (1 - limits.descriptors_reserved_share)));
+  while (descriptors.hasRoom() && taken.length < 1000) taken.push(openSync("/", "r"));
+  t.ok(taken.length > 0);
+  t.ok(Math.max(...taken) < descriptors.bound, "no number of the reserve was taken");
+  for (const file of taken.splice(0, 1)) closeSync(file);
+  t.ok(descriptors.hasRoom(), "one was released");
+  t.end();
+});
+
+t.test("[S3] connections_refused_log_ms: refused connections are counted, and logged once in that time", (t) => {
+  const clock = new ManualClock(0);
+  const lines: unknown[] = [];
+  let hasRoom = false;
+  const log = { warn: (fields: unknown) => void lines.push(fields) };
+  const admits = connectionAdmission(log as never, clock, { limit: 64, hasRoom: () => hasRoom });
+  for (let count = 0; count < 3; count++) t.equal(admits(), false);
+  t.strictSame(lines, [{ refused: 1 }]);
+  clock.advance(limits.connections_refused_log_ms - 1);
+  admits();
+  t.equal(lines.length, 1);
+  clock.advance(1);
+  admits();
+  t.strictSame(lines.at(-1), { refused: 4 });
+  hasRoom = true;
+  t.equal(admits(), true);
+  t.equal(lines.length, 2);
+  t.end();
+});
