@@ -8,12 +8,15 @@ export interface NatsAddresses {
   readonly password?: string;
 }
 
-/** Reads `nats://[user:password@]host[:port],host[:port]`. @returns null if the text is nothing like it */
+/**
+ * Reads `nats://[user:password@]host[:port],host[:port]`. Further servers may repeat what is in front of the first one.
+ * @returns null if the text is nothing like it, or servers differ in what is in front of them
+ */
 export function parseNatsAddresses(text: string): NatsAddresses | null {
-  const match = /^(?:nats|tls):\/\/(?:([^\s:@/,]+):([^\s@/,]+)@)?([^\s@/]+)$/.exec(text);
-  if (match === null) return null;
-  const [, user, password, hosts = ""] = match;
-  const servers = hosts.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4222`));
+  const [, before, user, password] = /^((?:nats|tls):\/\/(?:([^\s:@/,]+):([^\s@/,]+)@)?)/.exec(text) ?? [];
+  if (before === undefined) return null;
+  const hosts = text.split(",").map((one) => (one.startsWith(before) ? one.slice(before.length) : one));
+  const servers = hosts.map((host) => (/:\d+$/.test(host) ? host : `${host}:4222`));
   const isHost = (server: string) => /^(?:\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$/i.test(server);
   if (servers.length > limits.cluster_addresses_max || !servers.every(isHost)) return null;
   if (user === undefined || password === undefined) return { servers };

@@ -82,6 +82,20 @@ t.test("[S3] cluster_monitor_bytes_max: a page that is larger, or none of a NATS
 
 t.test("[cluster] CLUSTER_NATS names servers, with or without a user", (t) => {
   t.strictSame(parseNatsAddresses("nats://a,b:4223,[::1]:4224"), { servers: ["a:4222", "b:4223", "[::1]:4224"] });
+  const both = { servers: ["a:4222", "b:4223"] };
+  t.strictSame(parseNatsAddresses("nats://a,nats://b:4223"), both, "as other programs write it");
+  t.strictSame(parseNatsAddresses("tls://a,tls://b:4223"), both);
+  const me = { user: "me", password: "p@ss" };
+  t.strictSame(parseNatsAddresses("nats://me:p%40ss@a,nats://me:p%40ss@b:4223"), { ...both, ...me });
+  t.strictSame(parseNatsAddresses("nats://me:p%40ss@a,b:4223"), { ...both, ...me });
+  for (const differ of [
+    "nats://a,tls://b",
+    "nats://me:x@a,nats://you:x@b",
+    "nats://me:x@a,nats://b",
+    "nats://a,me:x@b",
+  ]) {
+    t.equal(parseNatsAddresses(differ), null, differ);
+  }
   t.strictSame(parseNatsAddresses("nats://me:p%40ss@a"), { servers: ["a:4222"], user: "me", password: "p@ss" });
   for (const wrong of [
     "a",
