@@ -13,6 +13,7 @@ import type { StagedFile, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { descriptors } from "../transport/descriptors.ts";
 import { addParameter, malformedMultipart, readQuery } from "./form.ts";
+import { extendedName } from "./multipart.ts";
 import { fileLabel, newFileId } from "./uploads.ts";
 
 type Parser = InstanceType<typeof Busboy>;
@@ -59,7 +60,12 @@ export class FileReceiver {
   #listen(parser: Parser): Promise<void> {
     parser.on("drain", () => this.#options.onDrain());
     parser.on("field", (name, value, _isNameCut, isValueCut) => this.#addValue(name, value, isValueCut));
-    parser.on("file", (_field, stream, filename) => {
+    let extended: string | null = null;
+    onPartHeaders(parser, (disposition) => {
+      extended = extendedName(disposition);
+    });
+    parser.on("file", (_field, stream, plainName) => {
+      const filename = extended ?? plainName;
       const label = fileLabel(filename ?? "");
       // For a broken body the parser also emits an error on the file stream; without a listener that would end the
       // process.
@@ -183,6 +189,25 @@ export class FileReceiver {
     await this.#writing;
     for (const { upload } of this.#stagedFiles) await upload.giveUp();
   }
+}
+
+interface PartHeaders {
+  on(event: "header", listener: (headers: Readonly<Record<string, readonly string[]>>) => void): unknown;
+}
+
+/** The library tells the name of a file, but not in which of its two forms: this is the parser inside it. */
+interface InnerParser {
+  readonly _parser: {
+    readonly parser: { prependListener(event: "part", listener: (part: PartHeaders) => void): unknown };
+  };
+}
+
+/** @param heard gets each part's Content-Disposition before the parser handles the part */
+function onPartHeaders(parser: Parser, heard: (disposition: string) => void): void {
+  const { parser: inner } = (parser as unknown as InnerParser)._parser;
+  inner.prependListener("part", (part) => {
+    part.on("header", (headers) => heard(headers["content-disposition"]?.[0] ?? ""));
+  });
 }
 
 /** Returns null if the header has no boundary. */

@@ -5,7 +5,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Submitted, UploadedFile } from "../runtime/calls.ts";
-import { readParts } from "./multipart.ts";
+import { decodePercent, readParts } from "./multipart.ts";
 import { fileLabel } from "./uploads.ts";
 
 /** Filled while a body is read. If `files` is null, parts with a file name are ordinary values. */
@@ -57,15 +57,6 @@ export function addParameter(form: Map<string, string>, name: string, value: str
 function decode(text: string): string | null {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   return spaced.includes("%") ? decodePercent(spaced) : spaced;
-}
-
-/** Percent-decodes a path segment or a form value; null if it is malformed. */
-export function decodePercent(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });

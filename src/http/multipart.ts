@@ -45,7 +45,7 @@ function readPart(bytes: Buffer): Part | null {
   const disposition = header(headers, "content-disposition");
   return {
     name: parameter(disposition, "name"),
-    filename: parameter(disposition, "filename"),
+    filename: extendedName(disposition) ?? parameter(disposition, "filename"),
     contentType: header(headers, "content-type"),
     data: bytes.subarray(end + 4),
   };
@@ -55,6 +55,30 @@ function readPart(bytes: Buffer): Part | null {
 function header(headers: string, name: string): string {
   const line = headers.split("\r\n").find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`);
   return line === undefined ? "" : line.slice(name.length + 1).trim();
+}
+
+/**
+ * The file's name in `filename*` (RFC 6266, RFC 8187). It counts wherever it is: .NET's HttpClient also sends `filename`
+ * as an encoded word (RFC 2047), for programs that do not know the other form.
+ * @returns null if there is none, or it cannot be read
+ */
+export function extendedName(disposition: string): string | null {
+  const [, charset = "", encoded = ""] =
+    /^([\w-]+)'[\w-]*'(\S*)$/.exec(parameter(disposition, "filename*") ?? "") ?? [];
+  if (/^utf-8$/i.test(charset)) return decodePercent(encoded);
+  if (!/^iso-8859-1$/i.test(charset)) return null;
+  return encoded.replace(/%([\da-f]{2})/gi, (_escape, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
+
+/** Percent-decodes a path segment or a form value; null if it is malformed. */
+export function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Browsers write quotes as %22, so a value ends at the first one. */

@@ -3,7 +3,7 @@
  * decoding (pitfalls 2.2).
  */
 import type { Endpoint } from "../../schemas/endpoint.ts";
-import { decodePercent } from "./form.ts";
+import { decodePercent } from "./multipart.ts";
 
 export type Match<T> =
   /** The variables are decoded, in the order of the path (`pathVariables`). */

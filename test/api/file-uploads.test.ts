@@ -259,6 +259,24 @@ t.test("[D186] a URL has only letters, digits, `_`, `.` and `-`; the original na
     .toString()
     .replace('name="file"', "name=\"file\"; filename*=UTF-8''na%C3%AFve.txt");
   t.equal((await post(owner, encoded)).body.filename, "naïve.txt", "in the form of older clients");
+  const word = '"=?utf-8?B?bmHDr3ZlLnR4dA==?="';
+  const star = "UTF-8''na%C3%AFve.txt";
+  const both: Readonly<Record<string, string>> = {
+    [`${word}; filename*=${star}`]: "naïve.txt",
+    [`${word}; filename*="${star}"`]: "naïve.txt",
+    [`x.txt; filename*=iso-8859-1''na%EFve.txt`]: "naïve.txt",
+    [`"x.txt"; filename*=UTF-8''%FF.txt`]: "x.txt",
+    [`"x.txt"; filename*=other''y.txt`]: "x.txt",
+    [`"x.txt"; filename*=UTF-8'en'..%2F..%2Fy.txt`]: "y.txt",
+  };
+  for (const [sent, label] of Object.entries(both)) {
+    t.equal((await uploaded(owner, "x", sent)).filename, label, sent);
+    const reversed = sent.replace(/^(.*?); filename\*=(.*)$/, "$2; filename=$1");
+    const form = multipart([{ bytes: "x", name: "file" }])
+      .toString()
+      .replace('name="file"', `name="file"; filename*=${reversed}`);
+    t.equal((await post(owner, form)).body.filename, label, reversed);
+  }
   const most = limits.upload_path_name_bytes_max;
   t.equal(addressableName(`${"a".repeat(most)}.txt`), `${"a".repeat(most - 4)}.txt`, "[S3] upload_path_name_bytes_max");
   t.equal(addressableName(`${"a".repeat(most - 4)}.txt`).length, most);
