@@ -9,10 +9,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPrograms, packagesOutside } from "../build.mjs";
+import { isKept, packedBinaries } from "./native-binaries.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const copied = ["colloquy.mjs", "README.md", "CHANGELOG.md", "LICENSE", "SECURITY.md", "docs/operations.md", "deploy"];
 const webPage = "packages/web";
+/** Is inside the package, without the binaries that nobody loads. */
+const bundled = "uWebSockets.js";
 /** What the built page contains of other packages. */
 const packagesInPage = ["preact", "@preact/signals", "@preact/signals-core", "katex"];
 
@@ -47,6 +50,7 @@ function manifest() {
     ...rest,
     bin: { colloquy: "colloquy.mjs" },
     dependencies: Object.fromEntries(needed),
+    bundleDependencies: [bundled],
     optionalDependencies: overrides,
   };
 }
@@ -93,6 +97,9 @@ async function pack(target) {
     cpSync(join(root, webPage, "dist"), join(folder, webPage, "dist"), { recursive: true });
     writeJson(manifest(), folder, "package.json");
     writeShrinkwrap(folder);
+    const inside = join("node_modules", bundled);
+    const filter = (path) => isKept(path, packedBinaries);
+    cpSync(join(root, inside), join(folder, inside), { recursive: true, filter });
     const [{ filename }] = JSON.parse(npm(folder, "pack", "--json", "--ignore-scripts", "--pack-destination", target));
     return join(target, filename);
   } finally {

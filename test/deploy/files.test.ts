@@ -1,6 +1,6 @@
 /** The files in deploy/ that start and watch a server: what can be checked without a container. */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { untilReadiness } from "../support/admin.ts";
@@ -32,6 +32,18 @@ t.test("[operations, Packages] the Dockerfile runs commands that exist", (t) => 
   for (const [program, file = ""] of commands) {
     t.equal(program, "node");
     t.ok(readFileSync(join(checkout, file), "utf8").length > 0, file);
+  }
+  t.end();
+});
+
+t.test("[operations, Packages] the container's version of Node has a binary of the native transport", (t) => {
+  const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
+  const versions = [...text.matchAll(/^FROM node:(\d+)-/gm)].map(([, version]) => version);
+  t.strictSame(versions, ["22", "22"]);
+  // Node 22 has the ABI 127.
+  for (const arch of ["x64", "arm64"]) {
+    const binary = `node_modules/uWebSockets.js/dist/bin/uws_linux_${arch}_127.node`;
+    t.ok(existsSync(join(checkout, binary)), binary);
   }
   t.end();
 });

@@ -3,7 +3,7 @@
  * that it needs from its cache or its registry; where it can reach neither, the test is skipped.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { sendFile } from "../support/attachments.ts";
@@ -30,11 +30,20 @@ t.test("[operations, Packages] the package serves in an empty folder, without a 
   }
   t.equal(installed.status, 0, installed.stderr);
   t.notOk(existsSync(join(here, "node_modules/esbuild")), "nothing is built there");
+  const found = readdirSync(here, { recursive: true, encoding: "utf8" });
+  const binaries = found.filter((path) => /uws_\w+\.node$/.test(path)).map((path) => path.split("/").at(-1));
+  t.strictSame(
+    binaries.toSorted(),
+    ["uws_linux_arm64_115.node", "uws_linux_arm64_127.node", "uws_linux_x64_115.node", "uws_linux_x64_127.node"],
+    "no binary of a system or a version of Node that is not supported",
+  );
   const command = join(here, "node_modules/.bin/colloquy");
   const dataDir = join(here, "data");
   writeFileSync(join(here, "settings"), `PORT=0\nRATE_LIMITS=off\nDATA_DIR=${dataDir}\n`);
   const program = new Program(t, command, ["serve", "--config", "settings"], {}, here);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
+  const hasNative = ["115", "127"].includes(process.versions.modules);
+  t.match(program.stdout, `Transport: ${hasNative ? "native" : "node"}\n`);
   const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
   const owner = new Client(url, { email, key, userId: 2 });
   const id = await owner.say("general", "greetings", rich);
