@@ -59,6 +59,10 @@ relate(
   5 * limits.visibility_subscribers_max + 50 * limits.visibility_pairs_max < limits.turn_bytes_max,
   "events about newly visible private channels fit into a turn",
 );
+relate(
+  limits.search_unindexed_messages_max >= limits.search_tail_messages_max,
+  "a search finds everything while the indexer is not far behind",
+);
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "a user who hides appears offline at once");
 relate(4 * limits.move_batch_characters <= limits.turn_bytes_max, "the texts of a batch fit into one turn");
 relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");

@@ -42,6 +42,11 @@ const limits = {
   search_poll_ms: 1000,
   /** With more unindexed messages than this, the indexer also works while other commands run. */
   search_tail_messages_max: 20_000,
+  /**
+   * Messages that the index does not list and that a walk examines in vain; after that it examines only those that the
+   * index lists.
+   */
+  search_unindexed_messages_max: 20_000,
 } as const;
 
 /** The messages of one segment that contain a term: ascending ids, starting with the one in the key. */

@@ -14,10 +14,13 @@ import { isReceived } from "../domain/read-state.ts";
 import type { StaleMessages, View } from "../domain/view.ts";
 import type { Step } from "./id-streams.ts";
 import { longAnswers } from "./long-answers.ts";
-import { type Plan, type PlanKind, planOf } from "./message-plan.ts";
+import { type Plan, type PlanKind, planOf, type SearchPlan } from "./message-plan.ts";
 import { PassBudget } from "./pass-budget.ts";
 import { passes } from "./passes.ts";
 import { SearchedWords } from "./searched-words.ts";
+
+/** A message that is folded and compared costs as much as reading so many. */
+const rowsPerSearched = 3;
 
 export interface FetchRange {
   readonly anchor: number;
@@ -94,6 +97,8 @@ export class MessageWalk {
   readonly #searched: SearchedWords;
   #budget = new PassBudget();
   #charactersLeft = 0;
+  /** Messages that may still be examined in vain although the search index does not list them; 0: none any more. */
+  #unindexedLeft: number = limits.search_unindexed_messages_max;
   #hasPaused = false;
 
   constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean) {
@@ -108,7 +113,7 @@ export class MessageWalk {
   /** Returns the message with this id if it matches and the reader may see it. */
   at(id: number): MessageRecord | null {
     const budget = this.#budget;
-    budget.rows++;
+    budget.rows += this.#narrowed.search === null ? 1 : rowsPerSearched;
     const view = this.#view;
     const message = view.row("messages", id);
     if (message === undefined) return null;
@@ -266,7 +271,11 @@ export class MessageWalk {
     return characters > limits.fetch_characters_max ? null : messages;
   }
 
-  /** Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. */
+  /**
+   * Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. A walk that
+   * has examined `search_unindexed_messages_max` messages in vain that the index does not list goes on with those that
+   * it lists, and never counts as exhausted.
+   */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
@@ -285,7 +294,7 @@ export class MessageWalk {
       const end = this.#pass(messages, next, step, count);
       if (end === null || messages.length === count || this.#charactersLeft <= 0) {
         this.#leave();
-        return { messages, isExhausted: end === null };
+        return { messages, isExhausted: end === null && this.#unindexedLeft > 0 };
       }
       next = end;
       // `shown` reads the texts again: those of many concurrent walks would not fit into memory (S3).
@@ -311,6 +320,9 @@ export class MessageWalk {
       if (message !== null) {
         messages.push(message);
         this.#charactersLeft -= charactersOf(this.#view, message);
+      } else if (found.id >= plan.unindexedFrom) {
+        this.#unindexedLeft--;
+        if (this.#unindexedLeft === 0) plan = this.#planOf(step);
       }
       next += step;
       plan = this.#reconsidered(plan, step);
@@ -318,12 +330,14 @@ export class MessageWalk {
     return next;
   }
 
-  #planOf(step: Step): Plan {
+  #planOf(step: Step): SearchPlan {
     const budget = this.#budget;
     const spend = (entries: number) => {
       budget.entries += entries;
     };
-    const walker = { reader: this.#reader, narrowed: this.#narrowed, words: this.#searched.walked, step, spend };
+    const isIndexOnly = this.#unindexedLeft === 0;
+    const words = this.#searched.walked(isIndexOnly);
+    const walker = { reader: this.#reader, narrowed: this.#narrowed, words, isIndexOnly, step, spend };
     return planOf(this.#view, walker, this.#plan);
   }
 
@@ -347,7 +361,7 @@ export class MessageWalk {
   /**
    * Switches to the sparse plan when the newest messages contain few matches: merges the indexes of the places instead.
    */
-  #reconsidered(plan: Plan, step: Step): Plan {
+  #reconsidered(plan: SearchPlan, step: Step): SearchPlan {
     if (plan.patience === null || this.#plan === "sparse") return plan;
     this.#looked++;
     if (this.#looked < plan.patience) return plan;

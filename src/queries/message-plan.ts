@@ -27,6 +27,7 @@ import {
 import {
   channelStream,
   conversationStream,
+  type IndexedStream,
   indexEntries,
   type MessageIndexRef,
   messageStream,
@@ -46,6 +47,12 @@ export interface Plan {
   readonly patience: number | null;
 }
 
+/** With what the search index contributes. */
+export interface SearchPlan extends Plan {
+  /** Messages from this id on are examined although the index does not list them; infinite: none is. */
+  readonly unindexedFrom: number;
+}
+
 /** Number of messages that can be examined for the cost of merging one more index. */
 const rowsPerPlace = 4;
 const patience_min = 500;
@@ -56,20 +63,36 @@ export interface Walker {
   readonly narrowed: Narrowed;
   /** Words that every match contains. */
   readonly words: readonly WalkedWord[];
+  /** Leaves out the messages that the search index does not list. */
+  readonly isIndexOnly: boolean;
   readonly step: Step;
   readonly spend: Spend;
 }
 
-export function planOf(view: View, walker: Walker, kind: PlanKind): Plan {
-  const { reader, narrowed, step } = walker;
-  const search = new SearchStreams(view, step);
+export function planOf(view: View, walker: Walker, kind: PlanKind): SearchPlan {
+  const { reader, narrowed, step, isIndexOnly } = walker;
+  const search = new SearchStreams(view, step, isIndexOnly);
   const filed = narrowed.filed.map((terms) => search.filed(terms));
   const words = walker.words.map((word) => search.word(word));
+  const indexed = [...filed, ...words];
+  // Without a word to look up, a search examines every message of the place.
+  const isUnaided = indexed.length === 0 && narrowed.search !== null;
+  const examined = isUnaided && isIndexOnly ? [new ListStream(step, [])] : [];
   const place = placeOf(view, reader, narrowed, step, kind);
   const unread = narrowed.isUnreadOnly ? [unreadStream(view, walker, kind)] : [];
-  const streams = [...place.streams, ...unread, ...filed, ...words];
+  const streams = [...examined, ...place.streams, ...unread, ...indexed.map(({ stream }) => stream)];
   const patience = place.patience ?? (narrowed.isUnreadOnly ? patience_min : null);
-  return { streams: streams.length > 0 ? streams : [messageStream(view, step, 0)], patience };
+  return {
+    streams: streams.length > 0 ? streams : [messageStream(view, step, 0)],
+    patience,
+    unindexedFrom: isUnaided && !isIndexOnly ? 0 : unindexedFromOf(indexed),
+  };
+}
+
+/** A match is in all streams, so one that lists only indexed messages suffices. */
+function unindexedFromOf(indexed: readonly IndexedStream[]): number {
+  if (indexed.length === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(...indexed.map(({ unindexedFrom }) => unindexedFrom));
 }
 
 function only(stream: IdStream): Plan {

@@ -12,31 +12,48 @@ import { searchStateKey, stateOf } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, SortedStream, type Step, unionOf } from "./id-streams.ts";
 import type { WalkedWord } from "./searched-words.ts";
 
+export interface IndexedStream {
+  readonly stream: IdStream;
+  /** Messages from this id on are in the stream although the index may not list them; infinite: there are none. */
+  readonly unindexedFrom: number;
+}
+
 /** The index in its current state, for one pass of a walk. */
 export class SearchStreams {
   readonly #view: View;
   readonly #step: Step;
   readonly #state: SearchStateRecord;
+  readonly #isIndexOnly: boolean;
   #changed: readonly number[] | "many" | null = null;
 
-  constructor(view: View, step: Step) {
+  /** @param isIndexOnly leaves out the messages that the index does not list */
+  constructor(view: View, step: Step, isIndexOnly: boolean) {
     this.#view = view;
     this.#step = step;
+    this.#isIndexOnly = isIndexOnly;
     this.#state = stateOf(view.row("searchState", searchStateKey));
   }
 
+  get #unindexedFrom(): number {
+    if (this.#isIndexOnly) return Number.POSITIVE_INFINITY;
+    return this.#changedIds() === "many" ? 0 : this.#state.messagesUpTo + 1;
+  }
+
   /** Messages under any of the terms, and those not yet indexed. */
-  filed(terms: readonly string[]): IdStream {
-    return unionOf(this.#step, [...this.#postings(terms), ...this.#unfiled()]);
+  filed(terms: readonly string[]): IndexedStream {
+    const stream = unionOf(this.#step, [...this.#postings(terms), ...this.#unfiled()]);
+    return { stream, unindexedFrom: this.#unindexedFrom };
   }
 
   /** Messages with the word in their content or in their topic. */
-  word({ word, topicIds, topicsUpTo }: WalkedWord): IdStream {
+  word({ word, topicIds, topicsUpTo }: WalkedWord): IndexedStream {
     const limit = limits.search_topics_merged_max;
     const since = this.#view.keys("conversations", { start: topicsUpTo + 1, limit: limit + 1 });
-    if (since.length > limit) return messageStream(this.#view, this.#step, 0);
-    const topics = [...topicIds, ...since].map((id) => conversationStream(this.#view, this.#step, id));
-    return unionOf(this.#step, [...this.#postings([indexed(word)]), ...topics, ...this.#unfiled()]);
+    const areMany = since.length > limit;
+    if (areMany && !this.#isIndexOnly) return { stream: messageStream(this.#view, this.#step, 0), unindexedFrom: 0 };
+    const topics = [...topicIds, ...(areMany ? [] : since)].map((id) => conversationStream(this.#view, this.#step, id));
+    const stream = unionOf(this.#step, [...this.#postings([indexed(word)]), ...topics, ...this.#unfiled()]);
+    return { stream, unindexedFrom: this.#unindexedFrom };
   }
 
   #postings(terms: readonly string[]): IdStream[] {
@@ -46,6 +63,7 @@ export class SearchStreams {
   }
 
   #unfiled(): IdStream[] {
+    if (this.#isIndexOnly) return [];
     const { messagesUpTo } = this.#state;
     const changed = this.#changedIds();
     if (changed === "many") return [messageStream(this.#view, this.#step, 0)];

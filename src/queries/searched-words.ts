@@ -28,6 +28,8 @@ export class SearchedWords {
   readonly #unranked: string[];
   #isSorted = false;
   readonly #walked: WalkedWord[] = [];
+  /** Words whose topics are too many to merge. */
+  readonly #unmerged: WalkedWord[] = [];
   #topicsMerged = 0;
   #topicsUpTo = 0;
   #latest: LatestTopics | "many" | null = null;
@@ -41,9 +43,12 @@ export class SearchedWords {
     this.#unranked = this.#ranked.length > 0 ? [] : words;
   }
 
-  /** The rarest words that can be merged; none: every message must be examined. */
-  get walked(): readonly WalkedWord[] {
-    return this.#walked;
+  /**
+   * The rarest words that can be merged; none: every message must be examined.
+   * @param isIndexOnly then rather words without their topics than none
+   */
+  walked(isIndexOnly: boolean): readonly WalkedWord[] {
+    return isIndexOnly && this.#walked.length === 0 ? this.#unmerged : this.#walked;
   }
 
   /** @returns whether `walked` is complete; false: the budget is spent */
@@ -85,7 +90,11 @@ export class SearchedWords {
   /** A word in the names of too many topics is left to the comparison of texts. */
   #walk(word: string, budget: PassBudget): void {
     const topicIds = this.#topicsWith(word, budget);
-    if (topicIds === null || this.#topicsMerged + topicIds.length > limits.search_topics_merged_max) return;
+    if (topicIds === null || this.#topicsMerged + topicIds.length > limits.search_topics_merged_max) {
+      const isRoom = this.#unmerged.length < limits.search_words_walked_max;
+      if (isRoom) this.#unmerged.push({ word, topicIds: [], topicsUpTo: Number.MAX_SAFE_INTEGER - 1 });
+      return;
+    }
     this.#topicsMerged += topicIds.length;
     this.#walked.push({ word, topicIds, topicsUpTo: this.#topicsUpTo });
   }

@@ -66,7 +66,14 @@ t.test(
     const walked = async (terms: Parameters<typeof termsOf>[0]) => {
       const narrowed = readNarrow(view, owner, termsOf(terms));
       if ("kind" in narrowed) throw new Error(narrowed.msg);
-      const walker = { reader: owner, narrowed, words: [], step: -1 as const, spend: () => undefined };
+      const walker = {
+        reader: owner,
+        narrowed,
+        words: [],
+        isIndexOnly: false,
+        step: -1 as const,
+        spend: () => undefined,
+      };
       const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(4, -1, 100);
       return [planOf(view, walker, "dense").patience !== null, messages.map(({ id }) => id)];
     };

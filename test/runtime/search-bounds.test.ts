@@ -2,7 +2,7 @@
  * Bounds of the search index and of searches (S3; architecture, Search): what one slice does, and that searches beyond
  * the bounds still find everything.
  */
-import t from "tap";
+import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
@@ -170,7 +170,7 @@ t.test(
     const isMerged = () => {
       const words = new SearchedWords(realm.view, readSearch("topic"));
       words.prepare(new PassBudget());
-      return words.walked.length > 0;
+      return words.walked(false).length > 0;
     };
     named(max);
     t.strictSame([isMerged(), await found(opened, "topic")], [true, [3, 2, 1]], "at the bound");
@@ -267,6 +267,54 @@ t.test(
     t.strictSame([messages.map(({ id }) => id).reverse(), isExhausted], [ids, true]);
     const rows = Math.ceil(inWord.length / limits.search_block_ids_max);
     t.ok((reads.get("rows searchPostings") ?? 0) <= rows + 2, `${reads.get("rows searchPostings")} for ${rows} rows`);
-    t.ok((reads.get("keys conversationMessages") ?? 0) <= 8, `${reads.get("keys conversationMessages")} pages`);
+    t.ok((reads.get("keys conversationMessages") ?? 0) <= 10, `${reads.get("keys conversationMessages")} pages`);
+  },
+);
+
+/** One indexed match, one unindexed match, and then unindexed messages that do not match. */
+async function farBehind(t: Test, { unmatched, topics }: { readonly unmatched: number; readonly topics: number }) {
+  const opened = await openNewRealm(t);
+  const { realm } = opened;
+  fillTopics(realm, topics);
+  fillMessages(realm, 1, 2 + unmatched);
+  const needle = { content: "needle !?", rendered: "<p>needle !?</p>" };
+  fill(
+    realm,
+    "messages",
+    [1, 2].map((id) => [id, messageRow(id, 1, needle)] as const),
+  );
+  apply(opened, fileSegment(stateIn(opened), new Map([[indexed("needle"), [1]]]), 1));
+  setNewestMessage(realm, 2 + unmatched);
+  return opened;
+}
+
+async function searched({ realm: { view } }: OpenRealm, operand: string) {
+  const owner = view.users.get(ownerId);
+  if (owner === undefined) throw new Error("no owner");
+  const narrowed = readNarrow(view, owner, termsOf([["search", operand]]));
+  if ("kind" in narrowed) throw new Error(narrowed.msg);
+  const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000);
+  return [messages.map(({ id }) => id), isExhausted];
+}
+
+t.test(
+  "[S3] search_unindexed_messages_max: a search examines that many unindexed messages in vain, then only indexed ones",
+  async (t) => {
+    const max = limits.search_unindexed_messages_max;
+    const opened = await farBehind(t, { unmatched: max - 1, topics: 1 });
+    t.strictSame(await searched(opened, "needle"), [[2, 1], true], "below the bound everything is found");
+    fillMessages(opened.realm, 1, 1, max + 2);
+    setNewestMessage(opened.realm, max + 2);
+    t.strictSame(await searched(opened, "needle"), [[1], false], "not exhausted: messages were left out");
+    t.strictSame(await searched(opened, '"!?"'), [[], false], "a search without words ends there");
+  },
+);
+
+t.test(
+  "[S3] search_unindexed_messages_max: beyond it the index is used even if too many topics are new to merge them",
+  async (t) => {
+    const unmatched = limits.search_unindexed_messages_max;
+    const opened = await farBehind(t, { unmatched, topics: limits.search_topics_merged_max + 1 });
+    t.strictSame(await searched(opened, "needle"), [[1], false]);
   },
 );

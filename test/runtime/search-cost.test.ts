@@ -229,7 +229,7 @@ t.test(
     const walked = (operand: string) => {
       const words = new SearchedWords(realm.view, readSearch(operand));
       while (!words.prepare(new PassBudget()));
-      return words.walked.length;
+      return words.walked(false).length;
     };
     const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
     const max = limits.search_words_walked_max;
