@@ -4,7 +4,6 @@
  * find its followers.
  */
 import { fold } from "../../schemas/fold.ts";
-import { limits } from "../../schemas/limits.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import { seconds } from "../../src/domain/presence.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -16,13 +15,7 @@ export interface TopicAddress {
   readonly topic: string;
 }
 
-/** Whether a user may have a policy for one more topic (S3); automatic policies beyond the limit are not set. */
-export function hasRoomForTopic(view: View, userId: number): boolean {
-  const limit = limits.user_topics_per_user_max;
-  return view.keys("userTopics", { start: [userId], end: [userId + 1], limit }).length < limit;
-}
-
-/** Rows and events of a user's new policy; none if it is unchanged. The caller has checked `hasRoomForTopic`. */
+/** Rows and events of a user's new policy; none if it is unchanged. The caller has checked `hasTopicRoom` (S3) */
 export function topicPolicyEffects(view: View, userId: number, place: TopicAddress, policy: TopicPolicy): Effect[] {
   const before = view.row("userTopics", [userId, place.channelId, fold(place.topic)]);
   const beforePolicy = before?.visibilityPolicy ?? topicPolicies.none;

@@ -14,7 +14,7 @@ import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import { visibilityPolicy } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../protocol/effects.ts";
-import { hasRoomForTopic, type TopicAddress, topicPolicyEffects } from "../rules/user-topics.ts";
+import { type TopicAddress, topicPolicyEffects } from "../rules/user-topics.ts";
 import type { Posted } from "./content.ts";
 
 const { muted, unmuted, followed } = topicPolicies;
@@ -139,5 +139,5 @@ function whoFollowsWhereMentioned(
 
 /** Replacing an existing policy needs no room. */
 function hasRoom(view: View, userId: number, { channelId, topic }: TopicAddress): boolean {
-  return visibilityPolicy(view, userId, channelId, topic) !== topicPolicies.none || hasRoomForTopic(view, userId);
+  return visibilityPolicy(view, userId, channelId, topic) !== topicPolicies.none || view.hasTopicRoom(userId);
 }

@@ -11,7 +11,7 @@ import { visibilityPolicy } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
-import { hasRoomForTopic, topicPolicyEffects } from "../rules/user-topics.ts";
+import { topicPolicyEffects } from "../rules/user-topics.ts";
 
 /**
  * POST /user_topics. A policy can be removed wherever one is set, even in a channel that the user can no longer see. It
@@ -28,7 +28,7 @@ export function setUserTopic(_context: unknown, asked: Command<"user-topics.set"
   const isOpen = hasContentAccess(view, user, channel) && (policy === topicPolicies.none || !channel.isArchived);
   if (!isTakenBack && !isOpen) return unknown;
   const isNew = before === topicPolicies.none && policy !== topicPolicies.none;
-  if (isNew && !hasRoomForTopic(view, user.id)) return refuse.badRequest("Too many topics");
+  if (isNew && !view.hasTopicRoom(user.id)) return refuse.badRequest("Too many topics");
   return done({}, topicPolicyEffects(view, user.id, { channelId: channel.id, topic }, policy));
 }
 

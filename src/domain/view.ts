@@ -198,6 +198,8 @@ export interface View {
     channelId: number,
     foldedTopic: string,
   ): readonly { readonly userId: number; readonly visibilityPolicy: number }[] | null;
+  /** Whether the user has fewer than `user_topics_per_user_max` policies for topics. */
+  hasTopicRoom(userId: number): boolean;
   /** Reads a row; inside a turn it sees the turn's own writes. */
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */

@@ -9,6 +9,7 @@ import type { RealmProjections } from "../store/projections/realm-projections.ts
 import { ChannelTails } from "./channel-tails.ts";
 import { MessageWatches } from "./message-watches.ts";
 import { RowCache } from "./row-cache.ts";
+import { TopicCounts } from "./topic-counts.ts";
 import { TopicPolicies } from "./topic-policies.ts";
 import type { Times } from "./turn-times.ts";
 
@@ -37,6 +38,7 @@ export class RealmView implements View {
   readonly cache = new RowCache();
   readonly tails: ChannelTails;
   readonly #topicPolicies = new TopicPolicies();
+  readonly #topicCounts = new TopicCounts();
   readonly #watches = new MessageWatches();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
@@ -55,7 +57,7 @@ export class RealmView implements View {
 
   /** The decoded caches, which follow the writes (M9). */
   get followers(): readonly Follower[] {
-    return [this.cache, this.tails, this.#topicPolicies, this.#watches];
+    return [this.cache, this.tails, this.#topicPolicies, this.#topicCounts, this.#watches];
   }
 
   get now(): number {
@@ -152,6 +154,11 @@ export class RealmView implements View {
     return this.#topicPolicies.of(channelId, foldedTopic, (limit) =>
       this.rows("topicPolicies", { ...range, limit }).map(({ key, row }) => ({ userId: key[2], ...row })),
     );
+  }
+  hasTopicRoom(userId: number): boolean {
+    this.#reads.saw("userTopics");
+    const range = { start: [userId], end: [userId + 1] };
+    return this.#topicCounts.hasRoom(userId, (limit) => this.keys("userTopics", { ...range, limit }).length);
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
     this.#reads.saw(table);
