@@ -10,6 +10,18 @@ export interface GroupScope {
   readonly systemNames: readonly SystemGroupName[];
 }
 
+/** Whether a list in ascending order, as `GroupRecord.memberIds`, contains the id. */
+export function includesId(ascending: readonly number[], id: number): boolean {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] as number) < id) low = middle + 1;
+    else high = middle;
+  }
+  return ascending[low] === id;
+}
+
 /** Each group is visited once, even if it occurs repeatedly or contains itself. */
 export function scopeOf(groupId: number, groupOf: (id: number) => GroupRecord | undefined): GroupScope {
   const ids = new Set([groupId]);

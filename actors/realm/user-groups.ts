@@ -4,6 +4,7 @@
  */
 
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import { includesId } from "../../schemas/group-scope.ts";
 import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
@@ -47,13 +48,14 @@ export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
   const guestIds = guestsWithoutAccess(view, user);
   if (guestIds.length === 0) return [];
   const audience: Audience = { to: "users", ids: guestIds };
-  const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
-  const named = own.filter((group) => group.name !== null);
+  const named = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
   const system = directSystemGroups(view, user).flatMap((name) => view.groups.system(name) ?? []);
-  const isNamed = named.length < own.length;
+  const isNamed = view.groups.isNamedInPermissions(user.id);
   return [
     ...[...system, ...named].flatMap((group) => membersEvent(group, "remove_members", [user.id], audience)),
-    ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user, audience)) : []),
+    ...(isNamed
+      ? [...view.groups.allNamed()].flatMap((group) => groupPermissionEvents(view, group, user, audience))
+      : []),
     ...(isNamed
       ? [...view.channels.all()].flatMap((channel) => departedPermissions(view, channel, user, guestIds))
       : []),
@@ -79,14 +81,13 @@ function departedPermissions(
  * permissions of channels and groups that name them.
  */
 export function returnedGroupEvents(view: View, user: UserRecord): Effect[] {
-  const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
-  const named = own.filter((group) => group.name !== null);
+  const named = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
   // Skips the scans if no permission names the user.
-  const isNamed = named.length < own.length;
+  const isNamed = view.groups.isNamedInPermissions(user.id);
   return [
     ...joinedGroupEvents(view, user),
     ...named.flatMap((group) => membersEvent(group, "add_members", [user.id])),
-    ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user)) : []),
+    ...(isNamed ? [...view.groups.allNamed()].flatMap((group) => groupPermissionEvents(view, group, user)) : []),
     ...(isNamed ? [...view.channels.all()].flatMap((channel) => permissionEvents(view, channel, user)) : []),
   ];
 }
@@ -102,7 +103,7 @@ function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord, 
 
 function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord, audience?: Audience): Effect[] {
   return userGroupSettingNames.flatMap((property) => {
-    const value = group.name === null ? null : valueWith(view, userGroupSettingId(view, group, property), user);
+    const value = valueWith(view, userGroupSettingId(view, group, property), user);
     return value === null ? [] : [groupUpdateEvent(group, { [property]: value }, audience)];
   });
 }
@@ -113,7 +114,7 @@ function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord,
  */
 function valueWith(view: View, groupId: number, user: UserRecord): GroupSettingValue | null {
   const group = view.groups.get(groupId);
-  if (group === undefined || group.name !== null || !group.memberIds.includes(user.id)) return null;
+  if (group === undefined || group.name !== null || !includesId(group.memberIds, user.id)) return null;
   return {
     direct_members: group.memberIds.filter((id) => (id === user.id ? user : view.users.get(id))?.isActive === true),
     direct_subgroups: [...group.subgroupIds],

@@ -10,8 +10,8 @@ export function shownGroupValue(view: View, groupId: number): GroupSettingValue 
   const group = view.groups.get(groupId);
   if (group === undefined || group.name !== null) return groupId;
   return {
-    direct_members: ascending(group.memberIds.filter((id) => view.users.get(id)?.isActive === true)),
-    direct_subgroups: ascending(group.subgroupIds),
+    direct_members: group.memberIds.filter((id) => view.users.get(id)?.isActive === true),
+    direct_subgroups: [...group.subgroupIds],
   };
 }
 

@@ -53,6 +53,10 @@ function replacing<T extends { readonly id: number }>(
 
 const none: ReadonlySet<number> = new Set();
 
+function isNamed(group: GroupRecord | undefined): boolean {
+  return group !== undefined && group.name !== null;
+}
+
 function groupsOf(view: View, { groups = new Map(), members = new Map() }: Overrides): View["groups"] {
   const { get, all } = replacing(view.groups, groups);
   const scopes = new Map<number, ReturnType<typeof scopeOf>>();
@@ -67,6 +71,7 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Overr
   return over(view.groups, {
     get,
     all,
+    allNamed: () => [...all()].filter(isNamed),
     membersOf,
     scope(id) {
       if (get(id) === undefined) return undefined;
@@ -79,7 +84,7 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Overr
     },
     ofMember: (userId) => [
       ...view.groups.ofMember(userId).filter((id) => !changed.includes(id)),
-      ...changed.filter((id) => get(id) !== undefined && membersOf(id).has(userId)),
+      ...changed.filter((id) => isNamed(get(id)) && membersOf(id).has(userId)),
     ],
   });
 }

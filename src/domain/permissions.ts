@@ -5,6 +5,7 @@
 
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { includesId } from "../../schemas/group-scope.ts";
 import {
   allowsGuests,
   channelGroupSettings,
@@ -52,7 +53,8 @@ export function isMember(view: View, user: UserRecord, groupId: number): boolean
   if (scope === undefined) return false;
   for (const name of scope.systemNames) if (isInSystemGroup(view, user, name)) return true;
   for (const id of view.groups.ofMember(user.id)) if (scope.ids.has(id)) return true;
-  return false;
+  // An anonymous group names its members, and is in no other group.
+  return includesId(view.groups.get(groupId)?.memberIds ?? [], user.id);
 }
 
 /** The group that holds a permission in a channel: the channel's own value, or the default. */

@@ -63,7 +63,9 @@ export interface GroupsView {
   named(name: string): readonly number[];
   /** Number of groups with a name. */
   readonly size: number;
+  /** Named and anonymous groups: each permission of each channel may have an anonymous one. */
   all(): Iterable<GroupRecord>;
+  allNamed(): Iterable<GroupRecord>;
   /** undefined if there is no such group. */
   scope(id: number): GroupScope | undefined;
   /**
@@ -71,8 +73,12 @@ export interface GroupsView {
    * roles.
    */
   membersOf(id: number): ReadonlySet<number>;
-  /** Ids of the groups, named and anonymous, of which the user is a direct member. */
+  /** Ids of the named groups of which the user is a direct member. */
   ofMember(userId: number): readonly number[];
+  /** Number of users and groups that all anonymous groups name, once for each group. */
+  readonly namesInPermissions: number;
+  /** Whether the user is a direct member of an anonymous group. */
+  isNamedInPermissions(userId: number): boolean;
 }
 
 export interface AlertWordsView {

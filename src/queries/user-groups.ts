@@ -23,7 +23,7 @@ export const userGroupsState: Section<"realm_user_groups"> = (view, _user, { inc
 /** Ordered by id; system groups have the lowest ones. */
 export function userGroups(view: View, includesDeactivated: boolean) {
   const byRole = membersByRole(view);
-  return [...view.groups.all()]
+  return [...view.groups.allNamed()]
     .filter(isNamed)
     .filter((group) => group.isActive || includesDeactivated)
     .sort((a, b) => a.id - b.id)

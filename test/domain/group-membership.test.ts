@@ -20,7 +20,10 @@ import { seedOf } from "../support/seed.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const waitingDays = 3;
-const groupIds = [100, 101, 102, 103, 104, 105, 106] as const;
+const namedIds = [100, 101, 102, 103, 104] as const;
+/** Anonymous groups hold permissions and are subgroups of no group. */
+const groupIds = [...namedIds, 105, 106] as const;
+const isNamed = (id: number) => namedIds.some((named) => named === id);
 const systemIds = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const userIds = [2, 3, 4, 5] as const;
 
@@ -32,7 +35,6 @@ interface Person {
 
 /** A group of the model, from which the rows are derived. */
 interface Group {
-  readonly isNamed: boolean;
   readonly isActive: boolean;
   readonly members: readonly number[];
   readonly subgroups: readonly number[];
@@ -54,12 +56,11 @@ const person = fc.record({
   ageDays: fc.constantFrom(0, waitingDays - 1, waitingDays, 100),
 });
 const group = fc.record({
-  isNamed: fc.boolean(),
   isActive: fc.boolean(),
   members: fc.uniqueArray(fc.constantFrom(...userIds), { maxLength: 2 }),
   // Including itself, unknown ids and system groups.
   subgroups: fc.uniqueArray(
-    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...groupIds) }, fc.constantFrom(...systemIds, 999)),
+    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...namedIds) }, fc.constantFrom(...systemIds, 999)),
     { maxLength: 3 },
   ),
 });
@@ -119,16 +120,16 @@ function changed(model: Model, change: Step): Model {
   return after;
 }
 
-function groupRow(id: number, { isNamed, isActive, members, subgroups }: Group): GroupRecord {
+function groupRow(id: number, { isActive, members, subgroups }: Group): GroupRecord {
   return {
     id,
-    name: isNamed ? `group ${id}` : null,
+    name: isNamed(id) ? `group ${id}` : null,
     description: "",
     isSystem: false,
     isActive,
     creatorId: null,
     createdAt: null,
-    memberIds: isNamed ? [] : members,
+    memberIds: isNamed(id) ? [] : members.toSorted((a, b) => a - b),
     subgroupIds: subgroups,
     settings: {},
   };
@@ -149,7 +150,7 @@ function deltas(view: View, before: Model, after: Model): Delta[] {
   for (const id of groupIds) {
     const [was, is] = [before.groups.get(id), after.groups.get(id)];
     if (was === is) continue;
-    const rows = (from: Group | undefined) => (from?.isNamed === true ? from.members : []);
+    const rows = (from: Group | undefined) => (from !== undefined && isNamed(id) ? from.members : []);
     for (const userId of rows(was)) if (!rows(is).includes(userId)) put("groupMembers", [id, userId], null);
     put("groups", id, is === undefined ? null : groupRow(id, is));
     for (const userId of rows(is)) if (!rows(was).includes(userId)) put("groupMembers", [id, userId], {});
@@ -169,7 +170,7 @@ function overridesOf(view: View, before: Model, after: Model): Overrides {
   });
   const members = other.map((id) => {
     const is = after.groups.get(id);
-    return [id, new Set(is?.isNamed === true ? is.members : [])] as const;
+    return [id, new Set(is !== undefined && isNamed(id) ? is.members : [])] as const;
   });
   return { users: new Map(users), groups: new Map(groups), members: new Map(members) };
 }
@@ -251,7 +252,7 @@ t.test("[architecture] the overlay view gives the membership after a change", as
       compare(after, next, "supposed");
       for (const id of userIds) {
         const overlaid = [...after.groups.ofMember(id)].sort((a, b) => a - b).join();
-        const members = groupIds.filter((groupId) => next.groups.get(groupId)?.members.includes(id) === true).join();
+        const members = namedIds.filter((groupId) => next.groups.get(groupId)?.members.includes(id) === true).join();
         if (overlaid !== members) throw new Error(`${id} is predicted to be in ${overlaid}, not ${members}`);
       }
       compare(view, model, "and the view itself is unchanged");

@@ -260,7 +260,9 @@ t.test(
     const isFiled = (count: number, own: number) => {
       const ids = Array.from({ length: own }, (_, index) => index + 1);
       const groups = {
-        all: () => Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `g${index}` }) as GroupRecord),
+        allNamed: () =>
+          Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `g${index}` }) as GroupRecord),
+        get: () => undefined,
         ofMember: () => ids,
         scope: (id: number) => ({ systemNames: [], ids: new Set([id]) }),
       };

@@ -47,11 +47,11 @@ function isMention(view: View, reader: UserRecord, message: MessageRecord): bool
 function mentionTerms({ view, reader }: Reading): string[] | null {
   const own: string[] = [];
   let looks = 0;
-  for (const group of view.groups.all()) {
+  for (const group of view.groups.allNamed()) {
     // The cost of a membership check grows with the user's number of groups.
     looks += 1 + view.groups.ofMember(reader.id).length;
     if (looks > limits.mention_group_looks_max) return null;
-    if (group.name !== null && isMember(view, reader, group.id)) own.push(terms.groupMention(group.id));
+    if (isMember(view, reader, group.id)) own.push(terms.groupMention(group.id));
   }
   return own.length > limits.mention_groups_merged_max ? null : [terms.mention(reader.id), terms.everybody, ...own];
 }

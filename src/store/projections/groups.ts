@@ -1,28 +1,36 @@
 /**
  * User groups by id and name, and their members and subgroups (spec 2.5). Membership of role-based system groups is a
  * rule and not rows: domain/permissions.ts. The transitive contents of a group are computed once and dropped when
- * subgroups change.
+ * subgroups change. Each membership costs the same, however many groups a user is in: one account can create channels
+ * whose permissions name every user thousands of times.
  */
 
 import { fold } from "../../../schemas/fold.ts";
 import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
 import type { GroupRecord } from "../../../schemas/user-groups.ts";
-import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
+import { addAscending, type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const none: ReadonlySet<number> = new Set();
 const noGroups: readonly number[] = [];
+
+/** Shorter lists of groups are copied when they grow, because an array that grows in place reserves as much again. */
+const exactLists_max = 16;
 
 export class GroupsProjection implements Projection {
   readonly tables = ["groups", "groupMembers"] as const;
   readonly #byId = new Map<number, GroupRecord>();
   readonly #byName = new Map<string, number>();
-  readonly #byFoldedName = new Map<string, readonly number[]>();
+  readonly #byFoldedName = new Map<string, number[]>();
+  /** Of named groups. */
   readonly #members = new Map<number, Set<number>>();
   /**
-   * Indexed by user id: an array access costs half of a map lookup, and every permission check needs one. A set per
-   * user would cost more than the few ids it holds.
+   * Named groups, indexed by user id: an array access costs half of a map lookup, and every permission check needs one.
+   * A set per user would cost more than the few ids it holds.
    */
-  readonly #groupsOf: (readonly number[] | undefined)[] = [];
+  readonly #groupsOf: (number[] | undefined)[] = [];
+  /** Number of anonymous groups of which a user is a direct member, indexed by user id. */
+  readonly #timesNamed: (number | undefined)[] = [];
+  #namesInPermissions = 0;
   /** Derived data; not part of the snapshot. */
   readonly #scopes = new Map<number, GroupScope>();
 
@@ -37,11 +45,13 @@ export class GroupsProjection implements Projection {
 
   #applyGroup(id: number, after: GroupRecord | null): void {
     const before = this.#byId.get(id);
-    if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id);
+    if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id, before ?? after);
     if (before?.name !== after?.name) this.#rename(id, before?.name ?? null, after?.name ?? null);
     // Members of a named group have rows of their own; those of an anonymous group are in its row.
-    for (const userId of before?.memberIds ?? []) this.#setMember(id, userId, false);
-    for (const userId of after?.memberIds ?? []) this.#setMember(id, userId, true);
+    if (before?.name === null) this.#namesInPermissions -= namesIn(before);
+    if (after?.name === null) this.#namesInPermissions += namesIn(after);
+    for (const userId of before?.memberIds ?? []) this.#countNamed(userId, -1);
+    for (const userId of after?.memberIds ?? []) this.#countNamed(userId, 1);
     if (after === null) {
       this.#byId.delete(id);
       return;
@@ -49,9 +59,10 @@ export class GroupsProjection implements Projection {
     this.#byId.set(id, after);
   }
 
-  /** Scopes that do not contain the group stay cached: a new channel's anonymous groups affect no others. */
-  #forgetScopes(id: number): void {
-    for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#scopes.delete(containerId);
+  /** Scopes that do not contain the group stay cached. An anonymous group is in no other group's scope. */
+  #forgetScopes(id: number, group: GroupRecord | null): void {
+    if (group?.name === null) this.#scopes.delete(id);
+    else for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#scopes.delete(containerId);
   }
 
   #rename(id: number, before: string | null, after: string | null): void {
@@ -63,18 +74,26 @@ export class GroupsProjection implements Projection {
     }
     if (after === null) return;
     this.#byName.set(after, id);
-    this.#byFoldedName.set(fold(after), sortedNumbers([...this.named(after), id]));
+    const namesakes = this.#byFoldedName.get(fold(after));
+    if (namesakes === undefined) this.#byFoldedName.set(fold(after), [id]);
+    else addAscending(namesakes, id);
+  }
+
+  #countNamed(userId: number, change: 1 | -1): void {
+    const times = (this.#timesNamed[userId] ?? 0) + change;
+    this.#timesNamed[userId] = times === 0 ? undefined : times;
   }
 
   #setMember(groupId: number, userId: number, isIn: boolean): void {
     const members = this.#members.get(groupId);
     if (isIn === (members?.has(userId) === true)) return;
-    const own = this.ofMember(userId);
+    const own = this.#groupsOf[userId] ?? [];
     if (isIn) {
       if (members === undefined) this.#members.set(groupId, new Set([userId]));
       else members.add(userId);
       // A spread would allocate more than it needs.
-      this.#groupsOf[userId] = own.concat(groupId);
+      if (own.length < exactLists_max) this.#groupsOf[userId] = own.concat(groupId);
+      else own.push(groupId);
       return;
     }
     members?.delete(userId);
@@ -109,6 +128,10 @@ export class GroupsProjection implements Projection {
     return this.#byId.values();
   }
 
+  *allNamed(): Iterable<GroupRecord> {
+    for (const id of this.#byName.values()) yield this.#byId.get(id) as GroupRecord;
+  }
+
   scope(id: number): GroupScope | undefined {
     const known = this.#scopes.get(id);
     if (known !== undefined || !this.#byId.has(id)) return known;
@@ -118,11 +141,22 @@ export class GroupsProjection implements Projection {
   }
 
   membersOf(id: number): ReadonlySet<number> {
-    return this.#members.get(id) ?? none;
+    const known = this.#members.get(id);
+    if (known !== undefined) return known;
+    const group = this.#byId.get(id);
+    return group === undefined || group.memberIds.length === 0 ? none : new Set(group.memberIds);
   }
 
   ofMember(userId: number): readonly number[] {
     return this.#groupsOf[userId] ?? noGroups;
+  }
+
+  get namesInPermissions(): number {
+    return this.#namesInPermissions;
+  }
+
+  isNamedInPermissions(userId: number): boolean {
+    return this.#timesNamed[userId] !== undefined;
   }
 
   snapshot(): unknown {
@@ -132,8 +166,14 @@ export class GroupsProjection implements Projection {
       byFoldedName: sortedEntries(this.#byFoldedName),
       members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
       groupsOf: this.#groupsOf.flatMap((groups, id) => (groups === undefined ? [] : [[id, sortedNumbers(groups)]])),
+      namesInPermissions: this.#namesInPermissions,
+      timesNamed: this.#timesNamed.flatMap((times, id) => (times === undefined ? [] : [[id, times]])),
     };
   }
+}
+
+function namesIn({ memberIds, subgroupIds }: GroupRecord): number {
+  return memberIds.length + subgroupIds.length;
 }
 
 function isSameList(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {

@@ -5,16 +5,18 @@ import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 export class LinkifiersProjection implements Projection {
   readonly tables = ["linkifiers"] as const;
   readonly #byId = new Map<number, LinkifierRecord>();
-  #inOrder: readonly LinkifierRecord[] = [];
+  /** Sorted lazily; null after a change. */
+  #inOrder: readonly LinkifierRecord[] | null = null;
 
   apply(delta: Delta): void {
     const row = delta.row as LinkifierRecord | null;
     if (row === null) this.#byId.delete(delta.key as number);
     else this.#byId.set(row.id, row);
-    this.#inOrder = [...this.#byId.values()].sort((a, b) => a.order - b.order || a.id - b.id);
+    this.#inOrder = null;
   }
 
   get inOrder(): readonly LinkifierRecord[] {
+    this.#inOrder ??= [...this.#byId.values()].sort((a, b) => a.order - b.order || a.id - b.id);
     return this.#inOrder;
   }
 

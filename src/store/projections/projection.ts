@@ -29,6 +29,13 @@ export function sortedEntries<K extends number | string, V>(map: ReadonlyMap<K, 
   return [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
+/** Adds an id to an ascending list. New ids are the highest, so usually nothing is sorted. */
+export function addAscending(ids: number[], id: number): void {
+  const isLast = (ids.at(-1) ?? 0) < id;
+  ids.push(id);
+  if (!isLast) ids.sort((a, b) => a - b);
+}
+
 /** A set as an ascending list. */
 export function sortedNumbers(values: Iterable<number>): number[] {
   return [...values].sort((a, b) => a - b);
