@@ -1,7 +1,8 @@
 /**
  * Commands that may run between the slices of a longer command. Usually none may (M7). Users' policies for a topic are
  * found by its name, so while thousands of them follow a topic to its new name, everything that depends on the policies
- * of either name waits, and posts elsewhere do not.
+ * of either name waits, and posts elsewhere do not. While one request creates many channels, posts to others do not
+ * wait either.
  */
 import { fold } from "../schemas/fold.ts";
 import { actorKinds } from "./kinds.ts";
@@ -38,6 +39,9 @@ function busyTopics(continued: Command): readonly TopicAddress[] | null {
     }
     case "user-topics.end":
       return [(continued as Command<"user-topics.end">).params.place];
+    case "members.change":
+      // It creates channels, which other conversations do not depend on.
+      return [];
     default:
       return null;
   }

@@ -18,11 +18,16 @@ import {
   TopicsPolicyParam,
   topicsPolicies,
 } from "./types.ts";
+import type { GroupRecord } from "./user-groups.ts";
 
 const limits = {
   channel_name_code_points_max: 60,
   channel_description_code_points_max: 1024,
   channels_per_realm_max: 100_000,
+  /** By one person who is not an administrator, and that person's bots, within 24 hours. */
+  channels_created_per_person_per_day_max: 1000,
+  /** More new channels in one request are created in slices of this size. */
+  channels_created_per_command_max: 50,
   /** A channel without messages for this long is not recently active. */
   channel_inactive_days: 180,
   /** How often channels are checked for inactivity, and how often the server checks whether that is due. */
@@ -223,6 +228,13 @@ export const deleteTopic = defineEndpoint({
 export interface ChannelVisibilityRecord {
   /** Position of the first event that may be sent. */
   readonly sincePosition: number;
+}
+
+/** A channel that passed all checks, with the anonymous groups for its permissions. */
+export interface NewChannel {
+  readonly channel: ChannelRecord;
+  readonly groups: readonly GroupRecord[];
+  readonly isAnnounced: boolean;
 }
 
 export interface ChannelRecord {

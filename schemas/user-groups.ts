@@ -18,6 +18,10 @@ const limits = {
   /** If more users are added to or removed from a group at once, none of them gets a notice (behaviour 1.8). */
   group_notices_max: 100,
   group_members_per_command_max: 500,
+  /** Users and groups that the permissions in one request name directly, once for each channel that it creates. */
+  permission_names_per_request_max: 20_000,
+  /** Those of all permissions of an organization: 16 MB of memory. */
+  permission_names_per_realm_max: 2_000_000,
 } as const;
 
 const shownSettings = Object.fromEntries(userGroupSettingNames.map((name) => [name, GroupSettingValue])) as Record<
@@ -191,7 +195,7 @@ export interface GroupRecord {
   readonly isActive: boolean;
   readonly creatorId: number | null;
   readonly createdAt: number | null;
-  /** Direct members of an anonymous group. Members of named groups are rows of `groupMembers`. */
+  /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */
   readonly memberIds: readonly number[];
   readonly subgroupIds: readonly number[];
   /** Group ids by setting name; absent: `role:nobody`. */

@@ -5,6 +5,7 @@
  */
 import type { Answer, Ticket, WaitingRequest } from "../../schemas/answer.ts";
 import type { AreaCommands, AreaReplies } from "../../schemas/areas.ts";
+import type { NewChannel } from "../../schemas/channels.ts";
 
 /** The recipient of a command. Each address has one live actor; commands to the same address keep their order (M7). */
 export type Address =
@@ -61,6 +62,8 @@ export interface MembershipChange {
     readonly color: string | null;
   }[];
   readonly waiting: (WaitingRequest & { readonly answer: Answer }) | null;
+  /** Channels that the request creates, and that are not stored yet; they precede the members. */
+  readonly creations?: readonly NewChannel[];
   /** The command to send when the work is done. */
   readonly after: readonly Command[];
 }

@@ -8,7 +8,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
 import { postingNotice } from "./channel-notices.ts";
 import type { Asked, Change } from "./channel-step.ts";
-import { changeGroupValue, type ValueChange } from "./group-values.ts";
+import { changeGroupValue, checkNamed, type ValueChange, wantedValues } from "./group-values.ts";
 
 /** The organization decides who may change the message deletion permissions. */
 export function checkDeletePolicies(view: View, { caller, channel, params }: Asked): Change | Refusal {
@@ -23,6 +23,8 @@ export function checkDeletePolicies(view: View, { caller, channel, params }: Ask
 /** Applies changes in the order of the table. Each anonymous group that is needed gets its own id. */
 export function changeChannelGroups(view: View, asked: Asked): Change | Refusal {
   const { caller, channel } = asked;
+  const crowded = checkNamed(view, wantedValues(asked.params.groups));
+  if (crowded !== null) return crowded;
   const groups: Partial<Record<GroupSettingName, number>> = { ...channel.groups };
   const streamEvents: StreamUpdate[] = [];
   const rows: Effect[] = [];

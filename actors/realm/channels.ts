@@ -1,10 +1,9 @@
 /** Channels: creation (spec 4.3), and the id of a channel's first message (spec 4.13, section 6). */
 
-import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
@@ -12,29 +11,46 @@ import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { effects } from "../protocol/effects.ts";
 import { refusedByRecord } from "../protocol/record-machines.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
 import { botMessage, silentMention } from "../rules/notification-bot.ts";
+import { channelsLeftToday, checkChannelsLeft } from "./channel-creation.ts";
 import { invalidFolder } from "./channel-folder-changes.ts";
 import { channelFolderRecords } from "./channel-folder-machine.ts";
 import { createdNotice, notices } from "./channel-notices.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
-import { type GroupChange, resolveSettings } from "./group-values.ts";
-import { changeMembers, seesOnlyBySubscription } from "./membership.ts";
+import { checkNamed, type GroupChange, type ResolvedSettings, resolveSettings, withLaterIds } from "./group-values.ts";
+import { changeMembers } from "./membership.ts";
 
-/** A channel that passed all checks, with the anonymous groups for its permissions. */
-export interface NewChannel {
-  readonly channel: ChannelRecord;
-  readonly groups: readonly GroupRecord[];
-  readonly isAnnounced: boolean;
+/** What the new channels of one command share. */
+export interface Creations {
+  readonly left: number;
+  /** Resolved once, because they may name thousands of users; ids as for the first channel. */
+  readonly settings: () => ResolvedSettings<GroupSettingName> | Refusal;
+}
+
+export function newCreations(view: View, caller: UserRecord, values: ChannelCreate["groups"]): Creations {
+  let resolved: ResolvedSettings<GroupSettingName> | Refusal | null = null;
+  const firstId = view.counter("group") + 1;
+  return {
+    left: channelsLeftToday(view, caller),
+    settings: () => {
+      resolved ??= resolveSettings(
+        view,
+        { settings: channelGroupSettings, values, creator: caller, firstId },
+        (name, change) => checkDeletePolicy(view, caller, name, change),
+      );
+      return resolved;
+    },
+  };
 }
 
 /** POST /channels/create (spec 4.3), atomic. */
 export function createChannel(_context: unknown, asked: Command<"channel.create">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
-  const creation = checkChannelCreate(view, caller, asked.params, 0);
+  const creation = checkChannelCreate(view, caller, asked.params, newCreations(view, caller, asked.params.groups), 0);
   if ("kind" in creation) return creation;
   const subscribers = new Set<number>();
   for (const id of asked.params.subscriberIds) {
@@ -44,11 +60,11 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
     subscribers.add(id);
   }
   const userIds = [...subscribers];
-  const created = newChannelEffects(view, creation, userIds);
   // A channel without subscribers is not announced (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
   const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
-  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: announced }, created);
+  const answer = { id: creation.channel.id };
+  return changeMembers(view, asked, { creations: [creation], targets, answer, after: announced });
 }
 
 /**
@@ -59,6 +75,7 @@ export function checkChannelCreate(
   view: View,
   caller: UserRecord,
   wanted: ChannelCreate,
+  creations: Creations,
   offset: number,
 ): NewChannel | Refusal {
   if (isGuest(caller)) return refuse.guestsNotAllowed();
@@ -67,7 +84,8 @@ export function checkChannelCreate(
   const badDescription = checkDescription(wanted.description);
   if (badDescription !== null) return badDescription;
   if (view.channels.byName(wanted.name) !== undefined) return refuse.channelAlreadyExists(wanted.name);
-  if (view.channels.size + offset >= limits.channels_per_realm_max) return refuse.badRequest("Too many channels");
+  const noneLeft = checkChannelsLeft(view, creations.left, offset);
+  if (noneLeft !== null) return noneLeft;
   const badFolder = checkFolder(view, wanted.folderId, "channel.create");
   if (badFolder !== null) return badFolder;
   const retention = retentionDays(wanted.messageRetentionDays);
@@ -75,18 +93,12 @@ export function checkChannelCreate(
   const refused = checkCreationPermission(view, caller, wanted, { retention, offset });
   if (refused !== null) return refused;
 
-  const groups = resolveSettings(
-    view,
-    {
-      settings: channelGroupSettings,
-      values: wanted.groups,
-      creator: caller,
-      // Each channel of a command takes group ids from its own block, with one id per setting.
-      firstId: view.counter("group") + 1 + offset * channelGroupSettingNames.length,
-    },
-    (name, change) => checkDeletePolicy(view, caller, name, change),
-  );
-  if ("kind" in groups) return groups;
+  const crowded = checkNamed(view, Object.values(wanted.groups), offset + 1);
+  if (crowded !== null) return crowded;
+  const settings = creations.settings();
+  if ("kind" in settings) return settings;
+  // Each channel of a command takes group ids from its own block, with one id per setting.
+  const groups = withLaterIds(settings, offset * channelGroupSettingNames.length);
   const channel: ChannelRecord = {
     id: view.counter("channel") + 1 + offset,
     recipientId: view.counter("recipient") + 1 + offset,
@@ -181,26 +193,6 @@ function checkDeletePolicy(
   return hasRealmPermission(view, caller, "can_set_delete_message_policy_group")
     ? null
     : refuse.insufficientPermission();
-}
-
-/** @param joining users subscribed by the same command; they receive a private channel with their subscription */
-export function newChannelEffects(view: View, creation: NewChannel, joining: readonly number[]): Effect[] {
-  const { channel } = creation;
-  // A large change is split, and later commands subscribe the users. By then the channel's groups are stored and
-  // determine who may see it.
-  const isSplit = joining.length > limits.subscribers_per_command_max;
-  const except = isSplit ? [] : joining.filter((id) => seesOnlyBySubscription(view, id, channel));
-  const lastGroup = creation.groups.at(-1)?.id;
-  const all: Effect[] = [
-    ...creation.groups.map((group) => effects.put("groups", group.id, group)),
-    effects.put("channels", channel.id, channel),
-    effects.setCounter("channel", channel.id),
-    effects.setCounter("recipient", channel.recipientId),
-    ...(lastGroup === undefined ? [] : [effects.setCounter("group", lastGroup)]),
-    effects.emit("stream", { op: "create", channel_ids: [channel.id], subscriber_count: 0 }, watchers(channel, except)),
-  ];
-  if (channel.isDefault) all.push(effects.emit("default_streams", {}, { to: "realm" }));
-  return all;
 }
 
 /**

@@ -16,7 +16,7 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import type { RecordContext } from "../protocol/record-machines.ts";
 import { groupUpdateEvent } from "./group-events.ts";
-import { changeGroupValue } from "./group-values.ts";
+import { changeGroupValue, checkNamed, wantedValues } from "./group-values.ts";
 
 export interface UserGroupContext extends RecordContext<NamedGroup> {
   readonly caller: UserRecord;
@@ -81,6 +81,8 @@ function changeSettings(
   group: GroupRecord,
   changes: Command<"group.update">["params"]["settings"],
 ): SettingsChange | Refusal {
+  const crowded = checkNamed(view, wantedValues(changes));
+  if (crowded !== null) return crowded;
   const after = withOverrides(view, { groups: new Map([[group.id, group]]) });
   const ids: Partial<Record<UserGroupSettingName, number>> = {};
   const rows: Effect[] = [];

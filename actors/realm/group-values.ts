@@ -4,6 +4,7 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -74,6 +75,43 @@ export function resolveSettings<Name extends string>(
     if (change.record !== null) records.push(change.record);
   }
   return { ids, records };
+}
+
+/** The same settings for another object: its anonymous groups have ids that are higher by `by`. */
+export function withLaterIds<Name extends string>(
+  settings: ResolvedSettings<Name>,
+  by: number,
+): ResolvedSettings<Name> {
+  if (by === 0) return settings;
+  const own = new Set(settings.records.map(({ id }) => id));
+  const ids = { ...settings.ids };
+  for (const name of Object.keys(ids) as Name[]) {
+    const id = ids[name];
+    if (id !== undefined && own.has(id)) ids[name] = id + by;
+  }
+  return { ids, records: settings.records.map((record) => ({ ...record, id: record.id + by })) };
+}
+
+/**
+ * Bounds how many users and groups the permissions in one request name directly, and those of the organization (S3).
+ * @param count number of objects that get these permissions
+ */
+export function checkNamed(view: View, values: Iterable<GroupSettingValue | undefined>, count = 1): Refusal | null {
+  let named = 0;
+  for (const value of values) {
+    if (typeof value === "object") named += count * (value.direct_members.length + value.direct_subgroups.length);
+  }
+  const request = limits.permission_names_per_request_max;
+  if (named > request) {
+    return refuse.badRequest(`Permissions name too many users (maximum ${request} in one request). Use a user group.`);
+  }
+  if (named === 0 || view.groups.namesInPermissions + named <= limits.permission_names_per_realm_max) return null;
+  return refuse.badRequest("Permissions in this organization name too many users. Use a user group.");
+}
+
+/** The new values of changed permissions, for `checkNamed`. */
+export function wantedValues(changes: Readonly<Partial<Record<string, GroupSettingChange>>>) {
+  return Object.values(changes).map((change) => change?.new);
 }
 
 /** System groups exist from the realm's creation on. */

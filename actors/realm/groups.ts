@@ -18,7 +18,7 @@ import { effects } from "../protocol/effects.ts";
 import { decideRecord } from "../protocol/record-machines.ts";
 import { groupEvent } from "./group-events.ts";
 import { beginMembers, checkMembersExist, checkPerson, checkSubgroupsExist } from "./group-members.ts";
-import { resolveSettings } from "./group-values.ts";
+import { checkNamed, resolveSettings } from "./group-values.ts";
 import { userGroups } from "./user-group-machine.ts";
 
 /** POST /user_groups/create. */
@@ -27,6 +27,8 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
   if (caller === null) return refuse.noSuchUser();
   const refused = checkCreation(view, caller, asked.params);
   if (refused !== null) return refused;
+  const crowded = checkNamed(view, Object.values(asked.params.settings));
+  if (crowded !== null) return crowded;
   const { name, description, memberIds, subgroupIds } = asked.params;
   const id = view.counter("group") + 1;
   const resolved = resolveSettings(view, {

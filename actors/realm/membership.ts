@@ -1,13 +1,13 @@
 /**
  * Subscribes and unsubscribes users: rows, and events to everybody affected (behaviour 2.3 c). A change of more than
- * `subscribers_per_command_max` users continues in slices, each of which sends the next through the mailbox, so that no
+ * `subscribers_per_command_max` users, or with more than `channels_created_per_command_max` new channels, continues in slices, each of which sends the next through the mailbox, so that no
  * turn is long. The request is answered when the last slice is on disk.
  */
 
 import type { Answer } from "../../schemas/answer.ts";
-import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import { hasMetadataAccess, hasMetadataAccessUnsubscribed } from "../../src/domain/permissions.ts";
+import { hasMetadataAccessUnsubscribed } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MembershipChange } from "../protocol/commands.ts";
 import { type Done, done, type Outcome } from "../protocol/decide.ts";
@@ -17,6 +17,7 @@ import { people, watchers } from "../rules/channel-events.ts";
 import { leaveRead } from "../rules/read-marks.ts";
 import { readBeforeJoining } from "../rules/read-rows.ts";
 import { visibilityEvents } from "../rules/user-visibility.ts";
+import { creationSlice, newChannelEffects, seesOnlyBySubscription, takenIds } from "./channel-creation.ts";
 import { vanishingEffects, visibilityRows } from "./channel-visibility.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 
@@ -28,6 +29,8 @@ export interface Target {
 }
 
 export interface ChangeRequest {
+  /** New channels, which precede their members. */
+  readonly creations: readonly NewChannel[];
   /** Each channel occurs at most once. */
   readonly targets: readonly Target[];
   readonly answer: Answer;
@@ -40,28 +43,30 @@ export function sizeOf(targets: readonly { readonly userIds: readonly number[] }
   return targets.reduce((sum, { userIds }) => sum + userIds.length, 0);
 }
 
-/**
- * Applies the change at once, or starts it.
- * @param before effects that precede the change, for example new channels
- */
-export function changeMembers(
-  view: View,
-  asked: Command,
-  request: ChangeRequest,
-  before: readonly Effect[],
-): Done<never> {
-  const { targets, answer, after } = request;
-  if (sizeOf(targets) <= limits.subscribers_per_command_max) {
-    return done(answer, [...before, ...changeEffects(view, targets), ...after.map(effects.send)]);
+/** Applies the change at once, or starts it. */
+export function changeMembers(view: View, asked: Command, request: ChangeRequest): Done<never> {
+  const { creations, targets, answer, after } = request;
+  const isSmall = creations.length <= limits.channels_created_per_command_max;
+  if (isSmall && sizeOf(targets) <= limits.subscribers_per_command_max) {
+    const joining = new Map(targets.map(({ channel, userIds }) => [channel.id, userIds]));
+    const created = creations.flatMap((one) => newChannelEffects(view, one, joining.get(one.channel.id) ?? []));
+    return done(answer, [
+      ...takenIds(creations),
+      ...created,
+      ...changeEffects(view, targets),
+      ...after.map(effects.send),
+    ]);
   }
   const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
   const left = targets.map(({ channel, ...target }) => ({ ...target, channelId: channel.id }));
-  const rest = command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null);
-  return { ...done<never>(null, [...before, effects.send(rest)]), keptAnswer: answer };
+  const members = { targets: left, waiting, after };
+  const begun = [...takenIds(creations), ...creationSlice(view, creations, members)];
+  return { ...done<never>(null, begun), keptAnswer: answer };
 }
 
 export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
-  const { targets, waiting, after } = asked.params;
+  const { creations = [], targets, waiting, after } = asked.params;
+  if (creations.length > 0) return done({}, creationSlice(view, creations, { targets, waiting, after }));
   const { taken, left } = takeSlice(targets);
   const now = taken.flatMap(({ channelId, ...target }) => {
     const channel = view.channels.get(channelId);
@@ -143,12 +148,6 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
     ...visibleDefaults(view, [channel.id], unaware),
   ];
-}
-
-/** Whether the subscription is the only reason why the user can see the channel. */
-export function seesOnlyBySubscription(view: View, userId: number, channel: ChannelRecord): boolean {
-  const user = view.users.get(userId);
-  return user !== undefined && !hasMetadataAccess(view, user, channel);
 }
 
 /** A user who can no longer see the channel after leaving it also receives its deletion. */

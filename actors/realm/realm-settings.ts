@@ -25,7 +25,7 @@ import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { accessEffects } from "../rules/user-visibility.ts";
-import { changeGroupValue } from "./group-values.ts";
+import { changeGroupValue, checkNamed, wantedValues } from "./group-values.ts";
 import { realmEvent } from "./realm-events.ts";
 import { waitingPeriodEffects } from "./waiting-period.ts";
 
@@ -112,6 +112,8 @@ interface GroupChanges {
 }
 
 function changedGroups(view: View, { groups }: RealmChange): GroupChanges | Refusal {
+  const crowded = checkNamed(view, wantedValues(groups));
+  if (crowded !== null) return crowded;
   const ids: Record<string, number> = {};
   const eventValues: { -readonly [N in keyof NewPermissions]: NewPermissions[N] } = {};
   const all: Effect[] = [];

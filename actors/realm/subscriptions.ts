@@ -4,7 +4,7 @@
  */
 
 import type { Answer } from "../../schemas/answer.ts";
-import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -19,9 +19,8 @@ import {
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
-import type { Effect } from "../protocol/effects.ts";
-import { announcement, checkChannelCreate, type NewChannel, newChannelEffects } from "./channels.ts";
-import { changeMembers, sizeOf, type Target } from "./membership.ts";
+import { announcement, type Creations, checkChannelCreate, newCreations } from "./channels.ts";
+import { changeMembers, type Target } from "./membership.ts";
 import { resolvePrincipals } from "./principals.ts";
 import { mayNotifySubscribers, subscriptionNotices } from "./subscription-notices.ts";
 
@@ -30,8 +29,7 @@ type WantedChannel = SubscribeRequest["channels"][number];
 /** Result of a subscription request. */
 interface Additions {
   readonly targets: readonly Target[];
-  /** New channels. */
-  readonly before: readonly Effect[];
+  readonly creations: readonly NewChannel[];
   /** Messages: announcements of new channels, and notices to users subscribed by somebody else. */
   readonly after: readonly Command[];
   readonly answer: Answer;
@@ -42,7 +40,7 @@ export function addSubscriptions(_context: unknown, asked: Command<"subscription
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const additions = planAdditions(view, caller, asked.params, new Set());
-  return isRefusal(additions) ? additions : changeMembers(view, asked, additions, additions.before);
+  return isRefusal(additions) ? additions : changeMembers(view, asked, additions);
 }
 
 /** DELETE /users/me/subscriptions. */
@@ -51,7 +49,7 @@ export function removeSubscriptions(_context: unknown, asked: Command<"subscript
   if (caller === null) return refuse.noSuchUser();
   const { channelNames, principals } = asked.params;
   const removals = planRemovals(view, caller, channelNames, principals, new Set());
-  return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, after: [] }, []);
+  return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, creations: [], after: [] });
 }
 
 /** PATCH /users/me/subscriptions: subscribes, then unsubscribes. A channel in both lists is left unchanged. */
@@ -65,12 +63,12 @@ export function updateSubscriptions(_context: unknown, asked: Command<"subscript
   const passing = new Set(add.channels.map(({ name }) => nameKey(name)).filter((name) => leaving.has(name)));
   const removals = planRemovals(view, caller, removeNames, null, passing);
   if (isRefusal(removals)) return removals;
-  const change = {
+  return changeMembers(view, asked, {
+    creations: additions.creations,
     targets: [...additions.targets, ...removals.targets],
     answer: { ...additions.answer, ...removals.answer },
     after: additions.after,
-  };
-  return changeMembers(view, asked, change, additions.before);
+  });
 }
 
 function isRefusal(value: object): value is Refusal {
@@ -92,6 +90,7 @@ function planAdditions(
   if (!Array.isArray(principals)) return principals;
   if (principals.length * request.channels.length > limits.subscribers_per_request_max) return tooMany();
 
+  const shared = newCreations(view, caller, request.template.groups);
   const creations: NewChannel[] = [];
   const unauthorized: string[] = [];
   const planned: { channel: ChannelRecord; color: string | null; isPassing: boolean }[] = [];
@@ -99,7 +98,7 @@ function planAdditions(
     const isPassing = leaving.has(nameKey(wanted.name));
     const existing = view.channels.byName(wanted.name);
     if (existing === undefined) {
-      const creation = planCreation(view, caller, wanted, request.template, creations.length);
+      const creation = planCreation(view, caller, wanted, request.template, { shared, offset: creations.length });
       if (isRefusal(creation)) return creation;
       creations.push(creation);
       planned.push({ channel: creation.channel, color: wanted.color, isPassing });
@@ -133,7 +132,7 @@ function planCreation(
   caller: UserRecord,
   wanted: WantedChannel,
   template: SubscribeRequest["template"],
-  offset: number,
+  { shared, offset }: { readonly shared: Creations; readonly offset: number },
 ): NewChannel | Refusal {
   const creation: ChannelCreate = {
     ...template,
@@ -142,7 +141,7 @@ function planCreation(
     renderedDescription: wanted.renderedDescription,
     subscriberIds: [],
   };
-  return checkChannelCreate(view, caller, creation, offset);
+  return checkChannelCreate(view, caller, creation, shared, offset);
 }
 
 /** Archived channels can be subscribed to and unsubscribed from like others (public API, level 362). */
@@ -185,12 +184,9 @@ function additionsOf(
     if (!created.has(channel.id)) notified.push(target);
   }
   const notifies = request.notifiesNewSubscribers && mayNotifySubscribers(targets);
-  const isSplit = sizeOf(targets) > limits.subscribers_per_command_max;
-  const joining = (channelId: number) =>
-    isSplit ? [] : (targets.find(({ channel }) => channel.id === channelId)?.userIds ?? []);
   return {
     targets,
-    before: plan.creations.flatMap((creation) => newChannelEffects(view, creation, joining(creation.channel.id))),
+    creations: plan.creations,
     after: [
       ...plan.creations.flatMap((creation) => announcement(view, creation, caller)),
       ...(notifies ? subscriptionNotices(view, caller, notified) : []),

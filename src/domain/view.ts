@@ -41,6 +41,8 @@ export interface ChannelsView {
   byName(name: string): ChannelRecord | undefined;
   all(): Iterable<ChannelRecord>;
   readonly size: number;
+  /** Number of channels that a user created at a time or later. */
+  createdSince(userId: number, time: number): number;
 }
 
 export interface SubscriptionsView {

@@ -4,12 +4,14 @@ import type { ChannelRecord } from "../../../schemas/channels.ts";
 import { fold } from "../../../schemas/fold.ts";
 import type { SubscriptionRecord } from "../../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
-import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
+import { addAscending, type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 export class ChannelsProjection implements Projection {
   readonly tables = ["channels"] as const;
   readonly #byId = new Map<number, ChannelRecord>();
   readonly #byName = new Map<string, number>();
+  /** Ascending, so in order of creation. */
+  readonly #byCreator = new Map<number, number[]>();
 
   check({ row }: Delta): void {
     const channel = row as ChannelRecord | null;
@@ -21,12 +23,26 @@ export class ChannelsProjection implements Projection {
     const before = this.#byId.get(id);
     if (before !== undefined) this.#byName.delete(fold(before.name));
     const after = delta.row as ChannelRecord | null;
+    if (before?.creatorId !== after?.creatorId)
+      this.#setCreator(id, before?.creatorId ?? null, after?.creatorId ?? null);
     if (after === null) {
       this.#byId.delete(id);
       return;
     }
     this.#byId.set(id, after);
     this.#byName.set(fold(after.name), id);
+  }
+
+  #setCreator(id: number, before: number | null, after: number | null): void {
+    if (before !== null) {
+      const left = (this.#byCreator.get(before) ?? []).filter((other) => other !== id);
+      if (left.length === 0) this.#byCreator.delete(before);
+      else this.#byCreator.set(before, left);
+    }
+    if (after === null) return;
+    const own = this.#byCreator.get(after);
+    if (own === undefined) this.#byCreator.set(after, [id]);
+    else addAscending(own, id);
   }
 
   get(id: number): ChannelRecord | undefined {
@@ -46,8 +62,23 @@ export class ChannelsProjection implements Projection {
     return this.#byId.size;
   }
 
+  createdSince(userId: number, time: number): number {
+    const own = this.#byCreator.get(userId) ?? [];
+    let count = 0;
+    while (count < own.length && this.#createdAt(own[own.length - 1 - count] as number) >= time) count++;
+    return count;
+  }
+
+  #createdAt(id: number): number {
+    return this.#byId.get(id)?.createdAt ?? 0;
+  }
+
   snapshot(): unknown {
-    return { byId: sortedEntries(this.#byId), byName: sortedEntries(this.#byName) };
+    return {
+      byId: sortedEntries(this.#byId),
+      byName: sortedEntries(this.#byName),
+      byCreator: sortedEntries(this.#byCreator),
+    };
   }
 }
 
