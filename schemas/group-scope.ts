@@ -22,6 +22,21 @@ export function includesId(ascending: readonly number[], id: number): boolean {
   return ascending[low] === id;
 }
 
+/** Whether a group is among the others or in their scopes; visits each group once, however they are nested. */
+export function isWithin(
+  groupId: number,
+  others: Iterable<number>,
+  groupOf: (id: number) => GroupRecord | undefined,
+): boolean {
+  const ids = new Set(others);
+  for (const id of ids) {
+    if (id === groupId) return true;
+    const group = groupOf(id);
+    if (group?.isSystem !== true) for (const subgroupId of group?.subgroupIds ?? []) ids.add(subgroupId);
+  }
+  return false;
+}
+
 /** Each group is visited once, even if it occurs repeatedly or contains itself. */
 export function scopeOf(groupId: number, groupOf: (id: number) => GroupRecord | undefined): GroupScope {
   const ids = new Set([groupId]);

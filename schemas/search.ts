@@ -37,7 +37,7 @@ const limits = {
   search_topics_merged_max: 500,
   /** A reader's groups whose mentions are merged for `is:mentioned`; with more groups, every message is scanned. */
   mention_groups_merged_max: 200,
-  /** Membership checks to find those groups. */
+  /** Groups and subgroups that are looked at to find those groups. */
   mention_group_looks_max: 100_000,
   search_poll_ms: 1000,
   /** With more unindexed messages than this, the indexer also works while other commands run. */

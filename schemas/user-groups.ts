@@ -18,6 +18,8 @@ const limits = {
   /** If more users are added to or removed from a group at once, none of them gets a notice (behaviour 1.8). */
   group_notices_max: 100,
   group_members_per_command_max: 500,
+  /** Ids in all cached scopes of an organization's groups: 20 MB. Groups nested in a row make it their square. */
+  group_scope_ids_kept_max: 500_000,
   /** Users and groups that the permissions in one request name directly, once for each channel that it creates. */
   permission_names_per_request_max: 20_000,
   /** Those of all permissions of an organization: 16 MB of memory. */
@@ -197,6 +199,7 @@ export interface GroupRecord {
   readonly createdAt: number | null;
   /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */
   readonly memberIds: readonly number[];
+  /** Ascending. */
   readonly subgroupIds: readonly number[];
   /** Group ids by setting name; absent: `role:nobody`. */
   readonly settings: Readonly<Partial<Record<UserGroupSettingName, number>>>;

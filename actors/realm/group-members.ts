@@ -6,6 +6,7 @@
 
 import type { Answer } from "../../schemas/answer.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { includesId, isWithin } from "../../schemas/group-scope.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -125,10 +126,9 @@ function checkAddedSubgroups(
   if (!canChangeSubgroups(view, caller, group, "add")) return refuse.insufficientPermission();
   const unknown = checkSubgroupsExist(view, ids);
   if (unknown !== null) return unknown;
-  const present = ids.find((id) => group.subgroupIds.includes(id));
+  const present = ids.find((id) => includesId(group.subgroupIds, id));
   if (present !== undefined) return refuse.badRequest(`User group ${present} is already a subgroup of this group.`);
-  const isCycle = ids.some((id) => view.groups.scope(id)?.ids.has(group.id) === true);
-  if (!isCycle) return null;
+  if (!isWithin(group.id, ids, (id) => view.groups.get(id))) return null;
   return refuse.badRequest(`User group ${group.id} is already a subgroup of one of the passed subgroups.`);
 }
 
@@ -228,8 +228,8 @@ function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMemb
   const joined = new Set(joining);
   const leaving = named("remove").filter((id) => members.has(id) || joined.has(id));
   const before = view.groups.get(group.id)?.subgroupIds ?? [];
-  const added = group.subgroupIds.filter((id) => !before.includes(id));
-  const removed = before.filter((id) => !group.subgroupIds.includes(id));
+  const added = group.subgroupIds.filter((id) => !includesId(before, id));
+  const removed = before.filter((id) => !includesId(group.subgroupIds, id));
   const visibility = visibilityOfGroupChange(view, group, { joining, leaving });
   const isOther = added.length + removed.length > 0;
   return [

@@ -29,7 +29,9 @@ export function subscriptionNotices(view: View, caller: UserRecord, joins: reado
     for (const id of userIds) {
       const user = view.users.get(id);
       if (user === undefined || id === caller.id || user.botType !== null) continue;
-      names.set(id, [...(names.get(id) ?? []), channel.name]);
+      const own = names.get(id);
+      if (own === undefined) names.set(id, [channel.name]);
+      else own.push(channel.name);
     }
   }
   return [...names].map(([id, channels]) => notice(caller, id, channels.sort(compareText)));

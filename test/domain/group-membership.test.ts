@@ -5,6 +5,8 @@
  */
 import fc from "fast-check";
 import t from "tap";
+import { isWithin } from "../../schemas/group-scope.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { RealmRecord } from "../../schemas/realm-settings.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
@@ -14,6 +16,7 @@ import { everybodyWithin } from "../../src/domain/group-permissions.ts";
 import { type Overrides, withOverrides } from "../../src/domain/overlay-view.ts";
 import { isMember } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
+import { GroupsProjection } from "../../src/store/projections/groups.ts";
 import type { Delta } from "../../src/store/projections/projection.ts";
 import { createUsers, type OpenRealm, openNewRealm, startedAt } from "../support/runtime.ts";
 import { seedOf } from "../support/seed.ts";
@@ -264,3 +267,58 @@ t.test("[architecture] the overlay view gives the membership after a change", as
   fc.assert(property, { seed: seedOf(t), numRuns: 200 });
   t.ok(shifts > 40, "the runs had an effect");
 });
+
+t.test("[S3] group_scope_ids_kept_max: cached scopes of groups that are nested in a row are bounded", async (t) => {
+  const count = 2000;
+  const projection = new GroupsProjection();
+  for (let id = count; id >= 1; id--) {
+    const row = groupRow(100, { isActive: true, members: [], subgroups: id === count ? [] : [id + 1] });
+    projection.apply({ table: "groups", key: id, row: { ...row, id, name: `g${id}` } });
+  }
+  // The scope of group 1 has all groups, that of group 2 one less, and so on.
+  const first = projection.scope(1);
+  let kept = count;
+  let next = 2;
+  while (kept + count - next + 1 <= limits.group_scope_ids_kept_max) {
+    kept += projection.scope(next)?.ids.size ?? 0;
+    next++;
+  }
+  t.equal(projection.scope(1), first, "at the bound all are kept");
+  t.equal(projection.scope(next)?.ids.size, count - next + 1);
+  t.not(projection.scope(1), first, "one more: they are made again");
+  t.strictSame(projection.scope(1)?.ids.size, count);
+});
+
+t.test("[architecture] a user named by more groups than a short list holds is in each of them, until removed", (t) => {
+  const projection = new GroupsProjection();
+  const ids = Array.from({ length: 40 }, (_, index) => index + 1);
+  for (const id of ids) {
+    const row = groupRow(100, { isActive: true, members: [], subgroups: [] });
+    projection.apply({ table: "groups", key: id, row: { ...row, id, name: `g${id}` } });
+    projection.apply({ table: "groupMembers", key: [id, 2], row: {} });
+    projection.apply({ table: "groupMembers", key: [id, 3], row: {} });
+  }
+  t.strictSame([...projection.ofMember(2)], ids);
+  for (const id of ids.slice(0, 30)) projection.apply({ table: "groupMembers", key: [id, 2], row: null });
+  t.strictSame([...projection.ofMember(2)], ids.slice(30));
+  t.strictSame([...projection.ofMember(3)], ids);
+  t.end();
+});
+
+t.test(
+  "[behaviour 3.6] a group is a subgroup of none that it contains at any depth; each group is looked at once",
+  (t) => {
+    const count = 3000;
+    let looks = 0;
+    const groupOf = (id: number) => {
+      looks++;
+      const subgroups = id === count ? [] : [id + 1];
+      return { ...groupRow(100, { isActive: true, members: [], subgroups }), id };
+    };
+    const all = Array.from({ length: count - 1 }, (_, index) => index + 2);
+    t.equal(isWithin(1, all, groupOf), false);
+    t.equal(looks, count - 1);
+    t.equal(isWithin(count, [1], groupOf), true);
+    t.end();
+  },
+);

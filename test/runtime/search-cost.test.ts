@@ -256,15 +256,18 @@ t.test(
     const { realm } = await openNewRealm(t);
     const owner = realm.view.users.get(ownerId);
     if (owner === undefined) throw new Error("no owner");
-    /** @param own how many of the groups contain the owner */
-    const isFiled = (count: number, own: number) => {
+    /**
+     * @param own how many of the groups contain the owner
+     * @param subgroups of each group
+     */
+    const isFiled = (count: number, own: number, subgroups = 0) => {
       const ids = Array.from({ length: own }, (_, index) => index + 1);
+      const subgroupIds = Array.from({ length: subgroups }, (_, index) => 1_000_000 + index);
+      const group = (index: number) => ({ id: index + 1, isSystem: false, subgroupIds }) as unknown as GroupRecord;
       const groups = {
-        allNamed: () =>
-          Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `g${index}` }) as GroupRecord),
-        get: () => undefined,
+        allNamed: () => Array.from({ length: count }, (_, index) => group(index)),
         ofMember: () => ids,
-        scope: (id: number) => ({ systemNames: [], ids: new Set([id]) }),
+        system: () => undefined,
       };
       const view = new Proxy(realm.view, {
         get: (target, name) => (name === "groups" ? groups : Reflect.get(target, name, target)),
@@ -276,6 +279,6 @@ t.test(
     const merged = limits.mention_groups_merged_max;
     t.strictSame([isFiled(merged, merged), isFiled(merged + 1, merged + 1)], [true, false]);
     const looks = limits.mention_group_looks_max / 10;
-    t.strictSame([isFiled(looks, 9), isFiled(looks + 1, 9)], [true, false]);
+    t.strictSame([isFiled(looks, 1, 9), isFiled(looks + 1, 1, 9)], [true, false]);
   },
 );

@@ -2,6 +2,7 @@
  * Narrow terms about a message itself and its state for the reader: sender, is, has, id, near, search (behaviour 5.3).
  */
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { systemGroupNames } from "../../../schemas/group-settings.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../../schemas/messages.ts";
@@ -9,7 +10,7 @@ import { topicPolicies } from "../../../schemas/user-topics.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { isAlerted, isMentioned, isStarred, isWildcardMentioned } from "../message-flags.ts";
 import { ownProperty } from "../own-property.ts";
-import { isMember } from "../permissions.ts";
+import { isInSystemGroup } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
 import { readSearch, sizeOf } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
@@ -45,15 +46,37 @@ function isMention(view: View, reader: UserRecord, message: MessageRecord): bool
 
 /** @returns null if there are too many groups to check or to merge: then every message must be examined */
 function mentionTerms({ view, reader }: Reading): string[] | null {
-  const own: string[] = [];
+  const groupIds = ownGroups(view, reader);
+  if (groupIds === null || groupIds.length > limits.mention_groups_merged_max) return null;
+  return [terms.mention(reader.id), terms.everybody, ...groupIds.map((id) => terms.groupMention(id))];
+}
+
+/**
+ * The named groups that contain the reader at any depth. Climbs from the groups that name the reader, because the
+ * scopes of groups that are nested in a row are as large as the square of their number.
+ * @returns null if there are too many groups and subgroups to look at
+ */
+function ownGroups(view: View, reader: UserRecord): number[] | null {
+  const containers = new Map<number, number[]>();
   let looks = 0;
-  for (const group of view.groups.allNamed()) {
-    // The cost of a membership check grows with the user's number of groups.
-    looks += 1 + view.groups.ofMember(reader.id).length;
+  for (const { id, isSystem, subgroupIds } of view.groups.allNamed()) {
+    looks += 1 + subgroupIds.length;
     if (looks > limits.mention_group_looks_max) return null;
-    if (isMember(view, reader, group.id)) own.push(terms.groupMention(group.id));
+    // Roles decide who is in a system group.
+    if (isSystem) continue;
+    for (const subgroupId of subgroupIds) {
+      const known = containers.get(subgroupId);
+      if (known === undefined) containers.set(subgroupId, [id]);
+      else known.push(id);
+    }
   }
-  return own.length > limits.mention_groups_merged_max ? null : [terms.mention(reader.id), terms.everybody, ...own];
+  const byRole = systemGroupNames.filter((name) => isInSystemGroup(view, reader, name));
+  const own = new Set([
+    ...view.groups.ofMember(reader.id),
+    ...byRole.flatMap((name) => view.groups.system(name)?.id ?? []),
+  ]);
+  for (const id of own) for (const containerId of containers.get(id) ?? []) own.add(containerId);
+  return [...own];
 }
 
 function isFollowed(view: View, reader: UserRecord, { channelId, topic }: ConversationRecord): boolean {

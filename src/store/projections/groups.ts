@@ -7,6 +7,7 @@
 
 import { fold } from "../../../schemas/fold.ts";
 import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
+import { limits } from "../../../schemas/limits.ts";
 import type { GroupRecord } from "../../../schemas/user-groups.ts";
 import { addAscending, type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
@@ -33,6 +34,7 @@ export class GroupsProjection implements Projection {
   #namesInPermissions = 0;
   /** Derived data; not part of the snapshot. */
   readonly #scopes = new Map<number, GroupScope>();
+  #scopeIds = 0;
 
   apply(delta: Delta): void {
     if (delta.table === "groupMembers") {
@@ -61,8 +63,13 @@ export class GroupsProjection implements Projection {
 
   /** Scopes that do not contain the group stay cached. An anonymous group is in no other group's scope. */
   #forgetScopes(id: number, group: GroupRecord | null): void {
-    if (group?.name === null) this.#scopes.delete(id);
-    else for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#scopes.delete(containerId);
+    if (group?.name === null) this.#forgetScope(id);
+    else for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#forgetScope(containerId);
+  }
+
+  #forgetScope(id: number): void {
+    this.#scopeIds -= this.#scopes.get(id)?.ids.size ?? 0;
+    this.#scopes.delete(id);
   }
 
   #rename(id: number, before: string | null, after: string | null): void {
@@ -136,7 +143,12 @@ export class GroupsProjection implements Projection {
     const known = this.#scopes.get(id);
     if (known !== undefined || !this.#byId.has(id)) return known;
     const scope = scopeOf(id, (each) => this.#byId.get(each));
+    if (this.#scopeIds + scope.ids.size > limits.group_scope_ids_kept_max) {
+      this.#scopes.clear();
+      this.#scopeIds = 0;
+    }
     this.#scopes.set(id, scope);
+    this.#scopeIds += scope.ids.size;
     return scope;
   }
 
