@@ -1,6 +1,7 @@
 /** Finds the users whose alert words a text contains (public API: alert words), after any additions and removals. */
 import fc from "fast-check";
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { AlertWordsProjection } from "../../src/store/projections/alert-words.ts";
 import type { Delta } from "../../src/store/projections/projection.ts";
 import { seedOf } from "../support/seed.ts";
@@ -43,5 +44,24 @@ t.test("[public API] a user is alerted by a word wherever it is delimited (prope
     t.strictSame(projection.snapshot(), rebuilt.snapshot());
   });
   fc.assert(property, { seed, numRuns: 500 });
+  t.end();
+});
+
+t.test("[S3] alert_words_per_user_max: memory grows with the number of words, not with their characters", (t) => {
+  const projection = new AlertWordsProjection();
+  const longest = limits.alert_word_code_points_max;
+  const count = limits.alert_words_per_user_max;
+  // Pairs of words differ in their last character only: a tree of characters shares as little as possible.
+  const words = Array.from({ length: count }, (_, index) => {
+    const own = String(Math.floor(index / 2)).padStart(4, "0");
+    return own + "\u{1f600}".repeat(longest - own.length - 1) + (index % 2);
+  });
+  for (const word of words) projection.apply(delta(1, word, true));
+  const nodes = projection.snapshot() as unknown[];
+  t.ok(nodes.length <= 2 * count, `${nodes.length} nodes`);
+  t.strictSame([...projection.alertedBy(`so (${words[7]}) it is`)], [1]);
+  t.strictSame([...projection.alertedBy(`so ${words[7]}x it is`)], []);
+  for (const word of words) projection.apply(delta(1, word, false));
+  t.strictSame(projection.snapshot(), []);
   t.end();
 });

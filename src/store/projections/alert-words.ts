@@ -1,5 +1,5 @@
 /**
- * Finds the users whose alert words occur in a text. All words of all users are in one trie, so a text is scanned once
+ * Finds the users whose alert words occur in a text. All words of all users are in one tree, so a text is scanned once
  * however many words there are. Bounded by users times `alert_words_per_user_max`.
  */
 import { fold } from "../../../schemas/fold.ts";
@@ -11,87 +11,126 @@ const after: ReadonlySet<string> = new Set([..." \n\t)\",?:.;']!*`"]);
 
 const nobody: ReadonlySet<number> = new Set();
 
-/** A trie node. Texts are followed character by character: slicing each prefix took ten times as long. */
+/**
+ * A node of a radix tree: a run of characters that only its words have in common is one node, so memory grows with the
+ * words and not with their characters (S3). A node for each character takes 90 MiB for one user's longest words.
+ */
 interface Beginning {
-  readonly next: Map<number, Beginning>;
-  /** Number of words that start with this prefix. */
-  words: number;
-  /** The users who have exactly this word. */
-  readonly people: Set<number>;
+  /** The characters that follow those of the parent. */
+  label: string;
+  /** By the first character of their labels; null if no longer word begins like this. */
+  next: Map<number, Beginning> | null;
+  /** The users who have exactly this word; null if nobody has. */
+  people: Set<number> | null;
 }
 
-function newBeginning(): Beginning {
-  return { next: new Map(), words: 0, people: new Set() };
+function newBeginning(label: string): Beginning {
+  return { label, next: null, people: null };
 }
 
 export class AlertWordsProjection implements Projection {
   readonly tables = ["alertWords"] as const;
-  readonly #root = newBeginning();
+  readonly #root = newBeginning("");
 
   apply(delta: Delta): void {
     const [userId, word] = delta.key as [number, string];
-    const people = this.#find(word)?.people;
-    if (delta.row !== null) {
-      if (people === undefined || people.size === 0) this.#add(word);
-      this.#find(word)?.people.add(userId);
-    } else if (people?.delete(userId) === true && people.size === 0) this.#remove(word);
-  }
-
-  #find(word: string): Beginning | undefined {
-    let at: Beginning | undefined = this.#root;
-    for (let index = 0; index < word.length && at !== undefined; index++) at = at.next.get(word.charCodeAt(index));
-    return at;
-  }
-
-  #add(word: string): void {
-    let at = this.#root;
-    for (let index = 0; index < word.length; index++) {
-      const code = word.charCodeAt(index);
-      const next = at.next.get(code) ?? newBeginning();
-      at.next.set(code, next);
-      next.words++;
-      at = next;
-    }
-  }
-
-  #remove(word: string): void {
-    let at = this.#root;
-    for (let index = 0; index < word.length; index++) {
-      const next = at.next.get(word.charCodeAt(index));
-      if (next === undefined) return;
-      next.words--;
-      if (next.words === 0) at.next.delete(word.charCodeAt(index));
-      at = next;
-    }
+    if (delta.row === null) removeWord(this.#root, word, userId);
+    else addWord(this.#root, word, userId);
   }
 
   /** Ids of users with an alert word in the text, as a whole word and in any case. */
   alertedBy(text: string): ReadonlySet<number> {
-    if (this.#root.next.size === 0) return nobody;
+    if (this.#root.next === null) return nobody;
     const alerted = new Set<number>();
     const folded = fold(text);
     for (let start = 0; start < folded.length; start++) {
       if (start > 0 && !before.has(folded.charAt(start - 1))) continue;
-      let at = this.#root.next.get(folded.charCodeAt(start));
-      for (let end = start + 1; at !== undefined; end++) {
-        if (at.people.size > 0 && (end === folded.length || after.has(folded.charAt(end)))) {
-          for (const userId of at.people) alerted.add(userId);
-        }
-        at = end < folded.length ? at.next.get(folded.charCodeAt(end)) : undefined;
+      let end = start;
+      for (let at = nextOf(this.#root, folded, end); at !== undefined; at = nextOf(at, folded, end)) {
+        end += at.label.length;
+        if (at.people === null || (end < folded.length && !after.has(folded.charAt(end)))) continue;
+        for (const userId of at.people) alerted.add(userId);
       }
     }
     return alerted;
   }
 
   snapshot(): unknown {
-    const people: [word: string, ids: readonly number[]][] = [];
-    const beginnings: [beginning: string, words: number][] = [];
+    const beginnings: [beginning: string, people: readonly number[]][] = [];
     const visit = (at: Beginning, beginning: string) => {
-      if (at.people.size > 0) people.push([beginning, sortedNumbers(at.people)]);
-      if (beginning !== "") beginnings.push([beginning, at.words]);
-      for (const [code, next] of at.next) visit(next, beginning + String.fromCharCode(code));
+      if (beginning !== "") beginnings.push([beginning, sortedNumbers(at.people ?? nobody)]);
+      for (const next of at.next?.values() ?? []) visit(next, beginning + next.label);
     };
     visit(this.#root, "");
-    return { people: sortedEntries(new Map(people)), beginnings: sortedEntries(new Map(beginnings)) };
+    return sortedEntries(new Map(beginnings));
+  }
+}
+
+/** The node whose label follows in the text at this place. */
+function nextOf(at: Beginning, text: string, place: number): Beginning | undefined {
+  const next = at.next?.get(text.charCodeAt(place));
+  return next !== undefined && text.startsWith(next.label, place) ? next : undefined;
+}
+
+function addWord(root: Beginning, word: string, userId: number): void {
+  let at = root;
+  for (let place = 0; place < word.length; place += at.label.length) at = grown(at, word, place);
+  at.people ??= new Set();
+  at.people.add(userId);
+}
+
+/** The node below `at` with the longest label that follows in the word; made, or split off, if there is none. */
+function grown(at: Beginning, word: string, place: number): Beginning {
+  at.next ??= new Map();
+  const code = word.charCodeAt(place);
+  const next = at.next.get(code);
+  if (next === undefined) {
+    const leaf = newBeginning(word.slice(place));
+    at.next.set(code, leaf);
+    return leaf;
+  }
+  const common = commonLength(next.label, word, place);
+  if (common === next.label.length) return next;
+  const parent = newBeginning(next.label.slice(0, common));
+  next.label = next.label.slice(common);
+  parent.next = new Map([[next.label.charCodeAt(0), next]]);
+  at.next.set(code, parent);
+  return parent;
+}
+
+function commonLength(label: string, word: string, place: number): number {
+  let length = 0;
+  while (length < label.length && label.charCodeAt(length) === word.charCodeAt(place + length)) length++;
+  return length;
+}
+
+function removeWord(root: Beginning, word: string, userId: number): void {
+  const path = [root];
+  let at: Beginning | undefined = root;
+  for (let place = 0; place < word.length; place += at.label.length) {
+    at = nextOf(at, word, place);
+    if (at === undefined) return;
+    path.push(at);
+  }
+  if (at.people?.delete(userId) !== true || at.people.size > 0) return;
+  at.people = null;
+  const parent = path.at(-2) ?? root;
+  if (at.next === null) removeLeaf(parent, at);
+  else joinWithOnly(at);
+  if (parent !== root) joinWithOnly(parent);
+}
+
+function removeLeaf(parent: Beginning, leaf: Beginning): void {
+  parent.next?.delete(leaf.label.charCodeAt(0));
+  if (parent.next?.size === 0) parent.next = null;
+}
+
+/** A node without people and with one node below it is one with that. */
+function joinWithOnly(at: Beginning): void {
+  if (at.people !== null || at.next?.size !== 1) return;
+  for (const only of at.next.values()) {
+    at.label += only.label;
+    at.next = only.next;
+    at.people = only.people;
   }
 }
