@@ -7,6 +7,8 @@ const limits = {
   queues_per_user_max: 100,
   queue_volatile_events_max: 200,
   queue_narrow_terms_max: 20,
+  /** Operators and operands of one queue's narrow together: a user's queues are stored, and held in memory. */
+  queue_narrow_code_points_max: 2000,
   event_types_max: 100,
   event_ids_per_piece_max: 1000,
   event_log_bytes_max: 1024 * 1024 * 1024,
@@ -19,6 +21,22 @@ const limits = {
   heartbeat_ms_min: 45_000,
   heartbeat_ms_max: 50_000,
 } as const;
+
+/** What clients may understand (behaviour 4.3). A queue keeps no other names. */
+export const clientCapabilities = [
+  "notification_settings_null",
+  "bulk_message_deletion",
+  "user_avatar_url_field_optional",
+  "stream_typing_notifications",
+  "user_settings_object",
+  "linkifier_url_template",
+  "user_list_incomplete",
+  "include_deactivated_groups",
+  "archived_channels",
+  "empty_topic_name",
+  "simplified_presence_events",
+] as const;
+export type ClientCapability = (typeof clientCapabilities)[number];
 
 export const deleteQueue = defineEndpoint({
   operationId: "delete-queue",

@@ -3,7 +3,7 @@
  * the realm's log, so a restart loses only volatile events (docs/realtime.md).
  */
 import { limits } from "../../schemas/limits.ts";
-import type { QueueRecord } from "../../schemas/queues.ts";
+import type { ClientCapability, QueueRecord } from "../../schemas/queues.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type ExtraType, extraTypeFor } from "../domain/emoji/extra-type.ts";
@@ -56,7 +56,7 @@ const olderSettingsTypes: ReadonlySet<string> = new Set(["update_display_setting
 /** Derived from the options of a queue. Equal options are one object (projections/queues.ts), and so is their shape. */
 interface Shape {
   readonly variant: string;
-  readonly capabilities: ReadonlySet<string>;
+  readonly capabilities: ReadonlySet<ClientCapability>;
   readonly types: ReadonlySet<string> | null;
 }
 
@@ -173,7 +173,7 @@ export class LiveQueue implements RecipientQueue {
     return extraTypeFor(this.record.client);
   }
 
-  can(capability: string): boolean {
+  can(capability: ClientCapability): boolean {
     return this.#shape.capabilities.has(capability);
   }
 

@@ -1,4 +1,5 @@
 /** What the builders of events know about a queue: its owner's wishes, but not its reader or its position. */
+import type { ClientCapability } from "../../schemas/queues.ts";
 import type { ExtraType } from "../domain/emoji/extra-type.ts";
 
 /** The parameters of POST /register that shape events. Plain data, because it is stored. */
@@ -8,11 +9,11 @@ export interface QueueOptions {
   readonly slimPresence: boolean;
   readonly allPublicStreams: boolean;
   readonly includeSubscribers: boolean;
-  /** null means every type. */
+  /** Types that the server has; null means every type. */
   readonly eventTypes: readonly string[] | null;
   readonly narrow: readonly (readonly [string, string])[];
   /** Capabilities that the client declared as true (behaviour 4.3). */
-  readonly capabilities: readonly string[];
+  readonly capabilities: readonly ClientCapability[];
 }
 
 export interface RecipientQueue {
@@ -22,6 +23,6 @@ export interface RecipientQueue {
   readonly variant: string;
   /** The client's name for the type of the extra emoji (D22). */
   readonly extraEmojiType: ExtraType;
-  can(capability: string): boolean;
+  can(capability: ClientCapability): boolean;
   wantsType(type: string): boolean;
 }

@@ -3,8 +3,9 @@ import { randomBytes } from "node:crypto";
 import { command } from "../../actors/protocol/commands.ts";
 import type { ParamsOf, ResultOf } from "../../schemas/endpoint.ts";
 import { refuse } from "../../schemas/errors.ts";
+import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
-import { deleteQueue } from "../../schemas/queues.ts";
+import { clientCapabilities, deleteQueue } from "../../schemas/queues.ts";
 import { getEvents, registerQueue } from "../../schemas/register.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -12,6 +13,7 @@ import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
 import { extraTypeFor } from "../domain/emoji/extra-type.ts";
 import { liveNarrowProblem, readNarrow, termsOf } from "../domain/narrow/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
+import { codePoints } from "../domain/text.ts";
 import { registerState } from "../queries/register-state.ts";
 import type { Sections, UploadBounds } from "../queries/state-section.ts";
 import { bind, type Call, callerNow, requireCaller } from "../runtime/calls.ts";
@@ -65,6 +67,10 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   const caller = requireCaller(call);
   const queueOptions = optionsOf(params, botQueueDefaults(realm.view, caller));
   if (queueOptions.allPublicStreams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
+  const narrowSize = queueOptions.narrow.flat().reduce((sum, text) => sum + codePoints(text), 0);
+  if (narrowSize > limits.queue_narrow_code_points_max) {
+    return refuse.badRequest(`narrow is too long (limit: ${limits.queue_narrow_code_points_max} characters)`);
+  }
   const terms = termsOf(queueOptions.narrow);
   const problem = liveNarrowProblem(terms);
   if (problem !== null) return problem;
@@ -142,17 +148,21 @@ function stateAt(
   };
 }
 
-/** @param defaults used for parameters that the request omits */
+/**
+ * Keeps names only from our own lists: what a client sends beside them would be stored, and held in memory, with each of
+ * its queues (S3).
+ * @param defaults used for parameters that the request omits
+ */
 function optionsOf(params: RegisterParams, defaults: BotQueueDefaults): QueueOptions {
-  const declared = Object.entries(params.client_capabilities ?? {});
+  const { client_capabilities: declared, event_types: types } = params;
   return {
     applyMarkdown: params.apply_markdown,
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
     allPublicStreams: params.all_public_streams ?? defaults.allPublicStreams,
     includeSubscribers: params.include_subscribers !== "false",
-    eventTypes: params.event_types ?? null,
+    eventTypes: types == null ? null : eventTypes.filter((type) => types.includes(type)),
     narrow: (params.narrow as [string, string][] | null | undefined) ?? defaults.narrow,
-    capabilities: declared.filter(([, value]) => value).map(([name]) => name),
+    capabilities: clientCapabilities.filter((name) => declared?.[name] === true),
   };
 }

@@ -1,12 +1,17 @@
 /** Bounds on the parameters of a queue (S3, schemas/limits.ts): accepted at the bound, rejected one above it. */
 import t from "tap";
+import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
+import { clientCapabilities } from "../../schemas/queues.ts";
 import { SharedTexts } from "../../src/realtime/shared-texts.ts";
-import { messageIds, openQueue, readNow, sayMany } from "../support/realtime.ts";
+import { outcome, refusal } from "../support/conversation.ts";
+import { messageIds, openQueue, queueOf, readNow, sayMany } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
+
+const queueCount = () => server.running.host.realmOf("").view.queuesOf(owner.userId).size;
 
 const times = <V>(count: number, value: (index: number) => V) =>
   Array.from({ length: count }, (_, index) => value(index));
@@ -26,6 +31,45 @@ t.test("[S3] queue_narrow_terms_max: a queue's narrow has at most that many term
   t.equal((await ask(limits.queue_narrow_terms_max)).status, 200);
   const { status, body } = await ask(limits.queue_narrow_terms_max + 1);
   t.match({ status, body }, { status: 400, body: { result: "error", code: "BAD_REQUEST" } });
+});
+
+t.test("[S3] queue_narrow_code_points_max: a queue's narrow is no longer in all", async (t) => {
+  const most = limits.queue_narrow_code_points_max;
+  const narrowOf = (size: number) => {
+    const operand = "\u{1f600}".repeat(size / 2 - "topic".length);
+    return {
+      event_types: ["message"],
+      narrow: [
+        ["topic", operand],
+        ["topic", operand],
+      ],
+    };
+  };
+  t.equal((await owner.post("/register", narrowOf(most))).status, 200);
+  const queues = queueCount();
+  const over = await owner.post("/register", narrowOf(most + 2));
+  t.strictSame(outcome(over), refusal(`narrow is too long (limit: ${most} characters)`));
+  t.equal(queueCount(), queues, "no queue was made");
+});
+
+t.test("[S3] a queue keeps only the capabilities and event types that the server knows", async (t) => {
+  const known = Object.fromEntries(clientCapabilities.map((name) => [name, true]));
+  const unknown = Object.fromEntries(times(1000, (index) => [`capability ${index}`.padEnd(200, "x"), true]));
+  const types = [...times(40, (index) => `type ${index}`.padEnd(60, "x")), "message", "message", "typing"];
+  const queue = await openQueue(owner, types, {
+    client_capabilities: { ...unknown, ...known, archived_channels: false },
+  });
+  const options = queueOf(server, queue)?.options;
+  t.strictSame(
+    options?.capabilities,
+    clientCapabilities.filter((name) => name !== "archived_channels"),
+  );
+  t.strictSame([...(options?.eventTypes ?? [])].sort(), ["message", "typing"]);
+  const nothing = await openQueue(owner, ["moon"]);
+  await sayMany(owner, "general", "unheard", ["1"]);
+  t.strictSame(await readNow(owner, nothing), [], "no type that the server has means no events");
+  const every = await owner.register({ event_types: [...eventTypes] });
+  t.ok(every["queue_id"], "all types of the server at once fit into the bound");
 });
 
 t.test(
