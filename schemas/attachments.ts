@@ -15,7 +15,10 @@ const limits = {
   upload_quota_mib_default: 10 * 1024,
   upload_quota_per_user_mib_default: 1024,
   upload_quota_mib_max: 1024 * 1024 * 1024,
+  /** Headers of one part of a multipart body: their bytes, their lines, and the parameters of one of them. */
   upload_part_headers_bytes_max: 16 * 1024,
+  upload_part_headers_max: 20,
+  upload_part_header_parameters_max: 20,
   upload_path_name_bytes_max: 600,
   upload_kept_unclaimed_ms: 5 * 7 * 24 * 60 * 60 * 1000,
   upload_image_header_bytes: 256 * 1024,

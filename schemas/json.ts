@@ -1,17 +1,26 @@
 /**
  * Parses untrusted JSON. Strings with lone surrogates are rejected: they would not survive a round trip through the
- * store (MessagePack is UTF-8), and memory must never differ from disk (M9). Deep nesting is rejected before parsing,
- * because it takes many times as long as other text of the same size and could exhaust the stack of code that walks the
- * value (S3).
+ * store (MessagePack is UTF-8), and memory must never differ from disk (M9). Deep nesting and too many values are
+ * rejected before anything is built: they take many times as long as other text of the same size, and nesting could
+ * exhaust the stack of code that walks the value (S3).
  */
 import { limits } from "./limits.ts";
 
+/** How many values a request or a frame may still contain, over all its texts. Below zero it had too many. */
+export interface ValueBudget {
+  left: number;
+}
+
+export function newValueBudget(): ValueBudget {
+  return { left: limits.json_values_max };
+}
+
 /**
- * Returns undefined if the text is not JSON, nests too deeply, or contains an ill-formed string. JSON itself has no
+ * Returns undefined if the text is not JSON, exceeds a bound, or contains an ill-formed string. JSON itself has no
  * undefined.
  */
-export function parseJson(text: string): unknown {
-  if (nestsTooDeep(text)) return undefined;
+export function parseJson(text: string, budget: ValueBudget = newValueBudget()): unknown {
+  if (!fits(text, budget)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
@@ -22,22 +31,38 @@ export function parseJson(text: string): unknown {
   return /\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(value) ? undefined : value;
 }
 
-const sign = { quote: 0x22, backslash: 0x5c, openArray: 0x5b, closeArray: 0x5d, openObject: 0x7b, closeObject: 0x7d };
+const sign = {
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  backslash: 0x5c,
+  openArray: 0x5b,
+  closeArray: 0x5d,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+};
 
-/** Ignores brackets within strings. */
-function nestsTooDeep(text: string): boolean {
+/**
+ * Counts the signs that separate values, and ignores those within strings. Example: `[1,{"a":2}]` has five: the array,
+ * 1, the object, its name and 2.
+ */
+function fits(text: string, budget: ValueBudget): boolean {
   let depth = 0;
+  let left = budget.left - 1;
   let isInString = false;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && left >= 0; at++) {
     const code = text.charCodeAt(at);
     if (code === sign.quote) isInString = !isInString;
     else if (isInString) at += code === sign.backslash ? 1 : 0;
     else if (code === sign.openArray || code === sign.openObject) {
       depth++;
-      if (depth > limits.json_nesting_max) return true;
+      left--;
+      if (depth > limits.json_nesting_max) return false;
     } else if (code === sign.closeArray || code === sign.closeObject) depth--;
+    else if (code === sign.comma || code === sign.colon) left--;
   }
-  return false;
+  budget.left = left;
+  return left >= 0;
 }
 
 const loneSurrogate = /\p{Cs}/u;

@@ -81,6 +81,10 @@ relate(
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "the longest message fits into a body");
 relate(
+  limits.json_values_max >= 2 * limits.subscribers_per_request_max + limits.channels_per_request_max,
+  "a request that subscribes as many people as it may fits into the values of its JSON",
+);
+relate(
   3 * limits.navigation_view_fragment_bytes_max + "/api/v1/navigation_views/".length < limits.path_bytes_max,
   "a fragment fits into a path with every byte percent-encoded",
 );

@@ -6,6 +6,11 @@ export const commonLimits = {
   form_name_characters_max: 200,
   /** Nesting depth of arrays and objects in JSON from outside; operations need four. */
   json_nesting_max: 64,
+  /**
+   * Values and names in the JSON of a request, over all its parameters, or in a frame. An empty array or object counts
+   * as two. They are counted before anything is built.
+   */
+  json_values_max: 50_000,
   header_value_bytes_max: 1024,
   /** Authorization headers of verified credentials that the process remembers, about 20,000; as much for cookies. */
   credentials_remembered_bytes_max: 8 * 1024 * 1024,

@@ -11,9 +11,10 @@ import { uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StagedFile, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { addParameter } from "../runtime/submitted-values.ts";
 import { descriptors } from "../transport/descriptors.ts";
-import { addParameter, malformedMultipart, readQuery } from "./form.ts";
-import { extendedName } from "./multipart.ts";
+import { malformedMultipart, readQuery } from "./form.ts";
+import { extendedName, parametersOf } from "./multipart.ts";
 import { fileLabel, newFileId } from "./uploads.ts";
 
 type Parser = InstanceType<typeof Busboy>;
@@ -62,7 +63,7 @@ export class FileReceiver {
     parser.on("field", (name, value, _isNameCut, isValueCut) => this.#addValue(name, value, isValueCut));
     let extended: string | null = null;
     onPartHeaders(parser, (disposition) => {
-      extended = extendedName(disposition);
+      extended = extendedName(parametersOf(disposition));
     });
     parser.on("file", (_field, stream, plainName) => {
       const filename = extended ?? plainName;
@@ -225,6 +226,7 @@ function createParser({ contentType, bytesMax }: ReceiverOptions): Parser | null
         fields: limits.form_parameters_max,
         parts: limits.form_parameters_max,
         headerSize: limits.upload_part_headers_bytes_max,
+        headerPairs: limits.upload_part_headers_max,
       },
     });
   } catch {

@@ -5,6 +5,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Submitted, UploadedFile } from "../runtime/calls.ts";
+import { addParameter, tooManyParameters } from "../runtime/submitted-values.ts";
 import { decodePercent, readParts } from "./multipart.ts";
 import { fileLabel } from "./uploads.ts";
 
@@ -21,7 +22,9 @@ interface FormParts {
 export function readEncoded(encoded: string, form: Map<string, string>): Refusal | null {
   if (encoded === "") return null;
   let start = 0;
-  while (start <= encoded.length) {
+  // Empty pairs count, too: a megabyte of them takes long to skip.
+  for (let pairs = 0; start <= encoded.length; pairs++) {
+    if (pairs >= limits.form_parameters_max) return tooManyParameters();
     let end = encoded.indexOf("&", start);
     if (end < 0) end = encoded.length;
     if (end > start) {
@@ -39,18 +42,6 @@ function readPair(pair: string, form: Map<string, string>): Refusal | null {
   const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
   if (name === null || value === null) return refuse.badRequest("Malformed form encoding");
   return addParameter(form, name, value);
-}
-
-/**
- * Adds one value to a form.
- * @returns a rejection, or null
- */
-export function addParameter(form: Map<string, string>, name: string, value: string): Refusal | null {
-  if (name.length > limits.form_name_characters_max) return refuse.badRequest("A parameter's name is too long");
-  if (form.has(name)) return refuse.badRequest(`Parameter '${name}' was sent twice`);
-  if (form.size >= limits.form_parameters_max) return refuse.badRequest("Too many parameters");
-  form.set(name, value);
-  return null;
 }
 
 /** Returns null if the percent-encoding is malformed or not UTF-8. */
@@ -137,7 +128,7 @@ function readMultipart(contentType: string, body: Buffer, { values, files }: For
   const name = boundary?.[1] ?? boundary?.[2] ?? "";
   const parts = name === "" ? null : readParts(body, name, limits.form_parameters_max);
   if (parts === null || parts.length === 0) return malformedMultipart();
-  if (parts.length > limits.form_parameters_max) return refuse.badRequest("Too many parameters");
+  if (parts.length > limits.form_parameters_max) return tooManyParameters();
   for (const part of parts) {
     if (files !== null && part.filename !== null) {
       // A file field of an HTML form in which no file was chosen.

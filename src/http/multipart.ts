@@ -1,4 +1,5 @@
 /** The parts of a multipart/form-data body that is in memory (RFC 7578). Large files are parsed as they arrive instead (file-receiver.ts). */
+import { limits } from "../../schemas/limits.ts";
 
 export interface Part {
   /** null if the part has no name. */
@@ -13,7 +14,7 @@ export interface Part {
 /**
  * Data after the last delimiter is ignored, even if it was meant as a part.
  * @param partsMax reading stops after one part more than this
- * @returns null if the headers of a part have no end
+ * @returns null if the headers of a part have no end, or exceed their bounds
  */
 export function readParts(body: Buffer, boundary: string, partsMax: number): readonly Part[] | null {
   const parts: Part[] = [];
@@ -40,20 +41,22 @@ function behind(body: Buffer, delimiter: string, start: number): number | null {
 /** @param bytes from the end of a delimiter's boundary to the line break before the next one */
 function readPart(bytes: Buffer): Part | null {
   const end = bytes.indexOf("\r\n\r\n", 0, "latin1");
-  if (end < 0) return null;
-  const headers = bytes.toString("utf8", 0, end);
-  const disposition = header(headers, "content-disposition");
+  // The line break behind the delimiter is not one of their bytes.
+  if (end < 0 || end > limits.upload_part_headers_bytes_max + 2) return null;
+  const [, ...headers] = bytes.toString("utf8", 0, end).split("\r\n", limits.upload_part_headers_max + 2);
+  const parameters = parametersOf(header(headers, "content-disposition"));
+  if (headers.length > limits.upload_part_headers_max || parameters === null) return null;
   return {
-    name: parameter(disposition, "name"),
-    filename: extendedName(disposition) ?? parameter(disposition, "filename"),
+    name: parameters.get("name") ?? null,
+    filename: extendedName(parameters) ?? parameters.get("filename") ?? null,
     contentType: header(headers, "content-type"),
     data: bytes.subarray(end + 4),
   };
 }
 
 /** "" when it is absent. */
-function header(headers: string, name: string): string {
-  const line = headers.split("\r\n").find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`);
+function header(headers: readonly string[], name: string): string {
+  const line = headers.find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`);
   return line === undefined ? "" : line.slice(name.length + 1).trim();
 }
 
@@ -62,9 +65,8 @@ function header(headers: string, name: string): string {
  * as an encoded word (RFC 2047), for programs that do not know the other form.
  * @returns null if there is none, or it cannot be read
  */
-export function extendedName(disposition: string): string | null {
-  const [, charset = "", encoded = ""] =
-    /^([\w-]+)'[\w-]*'(\S*)$/.exec(parameter(disposition, "filename*") ?? "") ?? [];
+export function extendedName(parameters: ReadonlyMap<string, string> | null): string | null {
+  const [, charset = "", encoded = ""] = /^([\w-]+)'[\w-]*'(\S*)$/.exec(parameters?.get("filename*") ?? "") ?? [];
   if (/^utf-8$/i.test(charset)) return decodePercent(encoded);
   if (!/^iso-8859-1$/i.test(charset)) return null;
   return encoded.replace(/%([\da-f]{2})/gi, (_escape, digits: string) =>
@@ -81,10 +83,17 @@ export function decodePercent(text: string): string | null {
   }
 }
 
-/** Browsers write quotes as %22, so a value ends at the first one. */
-function parameter(value: string, wanted: string): string | null {
+/**
+ * By name, the first of each. Browsers write quotes as %22, so a value ends at the first one.
+ * @returns null if there are too many
+ */
+export function parametersOf(value: string): ReadonlyMap<string, string> | null {
+  const parameters = new Map<string, string>();
+  let count = 0;
   for (const [, name = "", quoted, plain = ""] of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)) {
-    if (name.toLowerCase() === wanted) return quoted ?? plain;
+    if (++count > limits.upload_part_header_parameters_max) return null;
+    const known = name.toLowerCase();
+    if (!parameters.has(known)) parameters.set(known, quoted ?? plain);
   }
-  return null;
+  return parameters;
 }

@@ -3,6 +3,7 @@
  * hidden class for each endpoint; a loop over declarations, shared by all endpoints, writes names that it cannot know.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { newValueBudget, type ValueBudget } from "../../schemas/json.ts";
 
 export type Decoded = { readonly value: unknown } | { readonly refusal: Refusal };
 
@@ -20,7 +21,8 @@ export interface Step {
   readonly hasDefault: boolean;
   readonly fallback: unknown;
   readonly plainType: PlainType;
-  decode(text: string): Decoded;
+  /** @param budget the values of JSON that the request may still contain */
+  decode(text: string, budget: ValueBudget): Decoded;
 }
 
 export interface ReadParams {
@@ -39,6 +41,7 @@ interface Helpers {
   readonly steps: readonly Step[];
   readonly confusing: (step: Step) => { readonly refusal: Refusal };
   readonly missing: (step: Step) => { readonly refusal: Refusal };
+  readonly newValueBudget: () => ValueBudget;
 }
 
 export function generateRead(steps: readonly Step[]): ReadValues {
@@ -46,6 +49,7 @@ export function generateRead(steps: readonly Step[]): ReadValues {
     steps,
     confusing: ({ name, alias }) => ({ refusal: refuse.confusing(name, alias ?? name) }),
     missing: ({ name }) => ({ refusal: refuse.missing(name) }),
+    newValueBudget,
   };
   // Only names of our own declarations become part of the code, as quoted strings.
   return new Function("helpers", codeOf(steps))(helpers) as ReadValues;
@@ -57,14 +61,14 @@ export function generateRead(steps: readonly Step[]): ReadValues {
  */
 function codeOf(steps: readonly Step[]): string {
   return `"use strict";
-const { steps, confusing, missing } = helpers;
+const { steps, confusing, missing, newValueBudget } = helpers;
 const isInteger = /^-?\\d{1,15}$/;
 function Params() {}
 Params.prototype = Object.prototype;
 return function read(form, path) {
   const params = new Params();
   let taken = 0;
-  let text, aliased, decoded;
+  let text, aliased, decoded, budget;
 ${steps.map(readCode).join("")}
   return { params, taken };
 };`;
@@ -103,7 +107,7 @@ function absentCode({ name, isRequired, hasDefault }: Step, index: number): stri
 function valueCode({ name, plainType }: Step, index: number): string {
   const target = `params[${JSON.stringify(name)}]`;
   const decode = `
-    decoded = steps[${index}].decode(text);
+    decoded = steps[${index}].decode(text, (budget ??= newValueBudget()));
     if ("refusal" in decoded) return decoded;
     ${target} = decoded.value;`;
   switch (plainType) {

@@ -7,7 +7,8 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Endpoint, type Wire, wireOf } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { parseJson } from "../../schemas/json.ts";
+import { parseJson, type ValueBudget } from "../../schemas/json.ts";
+import { limits } from "../../schemas/limits.ts";
 import { explain, type JsonSchema } from "./explain.ts";
 import { type Decoded, generateRead, type PlainType, type ReadValues, type Step } from "./parameter-code.ts";
 import { pathVariables } from "./router.ts";
@@ -92,17 +93,23 @@ const decoders = {
   text:
     () =>
     (text: string): Decoded => ({ value: text }),
-  json: (name: string) => (text: string) => parsedOrRefused(name, text),
+  json: (name: string) => (text: string, budget: ValueBudget) => parsedOrRefused(name, text, budget),
   "json-or-text":
     () =>
-    (text: string): Decoded => {
-      const parsed = looksLikeJson.test(text) ? parseJson(text) : undefined;
+    (text: string, budget: ValueBudget): Decoded => {
+      const parsed = looksLikeJson.test(text) ? parseJson(text, budget) : undefined;
+      if (budget.left < 0) return tooManyValues;
       return { value: parsed === undefined ? text : parsed };
     },
 } as const;
 
-function parsedOrRefused(name: string, text: string): Decoded {
-  const parsed = parseJson(text);
+const tooManyValues = {
+  refusal: refuse.badRequest(`The parameters have too many values (limit: ${limits.json_values_max})`),
+} as const;
+
+function parsedOrRefused(name: string, text: string, budget: ValueBudget): Decoded {
+  const parsed = parseJson(text, budget);
+  if (budget.left < 0) return tooManyValues;
   return parsed === undefined ? { refusal: refuse.badRequest(`${name} is not valid JSON`) } : { value: parsed };
 }
 

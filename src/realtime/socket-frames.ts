@@ -4,11 +4,12 @@
  */
 import { Packr } from "msgpackr";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { parseJson } from "../../schemas/json.ts";
+import { newValueBudget, parseJson, type ValueBudget } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { codePoints } from "../domain/text.ts";
 import { bodyText, isPieced } from "../runtime/answer-bytes.ts";
 import type { AnswerBody } from "../runtime/calls.ts";
+import { addParameter } from "../runtime/submitted-values.ts";
 import { unpackJson } from "./packed-json.ts";
 
 export type Format = "json" | "msgpack";
@@ -32,7 +33,9 @@ export function decodeFrame(format: Format, bytes: Uint8Array, isBinary: boolean
   if (isBinary !== (format === "msgpack")) {
     return fail(format === "json" ? "This connection speaks JSON text frames" : "This connection speaks MessagePack");
   }
-  const value = format === "json" ? readJson(bytes) : unpackJson(bytes);
+  const budget = newValueBudget();
+  const value = format === "json" ? readJson(bytes, budget) : unpackJson(bytes, budget);
+  if (budget.left < 0) return fail(`The frame has too many values (limit: ${limits.json_values_max})`);
   if (value === undefined) return fail(format === "json" ? "Malformed JSON" : "Malformed MessagePack");
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("A frame must be an object");
   const fields = value as Record<string, unknown>;
@@ -44,9 +47,9 @@ export function decodeFrame(format: Format, bytes: Uint8Array, isBinary: boolean
   return { frame: { type: fields["type"], ref: ref ?? null, fields } };
 }
 
-function readJson(bytes: Uint8Array): unknown {
+function readJson(bytes: Uint8Array, budget: ValueBudget): unknown {
   try {
-    return parseJson(strictUtf8.decode(bytes));
+    return parseJson(strictUtf8.decode(bytes), budget);
   } catch {
     return undefined;
   }
@@ -79,12 +82,16 @@ export function encodeAnswer(format: Format, ref: string | null, body: AnswerBod
   return [`${openingOf("reply", ref)},`, first.slice(1), ...rest];
 }
 
-/** The parameters of a frame as a form, as REST sends them: strings unchanged, everything else as JSON text. */
-export function formOf(fields: Readonly<Record<string, unknown>>, omit: readonly string[]): Map<string, string> {
+/** The parameters of a frame as a form with its bounds, as REST sends them: strings unchanged, the others as JSON text. */
+export function formOf(
+  fields: Readonly<Record<string, unknown>>,
+  omit: readonly string[],
+): Map<string, string> | Refusal {
   const form = new Map<string, string>();
   for (const [name, value] of Object.entries(fields)) {
     if (omit.includes(name) || value === undefined) continue;
-    form.set(name, typeof value === "string" ? value : JSON.stringify(value));
+    const refused = addParameter(form, name, typeof value === "string" ? value : JSON.stringify(value));
+    if (refused !== null) return refused;
   }
   return form;
 }

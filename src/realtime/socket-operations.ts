@@ -24,7 +24,8 @@ export interface Operation {
 
 type Reading = (frame: Frame) => Operation | Refusal;
 
-function post(path: string, params: ReadonlyMap<string, string>): Operation {
+function post(path: string, params: ReadonlyMap<string, string> | Refusal): Operation | Refusal {
+  if ("kind" in params) return params;
   return { kind: "operation", method: "POST", path, params, idempotencyHeader: null };
 }
 
@@ -55,8 +56,9 @@ export function readRequest(frame: Frame): Operation | Refusal | ConnectionFrame
  * The operation's own parameter `type` is the kind of conversation. In a frame `type` is taken, so the kind is derived
  * from the fields.
  */
-function readTyping({ fields }: Frame): Operation {
+function readTyping({ fields }: Frame): Operation | Refusal {
   const form = formOf(fields, ["type", "ref", "message_type"]);
+  if ("kind" in form) return form;
   const kind = fields["message_type"];
   form.set("type", typeof kind === "string" ? kind : form.has("stream_id") ? "channel" : "direct");
   return post("/typing", form);
@@ -76,11 +78,13 @@ function readCall({ fields }: Frame): Operation | Refusal {
   if (notCallable.test(decoded(below)) || below.includes("?")) {
     return refuse.badRequest(`${path.slice(0, 100)} cannot be called over a socket`);
   }
+  const form = formOf((params ?? {}) as Record<string, unknown>, []);
+  if ("kind" in form) return form;
   return {
     kind: "operation",
     method: method.toUpperCase(),
     path: below,
-    params: formOf((params ?? {}) as Record<string, unknown>, []),
+    params: form,
     idempotencyHeader: key ?? null,
   };
 }

@@ -111,6 +111,28 @@ t.test("[D45] a malformed multipart body and a repeated parameter are rejected",
   });
 });
 
+t.test("[S3] the headers of a multipart part are bounded: their bytes, their lines, their parameters", async (t) => {
+  const bytesMax = limits.upload_part_headers_bytes_max;
+  const linesMax = limits.upload_part_headers_max;
+  const parametersMax = limits.upload_part_header_parameters_max;
+  const disposition = 'Content-Disposition: form-data; name="content"';
+  const headed = (headers: string) =>
+    postMultipart(
+      "multipart/form-data; boundary=B",
+      multipart("B", [...messageParts.slice(0, 2), `${headers}\r\n\r\nheaded`]),
+    );
+  const line = "X-More: ";
+  const padded = (bytes: number) => `${disposition}\r\n${line}`.padEnd(bytes, "x");
+  const lines = (count: number) => [...Array(count - 1).fill("X-More: 1"), disposition].join("\r\n");
+  const parameters = (count: number) => `Content-Disposition: form-data${"; a=1".repeat(count - 1)}; name="content"`;
+  const fitting = [padded(bytesMax), lines(linesMax), parameters(parametersMax)];
+  for (const headers of fitting) t.equal((await headed(headers)).status, 200);
+  const over = [padded(bytesMax + 1), lines(linesMax + 1), parameters(parametersMax + 1)];
+  await checkNoTrace(t, async () => {
+    for (const headers of over) t.strictSame(outcome(await headed(headers)), refusal("Malformed multipart body"));
+  });
+});
+
 t.test("[behaviour 1.3] a JSON body counts as no parameters, like any other type", async (t) => {
   const missing = refusal("Missing 'type' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "type" });
   await checkNoTrace(t, async () => {

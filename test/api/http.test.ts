@@ -225,6 +225,10 @@ t.test("[S3] form_parameters_max: one more parameter is rejected, and nothing is
   const full = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 3, "n")}`);
   t.equal(full.status, 200);
   t.equal(full.body.ignored_parameters_unsupported.length, limits.form_parameters_max - 3);
+  t.equal(
+    (await owner.send("POST", "/messages", `${message}${"&".repeat(limits.form_parameters_max - 3)}`)).status,
+    200,
+  );
   const changes = await watchChanges(owner);
   const over = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 2, "n")}`);
   t.strictSame(outcome(over), refusal("Too many parameters"));
@@ -234,6 +238,9 @@ t.test("[S3] form_parameters_max: one more parameter is rejected, and nothing is
     `${message}&${surplus(limits.form_parameters_max - 3, "n")}`,
   );
   t.strictSame(outcome(both), refusal("Too many parameters"), "body and query together");
+  const blanks = "&".repeat(limits.form_parameters_max - 3);
+  const separated = await owner.send("POST", "/messages", `${message}${blanks}&`);
+  t.strictSame(outcome(separated), refusal("Too many parameters"), "empty parameters count");
   t.strictSame(await changes(), []);
 });
 
@@ -249,6 +256,31 @@ t.test("[S3, D46] json_nesting_max: JSON that is nested deeper is invalid, at an
   }
   const text = JSON.stringify([{ name: "deep", description: `\\"${nested(most + 1)}` }]);
   t.equal((await asked(text)).status, 200, "brackets within a string are text");
+});
+
+t.test("[S3, D46] json_values_max: a request has at most that many values in the JSON of its parameters", async (t) => {
+  const most = limits.json_values_max;
+  const tooMany = refusal(`The parameters have too many values (limit: ${most})`);
+  const ask = (lists: Readonly<Record<string, string>>) =>
+    owner.send("POST", "/users/me/subscriptions", new URLSearchParams(lists).toString());
+  const list = (count: number, value: string) => `[${Array(count).fill(value).join(",")}]`;
+  const wrong = refusal(`subscriptions is too long (limit: ${limits.channels_per_request_max} items)`);
+  // A list counts as one value, an empty one as two, like each of an object's fields: its name and its value.
+  for (const [count, value] of [
+    [most - 1, "1"],
+    [(most - 2) / 2, "[]"],
+  ] as const) {
+    t.strictSame(outcome(await ask({ subscriptions: list(count, value) })), wrong);
+    t.strictSame(outcome(await ask({ subscriptions: list(count + 1, value) })), tooMany);
+  }
+  const object = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [i, 0])));
+  t.strictSame(outcome(await ask({ subscriptions: object((most - 2) / 2) })), refusal("subscriptions is not a list"));
+  t.strictSame(outcome(await ask({ subscriptions: object(most / 2) })), tooMany);
+  const half = list(most / 2 - 1, "1");
+  t.strictSame(outcome(await ask({ subscriptions: half, principals: half })), wrong);
+  t.strictSame(outcome(await ask({ subscriptions: half, principals: list(most / 2, "1") })), tooMany, "in sum");
+  const text = JSON.stringify([{ name: "commas", description: ",:[{".repeat(200) }]);
+  t.equal((await ask({ subscriptions: text })).status, 200, "signs within a string are text");
 });
 
 t.test("[S3] form_name_characters_max: a longer parameter name is rejected, and no answer repeats it", async (t) => {

@@ -3,6 +3,7 @@
  * does not read.
  */
 import t from "tap";
+import { newValueBudget } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { GatedConnection } from "../../src/realtime/gated-connection.ts";
 import { Outbox, type OutboxConnection } from "../../src/realtime/outbox.ts";
@@ -204,7 +205,7 @@ for (const format of ["json", "msgpack"] as const) {
     outbox.drained();
     t.ok(wire.pieces.length > 3);
     const sent = Buffer.concat(wire.pieces);
-    const reply = format === "json" ? JSON.parse(sent.toString("utf8")) : unpackJson(sent);
+    const reply = format === "json" ? JSON.parse(sent.toString("utf8")) : unpackJson(sent, newValueBudget());
     t.strictSame(reply, { type: "reply", ref: "seven", ...JSON.parse(pieces.join("")) });
     t.equal(unsent.sum, 0);
     t.end();

@@ -129,6 +129,101 @@ t.test("[S3] MessagePack that JSON cannot express is rejected with a reply, at n
   socket.terminate();
 });
 
+/** The MessagePack of an array of `count` values that take one byte each. */
+function flat(count: number, value: number): readonly number[] {
+  return [0xdd, ...uint32(count), ...new Uint8Array(count).fill(value)];
+}
+
+function uint32(value: number): readonly number[] {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return [...bytes];
+}
+
+/** The values of a ping beside what is in its field `x`: the frame, two names and two values. */
+const besides = 5;
+const packedOne = 0x01;
+const emptyMap = 0x80;
+
+t.test("[S3, D46] json_values_max: a frame with more values is rejected, in both formats", async (t) => {
+  const most = limits.json_values_max;
+  const tooMany = { type: "reply", code: "BAD_REQUEST", msg: `The frame has too many values (limit: ${most})` };
+  const fitting = most - besides;
+  /** An empty map counts as two values. */
+  const maps = Math.floor(fitting / 2);
+  const ping = (x: unknown) => Buffer.from(JSON.stringify({ type: "ping", x }));
+  const cases = {
+    msgpack: {
+      fits: [around(flat(fitting, packedOne)), around(flat(maps, emptyMap))],
+      over: [
+        around(flat(fitting + 1, packedOne)),
+        around(flat(maps + 1, emptyMap)),
+        around(flat(1_000_000, emptyMap)),
+        around([0xdd, ...uint32(2 ** 32 - 1), ...new Uint8Array(1_000_000).fill(packedOne)]),
+        around([0xdf, ...uint32(maps + 1), ...new Uint8Array(limits.ws_frame_bytes_max / 2).fill(0xa0)]),
+      ],
+    },
+    json: {
+      fits: [ping(Array(fitting).fill(1)), ping(Array(maps).fill({}))],
+      over: [ping(Array(fitting + 1).fill(1)), ping(Array(maps + 1).fill({})), ping(Array(349_000).fill({}))],
+    },
+  } as const;
+  for (const format of ["json", "msgpack"] as const) {
+    const socket = await open(format, owner);
+    for (const [index, bytes] of cases[format].fits.entries()) {
+      const [reply] = await answersEach(socket, [bytes], format);
+      t.match(reply, { type: "pong" }, `${format}, as many as the bound: ${index}`);
+    }
+    for (const [index, bytes] of cases[format].over.entries()) {
+      const [reply, ...rest] = await answersEach(socket, [bytes], format);
+      t.match(reply, tooMany, `${format}, over the bound: ${index}`);
+      t.equal(rest.length, 1, "the socket stays open");
+    }
+    socket.terminate();
+  }
+});
+
+t.test("[S3] form_parameters_max: a frame has no more parameters, and no longer names, than a form", async (t) => {
+  for (const format of ["json", "msgpack"] as const) {
+    const socket = await open(format, owner);
+    const ask = async (params: Readonly<Record<string, unknown>>, type = "call") => {
+      const call = { method: "GET", path: "/users/me", params };
+      send(socket, format, { ref: "asked", ...(type === "call" ? { type, ...call } : { type, ...params }) });
+      const answer = await socket.frame((frame) => frame.ref === "asked");
+      socket.frames.length = 0;
+      return answer;
+    };
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 1]));
+    const full = await ask(many(limits.form_parameters_max));
+    t.equal(full.ignored_parameters_unsupported.length, limits.form_parameters_max);
+    const refused = { result: "error", code: "BAD_REQUEST" };
+    const name = "é".repeat(limits.form_name_characters_max);
+    t.match(await ask({ [name]: 1 }), { result: "success" });
+    for (const type of ["call", "register", "presence", "typing"]) {
+      t.match(await ask(many(limits.form_parameters_max + 1), type), { ...refused, msg: "Too many parameters" }, type);
+      t.match(await ask({ [`${name}é`]: 1 }, type), { ...refused, msg: "A parameter's name is too long" }, type);
+    }
+    socket.terminate();
+  }
+});
+
+t.test("[D39] MessagePack text that is not UTF-8 is rejected, as in JSON", async (t) => {
+  const malformed = [[0xed, 0xa0, 0x80], [0xff], [0xc0, 0x80], [0xe2, 0x82], [0xf4, 0x90, 0x80, 0x80]];
+  const socket = await open("msgpack", owner);
+  for (const bytes of malformed) {
+    const text = [0xa0 + bytes.length, ...bytes];
+    for (const [frame, where] of [
+      [around(text), "a value"],
+      [around([0x81, ...text, 0x01]), "a name"],
+      [around([0xd9, 40 + bytes.length, ...Buffer.alloc(40, "a"), ...bytes]), "a longer value"],
+    ] as const) {
+      const [reply] = await answersEach(socket, [frame], "msgpack");
+      t.match(reply, { type: "reply", code: "BAD_REQUEST", msg: "Malformed MessagePack" }, `${where}: ${bytes}`);
+    }
+  }
+  socket.terminate();
+});
+
 /** Almost valid frames: known types and names with any value. */
 const plausible = fc.record(
   {
