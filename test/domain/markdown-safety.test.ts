@@ -236,6 +236,25 @@ t.test(
   },
 );
 
+t.test("[S3] a formula that defines macros, or repeats too much of what it is given, is shown as source", async (t) => {
+  const isFormula = (source: string) => html(`$$${source}$$`).includes('class="katex"');
+  const definitions = [
+    "\\def\\a{x}\\a",
+    "\\global\\def\\a{x}",
+    "\\edef\\a{x}",
+    "\\let\\a=x",
+    "\\newcommand{\\a}{x}\\a",
+  ];
+  // Without the bound these 900 characters take minutes.
+  definitions.push(`\\def\\a{${"x".repeat(500)}}${"\\a".repeat(190)}`);
+  definitions.push(`\\def\\a#1{${"#1".repeat(200)}}\\a{${"x".repeat(400)}}`);
+  for (const source of definitions) t.notOk(isFormula(source), source);
+  for (const source of ["\\leftarrow x", "\\pmb{x}", "\\deg x", "\\lambda"]) t.ok(isFormula(source), source);
+  const bold = (depth: number) => "\\pmb{".repeat(depth) + "x".repeat(100) + "}".repeat(depth);
+  t.ok(isFormula(bold(1)));
+  t.notOk(isFormula(bold(4)), "nested, each repeats the one within it four times");
+});
+
 t.test("[S3] expensive formulas count for more than their characters", async (t) => {
   const isShown = (source: string): boolean => html(`$$${source}$$`).includes('class="katex"');
   t.ok(isShown(`x${"+x".repeat(300)}`), "operators");

@@ -43,6 +43,13 @@ export const TEX_CHARS_PER_SIGN: readonly (readonly [signs: RegExp, chars: numbe
   [/[&^_']|\\(?:[a-z]*(?:frac|binom|brace|stack)|sqrt|hat|\\)/g, 10],
   [/[\u00c0-\u024f\u1e00-\u1fff]|\p{M}/gu, 20],
 ];
+/**
+ * A formula that defines macros is shown as source: a definition can be used 200 times, and can double what it is given,
+ * so that 900 characters take minutes. KaTeX bounds the number of expansions, but not their length.
+ */
+export const TEX_DEFINITION = /\\(?:[egx]?def|let|futurelet|(?:new|renew|provide)command)(?![a-zA-Z])/;
+/** KaTeX's own macros that use what they are given several times, and how often; they can be nested. */
+export const TEX_COPIES: readonly (readonly [signs: RegExp, copies: number])[] = [[/\\pmb(?![a-zA-Z])/g, 4]];
 /** Nested braces in a formula. */
 export const TEX_DEPTH_MAX = 20;
 /** Images and videos shown below a message. */

@@ -2,7 +2,7 @@
 // throws (parse errors, too much expansion), the source is shown instead. Source length and nesting are bounded here,
 // because KaTeX bounds only expansion and sizes.
 import { createRequire } from "node:module";
-import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_SIGN, TEX_DEPTH_MAX } from "./bounds.ts";
+import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_SIGN, TEX_COPIES, TEX_DEFINITION, TEX_DEPTH_MAX } from "./bounds.ts";
 
 // KaTeX 0.18 prefixed its short class names with "katex-"; clients of this dialect know (and some parse) the short
 // ones.
@@ -23,7 +23,7 @@ function katex(): typeof import("katex") {
 
 /** KaTeX's HTML with MathML, or null if the formula cannot be shown. */
 export function renderMath(source: string, options: { readonly display: boolean }): string | null {
-  if (depthOf(source) > TEX_DEPTH_MAX) return null;
+  if (depthOf(source) > TEX_DEPTH_MAX || TEX_DEFINITION.test(source)) return null;
   try {
     const html = katex().renderToString(source, {
       displayMode: options.display,
@@ -48,6 +48,7 @@ export function costOfFormula(source: string, max: number): number {
   let chars = source.length + TEX_CHARS_PER_FORMULA;
   if (chars > max) return chars;
   for (const [signs, charsPerSign] of TEX_CHARS_PER_SIGN) chars += charsPerSign * (source.match(signs)?.length ?? 0);
+  for (const [signs, copies] of TEX_COPIES) chars *= copies ** (source.match(signs)?.length ?? 0);
   return chars;
 }
 
