@@ -15,6 +15,8 @@ const limits = {
   upload_quota_mib_default: 10 * 1024,
   upload_quota_per_user_mib_default: 1024,
   upload_quota_mib_max: 1024 * 1024 * 1024,
+  /** A smaller file counts as this much in its owner's quota, which thus bounds the number of files, too. */
+  upload_charged_bytes_min: 16 * 1024,
   /** Headers of one part of a multipart body: their bytes, their lines, and the parameters of one of them. */
   upload_part_headers_bytes_max: 16 * 1024,
   upload_part_headers_max: 20,
@@ -164,7 +166,7 @@ export const attachmentsArea = defineArea({
     attachmentFiles: defineTable<string, { readonly id: number }>({
       fields: ["id"],
     }),
-    /** By owner: total bytes of their files. No row: not counted yet. */
+    /** By owner: what their files count in their quota. No row: not counted yet. */
     uploadUsage: defineTable<number, { readonly bytes: number }>({
       fields: ["bytes"],
     }),

@@ -16,8 +16,13 @@ export function attachmentEvent(op: "add" | "update", { id, ownerId }: Attachmen
   return effects.emit("attachment", body, { to: "users", ids: [ownerId] });
 }
 
+/** What a file counts in its owner's quota: each takes rows, and a place in the file system (S3). */
+export function chargeOf(size: number): number {
+  return Math.max(size, limits.upload_charged_bytes_min);
+}
+
 /**
- * Total size of a user's files. A store from before quotas has no stored total, so it is summed up once, when the owner
+ * What a user's files count in the quota. A store from before quotas has no stored total, so it is summed up once, when the owner
  * next uploads a file.
  */
 export function usageOf(view: View, ownerId: number): number {
@@ -25,7 +30,7 @@ export function usageOf(view: View, ownerId: number): number {
   if (known !== undefined) return known;
   const limit = limits.attachments_listed_max;
   const ids = view.keys("userAttachments", { start: [ownerId], end: [ownerId + 1], limit });
-  return ids.reduce((sum, [, id]) => sum + (view.row("attachments", id)?.size ?? 0), 0);
+  return ids.reduce((sum, [, id]) => sum + chargeOf(view.row("attachments", id)?.size ?? 0), 0);
 }
 
 /** Removes a file that no message links to any more, with its contents. */
@@ -37,7 +42,7 @@ export function removeFile(view: View, { id, ownerId, file, size }: AttachmentRe
     effects.remove("attachmentFiles", file),
     effects.remove("userAttachments", [ownerId, id]),
     effects.setCounter("attachmentBytes", bytes),
-    effects.put("uploadUsage", ownerId, { bytes: usageOf(view, ownerId) - size }),
+    effects.put("uploadUsage", ownerId, { bytes: usageOf(view, ownerId) - chargeOf(size) }),
     effects.discard(uploadName(file)),
     effects.emit("attachment", body, { to: "users", ids: [ownerId] }),
   ];

@@ -12,7 +12,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
-import { attachmentEvent, expiryOf, recheckAttachments, removeFile, usageOf } from "../rules/attachment-events.ts";
+import { attachmentEvent, chargeOf, expiryOf, recheckAttachments, removeFile, usageOf } from "../rules/attachment-events.ts";
 
 /** POST /user_uploads. */
 export function addAttachment(_context: unknown, asked: Command<"attachment.add">, view: View): Outcome {
@@ -21,7 +21,7 @@ export function addAttachment(_context: unknown, asked: Command<"attachment.add"
   const { file, name, size, image, sha256, realmQuotaBytes, personQuotaBytes } = asked.params;
   const bytes = view.counter("attachmentBytes") + size;
   if (realmQuotaBytes !== null && bytes > realmQuotaBytes) return refuse.realmUploadQuota();
-  if (personQuotaBytes !== null && usageWithBots(view, owner) + size > personQuotaBytes)
+  if (personQuotaBytes !== null && usageWithBots(view, owner) + chargeOf(size) > personQuotaBytes)
     return refuse.personUploadQuota();
   const id = view.counter("attachment") + 1;
   const pathName = addressableName(name);
@@ -41,7 +41,7 @@ export function addAttachment(_context: unknown, asked: Command<"attachment.add"
   return done({ url, uri: url, filename: attachment.name }, [
     effects.setCounter("attachment", id),
     effects.setCounter("attachmentBytes", bytes),
-    effects.put("uploadUsage", owner.id, { bytes: usageOf(view, owner.id) + size }),
+    effects.put("uploadUsage", owner.id, { bytes: usageOf(view, owner.id) + chargeOf(size) }),
     effects.put("attachments", id, attachment),
     effects.put("attachmentFiles", file, { id }),
     effects.put("userAttachments", [owner.id, id], {}),

@@ -43,6 +43,18 @@ t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: a file that fits is stored, one byte mor
   t.equal(await upload(ada, mebibyte), 200, "deleting a file frees space");
 });
 
+t.test("[D278, S3] upload_charged_bytes_min: the quota bounds the number of small files, too", async (t) => {
+  const server = await startTestServer(t, { environment: { UPLOAD_QUOTA_PER_USER_MIB: "1" } });
+  const ada = await personOf(server, "ada");
+  const most = mebibyte / limits.upload_charged_bytes_min;
+  for (let count = 0; count < most; count++) t.equal(await upload(ada, count % 2), 200);
+  t.strictSame(await upload(ada, 1), over, "one more");
+  const [file] = await attachmentsOf(ada);
+  await ada.delete(`/attachments/${file.id}`);
+  t.equal(await upload(ada, limits.upload_charged_bytes_min), 200);
+  t.strictSame(await upload(ada, 1), over);
+});
+
 t.test("[S3] bots share the quota of their owner", async (t) => {
   const server = await startTestServer(t, { environment });
   const ada = await personOf(server, "ada");
