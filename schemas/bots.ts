@@ -12,7 +12,8 @@ import { Id, nullable } from "./types.ts";
 
 const limits = {
   bot_service_name_code_points_max: 100,
-  bots_per_owner_max: 500,
+  /** Active ones. Each bot is an account with bounds of its own (docs/account-bounds.md). */
+  bots_per_owner_max: 100,
 } as const;
 
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;

@@ -85,6 +85,10 @@ relate(
   "a request that subscribes as many people as it may fits into the values of its JSON",
 );
 relate(
+  limits.idempotency_answer_bytes_max <= limits.idempotency_answers_bytes_per_user_max,
+  "the longest answer that is stored fits into those of its user",
+);
+relate(
   3 * limits.navigation_view_fragment_bytes_max + "/api/v1/navigation_views/".length < limits.path_bytes_max,
   "a fragment fits into a path with every byte percent-encoded",
 );

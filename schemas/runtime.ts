@@ -2,7 +2,7 @@
  * The runtime's own tables (architecture, The path of a write): mailbox, timers, event log, snapshots, stored answers
  * and dead letters.
  */
-import { defineArea, defineTable, type Empty } from "./area.ts";
+import { defineArea, defineTable } from "./area.ts";
 import type { EventType, StoredBody } from "./events.ts";
 
 /**
@@ -184,8 +184,10 @@ export const runtimeArea = defineArea({
       fields: ["paramsHash", "status", "body", "at"],
       dates: ["at"],
     }),
-    idempotencyAges: defineTable<readonly [userId: number, at: number, keyHash: string], Empty>({
-      fields: [],
+    /** Rows that an older program wrote count as empty; they are removed after a day. */
+    idempotencyAges: defineTable<readonly [userId: number, at: number, keyHash: string], { readonly bytes: number }>({
+      fields: ["bytes"],
+      migrations: { 1: () => ({ bytes: 0 }) },
     }),
   },
   counters: ["sequence", "boot"],

@@ -10,7 +10,8 @@ import { DeliveryTime, Id } from "./types.ts";
 
 const limits = {
   /** Including failed ones. */
-  scheduled_messages_per_user_max: 1000,
+  /** Each is stored with its HTML, which may take 0.3 MB (docs/account-bounds.md). */
+  scheduled_messages_per_user_max: 250,
 } as const;
 
 const MessageType = Type.Enum(["direct", "channel", "stream", "private"], { wire: "text" });

@@ -19,10 +19,14 @@ export const commonLimits = {
   idempotency_key_bytes_max: 255,
   idempotency_keys_per_user_max: 10_000,
   idempotency_answer_bytes_max: 64 * 1024,
+  /** All stored answers of a user: with `idempotency_keys_per_user_max` of the longest it would be 640 MiB. */
+  idempotency_answers_bytes_per_user_max: 16 * 1024 * 1024,
   idempotency_waiters_max: 100,
   idempotency_kept_ms: 24 * 60 * 60 * 1000,
   /** Size of a request's head; the transport rejects larger ones itself. */
   http_head_bytes_max: 32 * 1024,
+  /** The longest host name, and a port: sessions, sockets and scheduled messages store it. */
+  host_header_bytes_max: 253 + ":65535".length,
   path_bytes_max: 4096,
   url_query_bytes_max: 16 * 1024,
   /** Bytes in a multipart body besides the file. */

@@ -2,6 +2,7 @@
  * Copies what is needed from a transport's request during its callback; afterwards the request must not be touched
  * (pitfalls 2.2).
  */
+import { limits } from "../../schemas/limits.ts";
 import type { Forwarded, ReadForwarded } from "../runtime/forwarded.ts";
 import type { TransportRequest } from "../transport/transport.ts";
 import { framingFault } from "./framing.ts";
@@ -167,9 +168,14 @@ export function readRequestHead(request: TransportRequest, readForwarded: ReadFo
     hasBody,
     isChunked: transferEncoding !== null,
     contentLength: contentLength === null ? null : Number(contentLength),
-    framingFault: framingFault(head),
+    framingFault: framingFault(head) ?? hostFault(head.host),
     fetchSite: head.fetchSite,
     fetchMode: head.fetchMode,
     isCredentialed: head.isCredentialed,
   };
+}
+
+/** Sessions, queues and scheduled messages keep the host, so an absurd one is rejected before anything sees it (S3). */
+function hostFault(host: string | null): string | null {
+  return (host ?? "").length > limits.host_header_bytes_max ? "The Host header is too long" : null;
 }

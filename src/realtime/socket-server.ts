@@ -173,7 +173,9 @@ export class SocketServer {
     const seen = credentials === null ? 0 : (gate.reads.seen ?? gate.shown);
     const offered = request.getHeader("sec-websocket-protocol").split(",");
     const isPacked = offered.some((name) => name.trim() === "msgpack");
-    const userAgent = this.#texts.share(request.getHeader("user-agent"));
+    const userAgent = this.#texts.share(
+      request.getHeader("user-agent").slice(0, limits.user_agent_read_characters_max),
+    );
     const visitor: Visitor = {
       format: isPacked ? "msgpack" : "json",
       client: this.#texts.share(this.#options.clientName(userAgent)),

@@ -1,7 +1,7 @@
 /**
  * Stores the first answer for an Idempotency-Key (D25). It is written in the same transaction as the command, so a
- * crash leaves both or neither. 2xx and decided 4xx are stored, never 429 or 5xx. Answers expire, and their number per
- * user is bounded.
+ * crash leaves both or neither. 2xx and decided 4xx are stored, never 429 or 5xx. Answers expire, and their number and
+ * their bytes per user are bounded.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -16,10 +16,16 @@ export interface KeptAnswer {
   readonly body: string;
 }
 
+/** The stored answers of one user. */
+interface Use {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
 export class IdempotencyKeys {
   readonly #environment: Environment;
-  /** Rows per user, counted once and then maintained. */
-  readonly #counts = new Map<number, number>();
+  /** By user, counted once and then maintained. */
+  readonly #uses = new Map<number, Use>();
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -40,44 +46,50 @@ export class IdempotencyKeys {
   answerToKeep(idempotencyKey: IdempotencyKey, result: Reply): KeptAnswer | null {
     const status = statusOf(result);
     const body = JSON.stringify(result);
-    if (status === 429 || status >= 500 || body.length > limits.idempotency_answer_bytes_max) return null;
+    if (status === 429 || status >= 500 || Buffer.byteLength(body) > limits.idempotency_answer_bytes_max) return null;
     return { idempotencyKey, status, body };
   }
 
   /** Must be called inside the turn's transaction. */
   keep({ idempotencyKey, status, body }: KeptAnswer, now: number): void {
     const { userId, keyHash, paramsHash } = idempotencyKey;
-    this.#makeRoom(userId, now);
+    const bytes = Buffer.byteLength(body);
+    const use = this.#makeRoom(userId, bytes, now);
     this.#environment.put("idempotency", [userId, keyHash], { paramsHash, status, body, at: now });
-    this.#environment.put("idempotencyAges", [userId, now, keyHash], {});
-    this.#counts.set(userId, this.#count(userId) + 1);
+    this.#environment.put("idempotencyAges", [userId, now, keyHash], { bytes });
+    this.#uses.set(userId, { keys: use.keys + 1, bytes: use.bytes + bytes });
   }
 
-  #count(userId: number): number {
-    const known = this.#counts.get(userId);
+  #use(userId: number): Use {
+    const known = this.#uses.get(userId);
     if (known !== undefined) return known;
-    const count = this.#environment.keys("idempotencyAges", {
-      start: [userId],
-      end: [userId + 1],
-      limit: limits.idempotency_keys_per_user_max + 1,
-    }).length;
-    this.#counts.set(userId, count);
-    return count;
+    const rows = this.#oldest(userId, limits.idempotency_keys_per_user_max + 1);
+    return { keys: rows.length, bytes: rows.reduce((sum, { row }) => sum + row.bytes, 0) };
   }
 
-  /** Removes up to two old rows per call, so that rows are removed faster than they are added. */
-  #makeRoom(userId: number, now: number): void {
-    const count = this.#count(userId);
-    const oldest = this.#environment.keys("idempotencyAges", { start: [userId], end: [userId + 1], limit: 2 });
-    let removed = 0;
-    for (const [, at, keyHash] of oldest) {
-      const isOld = now - at > limits.idempotency_kept_ms;
-      if (!isOld && count - removed < limits.idempotency_keys_per_user_max) break;
-      this.#environment.remove("idempotencyAges", [userId, at, keyHash]);
-      if (this.#isOf(at, [userId, keyHash])) this.#environment.remove("idempotency", [userId, keyHash]);
-      removed++;
+  #oldest(userId: number, limit: number) {
+    return this.#environment.rows("idempotencyAges", { start: [userId], end: [userId + 1], limit });
+  }
+
+  /**
+   * Removes rows until the answer fits. Up to two expired rows are removed in any case, so that rows are removed faster
+   * than they are added.
+   */
+  #makeRoom(userId: number, bytes: number, now: number): Use {
+    let { keys, bytes: used } = this.#use(userId);
+    const isFull = () =>
+      keys >= limits.idempotency_keys_per_user_max || used + bytes > limits.idempotency_answers_bytes_per_user_max;
+    for (let isFirst = true; keys > 0 && (isFirst || isFull()); isFirst = false) {
+      for (const { key, row } of this.#oldest(userId, 2)) {
+        const [, at, keyHash] = key;
+        if (now - at <= limits.idempotency_kept_ms && !isFull()) break;
+        this.#environment.remove("idempotencyAges", key);
+        if (this.#isOf(at, [userId, keyHash])) this.#environment.remove("idempotency", [userId, keyHash]);
+        keys--;
+        used -= row.bytes;
+      }
     }
-    this.#counts.set(userId, count - removed);
+    return { keys, bytes: used };
   }
 
   /** A damaged answer counts as matching, so that it is removed and the turn does not fail because of it (M6). */

@@ -3,6 +3,7 @@
  * after the head are executed. docs/transport.md says what uWebSockets.js hides from the server.
  */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { RawConnection, watchChanges } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -40,6 +41,28 @@ t.test("[spec 2.1] a head with ambiguous framing is rejected with 400, and the c
     await connection.closed;
   }
   t.strictSame(await changes(), [], "nothing was done");
+});
+
+t.test("[S3] host_header_bytes_max: a request or a handshake with a longer Host is rejected", async (t) => {
+  const longest = "h".repeat(limits.host_header_bytes_max);
+  const ask = async (head: string) => {
+    const connection = new RawConnection(url);
+    await connection.write(head);
+    const answer = await connection.answer();
+    connection.destroy();
+    return answer;
+  };
+  const read = (host: string) => ask(`GET /api/v1/server_settings HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  const upgrade = (host: string) =>
+    ask(
+      `GET /api/v1/events/ws HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${"A".repeat(22)}==\r\n\r\n`,
+    );
+  t.equal((await read(longest))?.status, 200);
+  t.equal((await upgrade(longest))?.status, 101);
+  for (const over of [await read(`${longest}h`), await upgrade(`${longest}h`)]) {
+    t.equal(over?.status, 400);
+    t.match(JSON.parse(over?.text ?? "{}"), { code: "BAD_REQUEST", msg: /The Host header is too long$/ });
+  }
 });
 
 t.test("[spec 2.1] bytes after such a head in the same segment are never executed as a request", async (t) => {

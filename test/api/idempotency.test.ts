@@ -221,7 +221,7 @@ t.test("[S3] idempotency_keys_per_user_max: one more evicts the oldest key", asy
       const keyHash = hashed(`old${index}`);
       const at = view.now - limits.idempotency_keys_per_user_max + index;
       environment.put("idempotency", [person.userId, keyHash], { paramsHash, status: 200, body, at });
-      environment.put("idempotencyAges", [person.userId, at, keyHash], {});
+      environment.put("idempotencyAges", [person.userId, at, keyHash], { bytes: body.length });
     }
   });
   t.equal((await post(person, "old0")).body.id, 12_345, "the limit is reached");

@@ -155,3 +155,28 @@ t.test(
     t.notOk(bench.environment.has("idempotency", [ownerId, "over"]));
   },
 );
+
+t.test(
+  "[D277, S3] idempotency_answers_bytes_per_user_max: an answer over it evicts the oldest, also after a restart",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const long = "x".repeat(limits.idempotency_answer_bytes_max / 2 - 100);
+    const ask = (key: string, to = bench) => to.ask(commands.unsubscribe([long], null), idempotencyKey(key));
+    const bytes = Buffer.byteLength(JSON.stringify(await ask("k0")));
+    const fitting = Math.floor(limits.idempotency_answers_bytes_per_user_max / bytes);
+    for (let key = 1; key < fitting; key++) {
+      bench.clock.advance(1);
+      await ask(`k${key}`);
+    }
+    const has = (key: string, of = bench) => of.environment.has("idempotency", [ownerId, key]);
+    t.equal(bench.environment.count("idempotency"), fitting, "as many as fit");
+    bench.clock.advance(1);
+    await ask("one more");
+    t.strictSame([has("k0"), has("k1"), has("one more")], [false, true, true]);
+    const again = bench.crash(t);
+    again.clock.advance(1);
+    await ask("after the restart", again);
+    t.strictSame([has("k1", again), has("k2", again), has("after the restart", again)], [false, true, true]);
+    t.equal(again.environment.count("idempotencyAges"), fitting);
+  },
+);
