@@ -1,7 +1,8 @@
 /**
  * Deactivates and reactivates accounts (spec 3 User account, 4.20; behaviour 2.20; public API: deactivate-own-user,
- * reactivate-user). API keys are kept but answered with 401; queues, polls and sockets end at once. Subscriptions are
- * kept but not counted; messages sent meanwhile are not received.
+ * reactivate-user). Queues, polls and sockets end at once. API keys and sessions are kept while the account is deactivated,
+ * so that their clients are told why they are rejected (D168), and end for good when it is reactivated (D280).
+ * Subscriptions are kept but not counted; messages sent meanwhile are not received.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
@@ -16,11 +17,14 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
+import { endKeys } from "../rules/api-keys.ts";
 import { botUpdates } from "../rules/bot-events.ts";
 import { watchers } from "../rules/channel-events.ts";
+import { revokeLinks } from "../rules/email-changes.ts";
 import { deactivationMail } from "../rules/mail.ts";
 import { notificationBotId } from "../rules/notification-bot.ts";
 import { revokeResets } from "../rules/password-resets.ts";
+import { endSessionsOf } from "../rules/sessions.ts";
 import { endQueues, visibilityEvents } from "../rules/user-visibility.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { holderLeaves, holderReturns } from "./realm-holders.ts";
@@ -89,11 +93,10 @@ function pendingMail(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
   const range = { limit: limits.pending_mails_scanned_max };
   const mails = view.rows("mails", range).filter(({ row }) => isAbout(row, user));
-  const changes = view.rows("emailChanges", range).filter(({ row }) => row.userId === user.id);
   return [
     effects.remove("missedMessages", user.id),
     ...mails.map(({ key }) => effects.remove("mails", key)),
-    ...changes.map(({ key }) => effects.remove("emailChanges", key)),
+    ...revokeLinks(view, user.id),
     ...revokeResets(view, user.id),
   ];
 }
@@ -173,6 +176,8 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
   const person = { user_id: user.id, is_active: true };
   return [
     effects.put("users", user.id, after),
+    ...endKeys(view, user.id),
+    ...endSessionsOf(view, user.id, null),
     ...subscriptions.map((own) =>
       effects.put("subscriptions", [own.channelId, user.id], resumeSubscription(view, own)),
     ),

@@ -21,12 +21,14 @@ export function furtherKey(view: View, userId: number, hash: string): Effect[] {
   ];
 }
 
+/** Revokes all keys of a user. */
+export function endKeys(view: View, userId: number): Effect[] {
+  return view.apiKeysOf(userId).map((key) => effects.remove("apiKeys", key.hash));
+}
+
 /** Replaces all keys of a user by a new one. */
 export function replaceKeys(view: View, userId: number, hash: string): Effect[] {
-  return [
-    ...view.apiKeysOf(userId).map((key) => effects.remove("apiKeys", key.hash)),
-    effects.put("apiKeys", hash, newApiKey(view, userId, hash, "kept")),
-  ];
+  return [...endKeys(view, userId), effects.put("apiKeys", hash, newApiKey(view, userId, hash, "kept"))];
 }
 
 /** Revokes the keys of logins. Keys that were written down stay (D135). */

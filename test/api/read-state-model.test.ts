@@ -8,7 +8,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, personOf, realmOf } from "../support/conversation.ts";
+import { createChannel, Follower, personOf, reactivate, realmOf } from "../support/conversation.ts";
 import { Mirror, mirroredTypes } from "../support/mirror.ts";
 import { type Flag, Model } from "../support/read-state-model.ts";
 import { seedOf } from "../support/seed.ts";
@@ -257,7 +257,7 @@ class World {
       isForAll: false,
       isRead: true,
     });
-    await owner.post(`/users/${userId}/reactivate`);
+    await reactivate(server, owner, client(who));
     this.model.inactive.delete(who);
   }
 

@@ -10,6 +10,7 @@ import {
   flood,
   outcome,
   personOf,
+  reactivate,
   realmOf,
   refusal,
   setRealmSettings,
@@ -217,7 +218,7 @@ t.test("[behaviour 2.20] messages unread before a deactivation are unread after 
   const id = await anna.say(channel, "t", "before");
   await owner.delete(`/users/${away.userId}`);
   const meanwhile = await anna.say(channel, "t", "meanwhile");
-  await owner.post(`/users/${away.userId}/reactivate`);
+  await reactivate(server, owner, away);
   t.strictSame(await flagsOf(away, id), []);
   t.strictSame(await flagsOf(away, meanwhile), ["read", "historical"]);
   t.strictSame((await unreadOf(away)).streams[0].unread_message_ids, [id]);

@@ -35,14 +35,17 @@ for (const environment of environments) {
       await remember(t, renewed);
     });
 
-    t.test("[S2] a deactivation counts at once, and a reactivation, too", async (t) => {
-      const person = await personOf(server, "leaving");
-      await remember(t, person);
-      t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
-      for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), deactivated);
-      t.equal((await owner.post(`/users/${person.userId}/reactivate`)).status, 200);
-      await remember(t, person);
-    });
+    t.test(
+      "[S2, D280] a deactivation counts at once, and a reactivation revokes a key that was remembered",
+      async (t) => {
+        const person = await personOf(server, "leaving");
+        await remember(t, person);
+        t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
+        for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), deactivated);
+        t.equal((await owner.post(`/users/${person.userId}/reactivate`)).status, 200);
+        for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), invalidKey);
+      },
+    );
 
     t.test("[S1] a new role counts at once, up and down", async (t) => {
       const person = await personOf(server, "climbing");

@@ -8,6 +8,7 @@ import {
   type Event,
   outcome,
   personOf,
+  reactivate,
   realmOf,
   refusal,
   setRealmSettings,
@@ -265,7 +266,7 @@ t.test(
     t.strictSame(await listsByEvents(follower), fresh);
     await owner.delete(`/users/${person.userId}`);
     await pass(laterS);
-    await owner.post(`/users/${person.userId}/reactivate`);
+    await reactivate(stage.server, owner, person);
     t.match(await remindersOf(person), [{ reminder_id: kept, failed: true }]);
     t.strictSame(outcome(await person.delete(`/reminders/${kept}`)), success());
   },

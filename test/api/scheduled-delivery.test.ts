@@ -3,7 +3,16 @@
  * the rules of that moment, or stays as failed. Crashes are tested in test/runtime/scheduled.test.ts.
  */
 import t from "tap";
-import { createChannel, type Event, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import {
+  createChannel,
+  type Event,
+  outcome,
+  personOf,
+  reactivate,
+  realmOf,
+  refusal,
+  success,
+} from "../support/conversation.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import {
   followLists,
@@ -176,7 +185,7 @@ t.test(
 );
 
 t.test("[public API] a deactivated author's message is not sent, and is marked as failed afterwards", async (t) => {
-  const { owner, member, other, in: at, pass } = await scheduledStage(t);
+  const { server, owner, member, other, in: at, pass } = await scheduledStage(t);
   const when = { scheduled_delivery_timestamp: at(60) };
   await schedule(member, { type: "direct", to: [other.userId], content: "x", ...when });
   await schedule(member, {
@@ -187,7 +196,7 @@ t.test("[public API] a deactivated author's message is not sent, and is marked a
   });
   await owner.delete(`/users/${member.userId}`);
   await pass(60);
-  t.equal((await owner.post(`/users/${member.userId}/reactivate`)).status, 200);
+  await reactivate(server, owner, member);
   t.match(await scheduledOf(member), [
     { content: "x", failed: true },
     { content: "in time", failed: false },

@@ -191,12 +191,16 @@ t.test("[S2] a log-in is rejected if the password changes while it is compared",
   t.strictSame(rows(client.userId), []);
 });
 
-t.test("[D256] the sessions of a deactivated account do not count, as its keys do not", async (t) => {
+t.test("[D256, D280] the sessions of a deactivated account do not count, and a reactivation ends them", async (t) => {
   const { page, client } = await account("Jon");
   const open = await page();
   t.equal((await owner.delete(`/users/${client.userId}`)).status, 200);
   t.match(outcome(await open.get("/users/me")), { status: 401, body: { code: "USER_DEACTIVATED" } });
   t.equal((await new Page(server.url).logIn(client.account?.email ?? "", password)).status, 401);
+  t.equal((await owner.post(`/users/${client.userId}/reactivate`)).status, 200);
+  t.strictSame(outcome(await open.get("/users/me")), notLoggedIn);
+  t.strictSame(rows(client.userId), []);
+  t.ok(await isLoggedIn(await page()), "the password opens a new one");
 });
 
 t.test("[D256] sessions appear in no event and in no stored answer", async (t) => {

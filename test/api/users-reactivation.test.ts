@@ -5,7 +5,7 @@
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Client } from "../support/client.ts";
+import { Client } from "../support/client.ts";
 import {
   addUsers,
   botOf,
@@ -14,6 +14,7 @@ import {
   Follower,
   outcome,
   personOf,
+  reactivate,
   refusal,
   setRealmSettings,
   success,
@@ -25,12 +26,13 @@ import { everyRole, startServerWithUsers } from "../support/server-with-users.ts
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const general = 1;
+const invalidKey = refusal("Invalid API key", "INVALID_API_KEY", 401);
 
 async function returns(by: Client, id: number) {
   return outcome(await by.post(`/users/${id}/reactivate`));
 }
 
-t.test("[public API, reactivate-user] the account's key, list and channels work again, with events", async (t) => {
+t.test("[public API, reactivate-user] the account's list and channels work again, with events", async (t) => {
   const leaver = await personOf(server, "leaver");
   const channel = await createChannel(owner, "shared", [owner, leaver]);
   const subscribers = async () => {
@@ -41,7 +43,7 @@ t.test("[public API, reactivate-user] the account's key, list and channels work 
   t.equal(await subscribers(), 1);
   const types = ["realm_user", "user_group", "subscription", "realm_bot", "message"];
   const follower = await Follower.of(member, { event_types: types });
-  t.strictSame(await returns(administrator, leaver.userId), success());
+  await reactivate(server, administrator, leaver);
   t.equal((await leaver.get("/users/me")).body.is_active, true);
   t.equal(await subscribers(), 2);
   const { body } = await leaver.get("/users/me/subscriptions");
@@ -117,16 +119,19 @@ t.test(
     const bot = await botOf(server, "helper", keeper);
     await owner.delete(`/users/${keeper.userId}`);
     t.equal((await bot.get("/users/me")).status, 401, "bots are deactivated with their owner");
-    await returns(owner, keeper.userId);
-    t.equal((await bot.get("/users/me")).status, 401, "and not reactivated with them");
+    await reactivate(server, owner, keeper);
+    t.equal((await bot.get("/users/me")).body.code, "USER_DEACTIVATED", "and not reactivated with them");
     t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
-    t.strictSame(await returns(keeper, bot.userId), success());
+    await reactivate(server, keeper, bot);
     t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
 
     await owner.delete(`/users/${keeper.userId}`);
     const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
     t.strictSame(await returns(administrator, bot.userId), success());
-    t.equal((await bot.get("/users/me")).body.bot_owner_id, administrator.userId);
+    t.strictSame(outcome(await bot.get("/users/me")), invalidKey, "the former owner knows its key");
+    const { body } = await administrator.post(`/bots/${bot.userId}/api_key/regenerate`);
+    const renewed = new Client(server.url, { email: bot.account?.email ?? "", key: body.api_key, userId: bot.userId });
+    t.equal((await renewed.get("/users/me")).body.bot_owner_id, administrator.userId);
     await follower.settled();
     t.strictSame(
       [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
@@ -153,7 +158,7 @@ t.test("[behaviour 1.9] reactivating a bot requires the permission to create it 
   await owner.patch(`/users/${keeper.userId}`, { role: roles.guest });
   t.strictSame(await returns(keeper, bot.userId), refusal("Not allowed for guest users"));
   await owner.patch(`/users/${keeper.userId}`, { role: roles.member });
-  t.equal((await bot.get("/users/me")).status, 401, "none of these reactivated it");
+  t.equal((await bot.get("/users/me")).body.code, "USER_DEACTIVATED", "none of these reactivated it");
   t.strictSame(await returns(keeper, bot.userId), success());
 });
 
@@ -164,7 +169,7 @@ t.test("[S1] in protected history, messages sent during a deactivation were not 
   const before = await owner.say(channel, "talk", "before");
   await owner.delete(`/users/${leaver.userId}`);
   const meanwhile = await owner.say(channel, "talk", "meanwhile");
-  await returns(owner, leaver.userId);
+  await reactivate(server, owner, leaver);
   const after = await owner.say(channel, "talk", "after");
   const statuses: number[] = [];
   for (const id of [before, meanwhile, after]) statuses.push((await leaver.get(`/messages/${id}`)).status);
@@ -176,7 +181,30 @@ t.test("[S1] in protected history, messages sent during a deactivation were not 
   );
 });
 
-t.test("[M1] a reactivated user stays active after a restart, with the same keys", async (t) => {
+t.test(
+  "[D280] all keys of an account end with its reactivation: of logins, and those that were written down",
+  async (t) => {
+    const leaver = await server.person("Nora");
+    const email = leaver.account?.email ?? "";
+    const login = { username: email, password: "correct horse battery" };
+    const { body: kept } = await leaver.post("/users/me/api_key/regenerate");
+    const { body: further } = await owner.anonymous().post("/fetch_api_key", login);
+    await owner.delete(`/users/${leaver.userId}`);
+    t.strictSame(await returns(owner, leaver.userId), success());
+    for (const { api_key: key } of [kept, further]) {
+      const earlier = new Client(server.url, { email, key, userId: leaver.userId });
+      t.strictSame(outcome(await earlier.get("/users/me")), invalidKey);
+    }
+    const { status, body } = await owner.anonymous().post("/fetch_api_key", login);
+    t.equal(status, 200);
+    t.equal(
+      (await new Client(server.url, { email, key: body.api_key, userId: leaver.userId }).get("/users/me")).status,
+      200,
+    );
+  },
+);
+
+t.test("[M1, D280] a reactivated user stays active after a restart, and the earlier key stays revoked", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const leaver = await personOf(before, "kept");
@@ -184,6 +212,7 @@ t.test("[M1] a reactivated user stays active after a restart, with the same keys
   await returns(before.owner, leaver.userId);
   await before.stop();
   const after = await startTestServer(t, { dataDir });
-  const { status } = await after.owner.anonymous().get("/users/me", {}, { Authorization: leaver.authorization });
-  t.equal(status, 200);
+  t.equal((await after.owner.get(`/users/${leaver.userId}`)).body.user.is_active, true);
+  const earlier = await after.owner.anonymous().get("/users/me", {}, { Authorization: leaver.authorization });
+  t.strictSame(outcome(earlier), invalidKey);
 });

@@ -10,7 +10,7 @@ import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import { unsubscribeUrl } from "../../src/unsubscribe-links.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, realmOf } from "../support/conversation.ts";
+import { createChannel, reactivate, realmOf } from "../support/conversation.ts";
 import { attribute, byTag, field, type Page, submit, visit } from "../support/join.ts";
 import { logIn, MailServer, pendingMails, type Received } from "../support/mail.ts";
 import { did, startMissed } from "../support/missed-messages.ts";
@@ -207,7 +207,7 @@ t.test(
     const link = linkOf((await due())[0], server);
     await did(server.owner.delete(`/users/${bob.userId}`));
     t.ok(isGone(await submit(link, {})));
-    await did(server.owner.post(`/users/${bob.userId}/reactivate`));
+    await reactivate(server, server.owner, bob);
     t.equal((await visit(link)).status, 200);
     const { view, projections } = realmOf(server);
     const row = view.users.get(bob.userId);

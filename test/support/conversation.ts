@@ -82,9 +82,20 @@ export async function addUsers(server: TestServer, name: string, count: number, 
 export async function personOf(server: TestServer, name: string, role: Role = roles.member): Promise<Client> {
   const [userId = 0] = await addUsers(server, name, 1, role);
   const key = randomBytes(16).toString("hex");
-  const { dispatcher } = realmOf(server);
-  await dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", { hash: hashApiKey(key) }, userId));
+  await addKey(server, userId, key);
   return new Client(server.url, { email: `${name}0@example.com`, key, userId });
+}
+
+async function addKey(server: TestServer, userId: number, key: string): Promise<void> {
+  const params = { hash: hashApiKey(key) };
+  await realmOf(server).dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", params, userId));
+}
+
+/** Reactivates an account and adds its client's key again, which a reactivation revokes (D280). */
+export async function reactivate(server: TestServer, by: Client, person: Client): Promise<void> {
+  const { status, body } = await by.post(`/users/${person.userId}/reactivate`);
+  if (status !== 200) throw new Error(`no reactivation: ${JSON.stringify(body)}`);
+  await addKey(server, person.userId, person.account?.key ?? "");
 }
 
 /** A generic bot of the given owner. */
