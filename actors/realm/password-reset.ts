@@ -11,6 +11,7 @@ import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { endLoginKeys } from "../rules/api-keys.ts";
+import { revokeLinks } from "../rules/email-changes.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { resetRequestsOf, revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
@@ -83,6 +84,7 @@ export function resetPassword(_context: unknown, asked: Command<"password.reset"
     effects.put("credentials", user.id, { userId: user.id, passwordHash }),
     ...endSessionsOf(view, user.id, null),
     ...endLoginKeys(view, user.id),
+    ...revokeLinks(view, user.id),
     ...mailEffects(view, { template: "password-changed", to: user, data: { email: user.email } }),
   ]);
 }

@@ -17,6 +17,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
+import { revokeLinks } from "../rules/email-changes.ts";
 import { revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
 import { addressEvents } from "../rules/user-events.ts";
@@ -45,6 +46,7 @@ export function changeSettings(_context: unknown, asked: Command<"user.change-se
           effects.put("credentials", user.id, { ...credential, passwordHash: password.hash }),
           ...endSessionsOf(view, user.id, password.session ?? null),
           ...revokeResets(view, user.id),
+          ...revokeLinks(view, user.id),
         ];
   return done({}, [
     ...changed,

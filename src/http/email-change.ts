@@ -8,17 +8,18 @@ import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../domain/own-account.ts";
 import { isEmailAddress } from "../domain/text.ts";
 import { type Call, type HttpReply, requireCaller } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
 import { ok, type Reply } from "../runtime/results.ts";
 import { hashApiKey } from "./authentication.ts";
-import type { PageRequest, PageRoute } from "./pages.ts";
+import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
 import { newApiKey } from "./secrets.ts";
 import { originOf } from "./site.ts";
-import { messagePage } from "./small-pages.ts";
+import { eta, formPage, frame, messagePage } from "./small-pages.ts";
 
 const prefix = "/accounts/confirm_new_email/";
 
 /**
- * Sends the confirmation email; nothing changes before the link is opened. The current address succeeds without an
+ * Sends the confirmation email; nothing changes before the user presses the button on the page behind the link. The current address succeeds without an
  * email. Not stored under the request's Idempotency-Key: a repeat a minute later replaces the link, within the email
  * rate limit.
  * @param site the organization's address, where the link leads
@@ -39,14 +40,32 @@ export async function startEmailChange(call: Call, email: string, site: string):
   );
 }
 
-/** Shown for an unknown, used, replaced or expired link; the page does not reveal which. */
-const goneText = "This link is not valid: it was used already, replaced by a newer one, or is too old.";
+const form = eta.compile(
+  frame(
+    "Confirm your new address",
+    `<h1>Confirm your new address</h1>
+<p>With this button the address of your account on <%= it.realmName %> changes from <%= it.email %> to <%= it.newEmail %>.</p>
+<form method="post" accept-charset="utf-8">
+<button type="submit">Confirm <%= it.newEmail %></button>
+</form>`,
+  ),
+);
 
-async function confirm({ realm, rest, method }: PageRequest): Promise<HttpReply> {
+/** Viewing the page changes nothing, because mail scanners follow links. */
+function serve(request: PageRequest): HttpReply | Promise<HttpReply> {
+  const { realm, rest, method, isFromForeignPage } = request;
+  if (method === "POST" && isFromForeignPage) return errorPage(refuse.crossSite());
   const keyHash = hashApiKey(rest);
   // A guessed link costs a lookup and no turn.
-  if (realm.view.row("emailChanges", keyHash) === undefined) return refusedPage(404, goneText);
-  if (method === "HEAD") return messagePage(200, { title: "Confirm your new address", text: "Open this page." });
+  const change = realm.view.row("emailChanges", keyHash);
+  const user = change === undefined ? undefined : realm.view.users.get(change.userId);
+  if (change === undefined || user === undefined) return gonePage();
+  if (method === "POST") return confirm(realm, keyHash);
+  const { name: realmName } = realm.view.realm;
+  return formPage(200, form.call(eta, { realmName, email: user.email, newEmail: change.newEmail }));
+}
+
+async function confirm(realm: Realm, keyHash: string): Promise<HttpReply> {
   const confirmed = await realm.dispatcher.ask(
     command({ actor: "realm" }, "user.email-change.confirm", { keyHash }, null),
   );
@@ -58,10 +77,22 @@ async function confirm({ realm, rest, method }: PageRequest): Promise<HttpReply>
     : refusalPage(confirmed);
 }
 
+/**
+ * For an unknown, used, replaced or expired link; the page does not reveal which. A user who presses the button twice
+ * sees only this answer, so it does not say that nothing was changed.
+ */
+function gonePage(): HttpReply {
+  return messagePage(404, {
+    title: "This link is not valid",
+    text: "It was used already, replaced by a newer one, or is too old. If you have just pressed the button, your new address is confirmed.",
+    link: { to: "/", text: "Look at your address in the settings" },
+  });
+}
+
 function refusalPage(refused: Exclude<Reply, { kind: "ok" }>): HttpReply {
   switch (refused.code) {
     case "NOT_FOUND":
-      return refusedPage(404, goneText);
+      return gonePage();
     case "USER_DEACTIVATED":
       return refusedPage(404, "This account is deactivated.");
     case "BAD_REQUEST":
@@ -75,4 +106,4 @@ function refusedPage(status: number, text: string): HttpReply {
   return messagePage(status, { title: "Your address was not changed", text });
 }
 
-export const emailChangePages: readonly PageRoute[] = [{ prefix, serve: confirm }];
+export const emailChangePages: readonly PageRoute[] = [{ prefix, takesForms: true, serve }];

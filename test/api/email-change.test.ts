@@ -9,6 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
 import { HostClient, watchChanges } from "../support/http.ts";
+import { attribute, byTag, type Page, submit, visit } from "../support/join.ts";
 import { MailServer, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
@@ -44,17 +45,16 @@ async function linkTo(address: string): Promise<string> {
   return /^http\S+$/m.exec(text)?.[0] ?? "";
 }
 
-/** Opens a link like a browser. */
-async function follow(link: string, method = "GET") {
-  const response = await fetch(link, { method });
-  return { status: response.status, html: await response.text(), headers: response.headers };
+/** Opens a link and presses the button of its page, as a user does. */
+function follow(link: string): Promise<Page> {
+  return submit(link, {});
 }
 
 function addressOf(client: Client): string | undefined {
   return realmOf(server).view.users.get(client.userId)?.email;
 }
 
-t.test("[spec 4.1] the email changes when the link is opened, not before", async (t) => {
+t.test("[spec 4.1, D177] the email changes when the button behind the link is pressed, not before", async (t) => {
   const ann = await personOf(server, "ann");
   const changes = await watchChanges(owner);
   t.strictSame(await request(ann, " ann.new@example.org "), accepted);
@@ -67,13 +67,19 @@ t.test("[spec 4.1] the email changes when the link is opened, not before", async
 
   const link = await linkTo("ann.new@example.org");
   t.ok(link.startsWith(`${server.url}/accounts/confirm_new_email/`));
+  const shown = await visit(link);
+  t.match(shown.text, "your account on Tea & Co changes from ann0@example.com to ann.new@example.org.");
+  t.equal(addressOf(ann), "ann0@example.com", "a scanner of mails opens the link, too");
+  t.strictSame(await changes(), []);
   const page = await follow(link);
-  t.equal(page.status, 200);
-  t.match(page.html, "The address of your account on Tea &amp; Co is now ann.new@example.org.");
-  t.match(page.headers.get("content-type"), "text/html; charset=utf-8");
-  t.match(page.headers.get("content-security-policy"), "default-src 'none'");
-  t.equal(page.headers.get("cache-control"), "no-store");
-  t.notMatch(page.html, /<script|<link|<img|src=/);
+  t.match(page.text, "The address of your account on Tea & Co is now ann.new@example.org.");
+  for (const { status, headers, html } of [shown, page]) {
+    t.equal(status, 200);
+    t.match(headers.get("content-type"), "text/html; charset=utf-8");
+    t.match(headers.get("content-security-policy"), "default-src 'none'");
+    t.equal(headers.get("cache-control"), "no-store");
+    t.notMatch(html, /<script|<link|<img|src=/);
+  }
 
   const key = ann.account?.key ?? "";
   const renamed = new Client(server.url, { email: "ann.new@example.org", key, userId: ann.userId });
@@ -196,14 +202,49 @@ t.test("[D261] a request whose link does not count any more is not repeated but 
   );
 });
 
-t.test("[spec 4.1] HEAD does not confirm the change, and POST is not allowed", async (t) => {
+t.test("[D177] GET and HEAD do not confirm the change, nor does the form of another site", async (t) => {
   const hans = await personOf(server, "hans");
   await request(hans, "hans.new@example.org");
   const link = await linkTo("hans.new@example.org");
-  t.equal((await follow(link, "HEAD")).status, 200);
-  t.equal((await follow(link, "POST")).status, 405);
+  for (const method of ["GET", "HEAD", "GET"]) t.equal((await visit(link, method)).status, 200, method);
+  t.equal((await fetch(link, { method: "PUT" })).status, 405);
+  const foreign = await fetch(link, { method: "POST", headers: { "Sec-Fetch-Site": "cross-site" } });
+  t.match([foreign.status, await foreign.json()], [403, { code: "CSRF_FAILED" }]);
   t.equal(addressOf(hans), "hans0@example.com");
+  const [form] = byTag(await visit(link), "form");
+  t.equal(attribute(form, "method"), "post");
+  t.equal(attribute(form, "action"), undefined, "it is submitted to the link itself");
   t.equal((await follow(link)).status, 200);
+});
+
+t.test("[D177] a button that is pressed twice changes the address once, and no answer says the opposite", async (t) => {
+  const rosa = await personOf(server, "rosa");
+  await request(rosa, "rosa.new@example.org");
+  const link = await linkTo("rosa.new@example.org");
+  const pages = await Promise.all([follow(link), follow(link)]);
+  t.strictSame(pages.map(({ status }) => status).sort(), [200, 404]);
+  for (const { text } of pages) t.match(text, /address is confirmed/);
+  t.equal(addressOf(rosa), "rosa.new@example.org");
+  t.equal((await mailsTo("rosa0@example.com")).length, 1, "one email tells the old address");
+});
+
+t.test("[D257, S1] a link for a new address ends when the password is changed or reset", async (t) => {
+  const password = { first: "correct horse battery", next: "a battery of horses" };
+  const changing = await server.person("Sven");
+  await request(changing, "sven.new@example.org");
+  const first = await linkTo("sven.new@example.org");
+  const change = { old_password: password.first, new_password: password.next };
+  t.equal((await changing.patch("/settings", change)).status, 200);
+  t.equal((await follow(first)).status, 404);
+
+  const resetting = await server.person("Tara");
+  await request(resetting, "tara.new@example.org");
+  const second = await linkTo("tara.new@example.org");
+  const email = resetting.account?.email ?? "";
+  t.equal((await submit(`${server.url}/accounts/password/reset/`, { email })).status, 200);
+  t.equal((await submit(await linkTo(email), { password: password.next })).status, 200);
+  t.equal((await follow(second)).status, 404, "somebody who knew the old password may have asked for it");
+  t.equal(addressOf(resetting), email);
 });
 
 t.test("[spec 4.1] a link with an unknown key leads to a page that says so", async (t) => {
@@ -235,7 +276,7 @@ t.test("[spec 4.20] after the user was deactivated the link does nothing", async
   await owner.delete(`/users/${jan.userId}`);
   const page = await follow(link);
   t.equal(page.status, 404);
-  t.match(page.html, "Your address was not changed");
+  t.match(page.text, "This link is not valid");
   t.equal(addressOf(jan), "jan0@example.com");
 });
 

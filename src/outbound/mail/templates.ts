@@ -65,7 +65,7 @@ export const templates: Readonly<Record<MailTemplate, TemplateText>> = {
   "confirm-new-address": {
     subject: "Confirm your new address on <%= it.realmName %>",
     paragraphs: [
-      "The address of your account on <%= it.realmName %> is to change from <%= it.email %> to <%= it.newEmail %>. To confirm it, follow the link below within 24 hours.",
+      "The address of your account on <%= it.realmName %> is to change from <%= it.email %> to <%= it.newEmail %>. To confirm it, follow the link below within 24 hours and press the button.",
       "If you did not ask for this, do nothing: your account will not change.",
     ],
     link: "<%= it.link %>",
