@@ -22,6 +22,15 @@ const limits = {
   /** About a hundred years; use null for no limit. */
   invitation_minutes_max: 52_560_000,
   invitation_links_per_address_max: 5,
+  /** How long a link that confirms an address is valid (D281), */
+  address_confirmation_ms: 24 * 60 * 60 * 1000,
+  /** and how many of them an organization has. */
+  address_confirmations_max: 5000,
+  /** Emails to one address, whichever links they are for. */
+  address_confirmations_per_hour_max: 2,
+  address_confirmations_per_day_max: 5,
+  /** A request so soon after another one is the same: the button was pressed twice. */
+  address_confirmation_repeat_ms: 60 * 1000,
   /** How long a link still explains that it was used, revoked or has expired. */
   invitation_kept_ms: 7 * 24 * 60 * 60 * 1000,
 } as const;
@@ -194,6 +203,13 @@ export interface InvitationRecord {
   readonly timer: number | null;
 }
 
+/** An address that wants to join by a reusable link (D281). Keyed by the SHA-256 of the key in the email's link (S2). */
+export interface AddressConfirmationRecord {
+  readonly invitationId: number;
+  readonly email: string;
+  readonly createdAt: number;
+}
+
 /** The key of a reusable link. Lists show it again, so it is stored in recoverable form, in its own table (S2). */
 export interface InvitationLinkRecord {
   readonly key: string;
@@ -230,8 +246,19 @@ export interface InvitationMail {
 
 /** Parameters of its commands, by type. */
 export interface InvitesCommands {
-  /** `email`: the address as typed. An invitation for one address uses its own address instead. */
-  "invitation.accept": { readonly email: string; readonly fullName: string; readonly passwordHash: string };
+  /**
+   * `email`: the address as typed. An invitation for one address uses its own address instead, and one with a
+   * `confirmation` (the hash of a key in `addressConfirmations`) the confirmed one.
+   */
+  "invitation.accept": {
+    readonly email: string;
+    readonly confirmation: string | null;
+    readonly fullName: string;
+    readonly passwordHash: string;
+  };
+  /** Replies the same whether an email is sent or not. */
+  "invitation.confirm-address": InvitationMail;
+  "address-confirmation.expire": { readonly email: string; readonly requestedAt: number; readonly keyHash: string };
   /** The kind that the caller addressed: email invitations and links have separate endpoints. */
   "invitation.revoke": { readonly isLink: boolean };
   "invitation.resend": { readonly keyHash: string; readonly link: string };
@@ -283,6 +310,15 @@ export const invitesArea = defineArea({
     invitationAddresses: defineTable<readonly [foldedEmail: string, id: number], Empty>({
       fields: [],
     }),
+    addressConfirmations: defineTable<string, AddressConfirmationRecord>({
+      fields: ["invitationId", "email", "createdAt"],
+      dates: ["createdAt"],
+    }),
+    /** The same by address, for the limits. */
+    addressConfirmationRequests: defineTable<
+      readonly [foldedEmail: string, requestedAt: number, keyHash: string],
+      Empty
+    >({ fields: [] }),
     /** Invitations that a user sent within a day, for the limit. */
     invitationSends: defineTable<readonly [userId: number, at: number, id: number], Empty>({
       fields: [],

@@ -227,6 +227,7 @@ export function createOperations(config: Config, tools: AreaTools) {
   const pictures = new Pictures();
   const temporaryUrls = new TemporaryUrls();
   const channels = { webPublicStreamsEnabled, topicDeletionTimeoutMs };
+  const mailed = { ...tools, hasMailServer: config.smtpServer !== null };
   const setting = { ...tools, config, pictures, temporaryUrls, channels };
   return {
     bindings: areas.flatMap(({ routes = [] }) => (typeof routes === "function" ? routes(setting) : routes)),
@@ -234,8 +235,8 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...healthPages,
       ...apiDocumentPages(tools),
       ...emailChangePages,
-      ...joinPages(tools),
-      ...passwordResetPages(tools),
+      ...joinPages(mailed),
+      ...passwordResetPages(mailed),
       ...unsubscribePages(tools),
       ...staticPages,
       ...picturePages,

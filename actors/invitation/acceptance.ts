@@ -2,7 +2,9 @@
  * Accepting an invitation (spec 4.14) creates an account like POST /users, with the invitation's role, channels, groups
  * and welcome message. Everything is decided and written in one turn, so submitting the form twice creates one account.
  */
-import { givenPlaces, kindOf } from "../../src/domain/invites.ts";
+import { refuse } from "../../schemas/errors.ts";
+import type { InvitationRecord } from "../../schemas/invites.ts";
+import { addressConfirmation, confirmsAddresses, givenPlaces, kindOf } from "../../src/domain/invites.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
@@ -19,7 +21,8 @@ export function accept(
 ): Outcome<KnownInvitation> {
   const isLink = kindOf(row) === "link";
   const { fullName, passwordHash } = asked.params;
-  const email = isLink ? asked.params.email : row.email;
+  const email = addressOf(view, row, asked.params);
+  if (email === null) return refuse.notFound();
   const refusedAddress = refuseAddress(view, email);
   if (refusedAddress !== null) return refusedAddress;
   const account = newAccount(view, {
@@ -41,4 +44,16 @@ export function accept(
     ...(isLink ? [] : endEffects(view, row, "used")),
   ];
   return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, { fate: "used" });
+}
+
+/** The address of the new account; null: it is not confirmed (D281). */
+function addressOf(
+  view: View,
+  row: InvitationRecord,
+  { email, confirmation }: Command<"invitation.accept">["params"],
+): string | null {
+  if (kindOf(row) === "mail") return row.email;
+  if (confirmation === null) return confirmsAddresses(view) ? null : email;
+  const confirmed = addressConfirmation(view, confirmation);
+  return confirmed?.invitationId === row.id ? confirmed.email : null;
 }

@@ -7,6 +7,7 @@
  *    valid, lapsed --revoke--> revoked       by its creator, by an administrator, or because the inviter is deactivated
  *    valid --accept--> valid                 a reusable link: one more account
  *    valid --accept--> used                  an invitation for one address: only once
+ *    valid --confirm-address--> valid        a reusable link: an email to somebody who wants to join (D281)
  *    valid --edit--> valid                   a reusable link: new channels, role or expiry
  *    valid --resend--> valid                 another email with its own key
  *    expired, revoked, used --forget--> unknown    later, by a durable timer: the link looks as if it never existed
@@ -14,13 +15,14 @@
 import { refuse } from "../../schemas/errors.ts";
 import { decide, ignore, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { accept } from "./acceptance.ts";
+import { confirmAddress } from "./confirmations.ts";
 import { type InvitationContext, isExpired, isForgotten, isRevoked, isUsed, type KnownInvitation } from "./context.ts";
 import { edit } from "./edits.ts";
 import { expire, forget, noSuchInvitation, resend, revoke, revokeAgain, revokeEnded } from "./lifecycle.ts";
 
 /** The page behind the link gives the reason (src/http/join.ts). */
 const unusable = {
-  ...reject(refuse.notFound, ["invitation.accept"]),
+  ...reject(refuse.notFound, ["invitation.accept", "invitation.confirm-address"]),
   ...reject(noSuchInvitation, ["invitation.edit", "invitation.resend"]),
 };
 
@@ -56,6 +58,7 @@ export const invitationMachine = setupMachine<InvitationContext>().createMachine
       on: {
         ...decide<KnownInvitation>({
           "invitation.accept": accept,
+          "invitation.confirm-address": confirmAddress,
           "invitation.edit": edit,
           "invitation.resend": resend,
           "invitation.revoke": revoke,

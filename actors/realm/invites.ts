@@ -13,6 +13,7 @@ import { isAdministrator } from "../../src/domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
+import { expireConfirmation } from "../invitation/confirmations.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -171,4 +172,5 @@ function invitationEffects(invitation: InvitationRecord): Effect[] {
 export const invitesDecisions = {
   "invitation.create": createInvitation,
   "invitations.send": sendInvitations,
+  "address-confirmation.expire": expireConfirmation,
 } as const;

@@ -6,13 +6,14 @@
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
+import type { AddressConfirmationRecord, InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { canChangeMembers, namedGroup, refuseDeactivated } from "./group-permissions.ts";
 import { canAddSubscribers, hasContentAccess, hasRealmPermission, isAdministrator, isGuest } from "./permissions.ts";
+import { realmSetting } from "./realm-settings.ts";
 import type { View } from "./view.ts";
 
 export type InvitationKind = "link" | "mail";
@@ -95,6 +96,18 @@ export function standing(view: View, invitation: InvitationRecord): InvitationSt
     mayInvite(view, inviter, kindOf(invitation)) &&
     refuseRole(inviter, invitation.role) === null;
   return isStillValid ? "valid" : "revoked";
+}
+
+/** Whether a reusable link gives an account only to an address that was confirmed by email (D281). */
+export function confirmsAddresses(view: View): boolean {
+  return realmSetting(view, "emails_restricted_to_domains") === true;
+}
+
+/** @param keyHash of the key in an email's link. @returns undefined if it confirms no address, or not any more */
+export function addressConfirmation(view: View, keyHash: string): AddressConfirmationRecord | undefined {
+  const confirmation = view.row("addressConfirmations", keyHash);
+  if (confirmation === undefined) return undefined;
+  return view.now - confirmation.createdAt < limits.address_confirmation_ms ? confirmation : undefined;
 }
 
 /** The channels and groups that a user who accepts the invitation joins now, in addition to the default channels. */

@@ -47,6 +47,20 @@ const joinForm = eta.compile(
   ),
 );
 
+const addressForm = eta.compile(
+  frame(
+    "Join <%= it.realmName %>",
+    `<h1>Join <%= it.realmName %></h1>
+<p><% if (it.inviterName) { %><%= it.inviterName %> has invited you.<% } else { %>You have been invited.<% } %> Enter your email address: you get a link with which you join.</p>
+<% if (it.problem) { %><p class="problem" id="problem" role="alert"><%= it.problem %></p><% } %>
+<form method="post" accept-charset="utf-8">
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" value="<%= it.email %>" autocomplete="username" required maxlength="${limits.email_code_points_max}"<% if (it.problem) { %> aria-invalid="true" aria-describedby="problem" autofocus<% } %>>
+<button type="submit">Send the link</button>
+</form>`,
+  ),
+);
+
 const welcomePage = eta.compile(
   frame(
     "Welcome to <%= it.realmName %>",
@@ -65,6 +79,12 @@ const welcomePage = eta.compile(
 
 export function joinFormPage(status: number, form: JoinForm): HttpReply {
   return formPage(status, joinForm.call(eta, form));
+}
+
+export function joinAddressPage(
+  given: Pick<JoinForm, "realmName" | "inviterName" | "email"> & { readonly problem: string | null },
+): HttpReply {
+  return formPage(given.problem === null ? 200 : 400, addressForm.call(eta, given));
 }
 
 export function joinedPage(given: {

@@ -1,21 +1,24 @@
 /**
  * The pages behind an invitation link (spec 4.14): a form for a name, an address and a password, which creates an
  * account. The key in the link is the secret, so no other site can submit the form. Viewing the page changes nothing.
+ * Where only addresses in some domains may join, a reusable link first sends an email to the address (D281).
  */
 import { command } from "../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import { kindOf, standing } from "../domain/invites.ts";
+import { addressConfirmation, confirmsAddresses, standing } from "../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
 import type { HttpReply } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
 import { hashApiKey } from "./authentication.ts";
-import { type JoinField, joinedPage, joinFormPage } from "./join-pages.ts";
+import { type JoinField, joinAddressPage, joinedPage, joinFormPage } from "./join-pages.ts";
 import { errorPage, type PageRequest, type PageRoute, redirectPage } from "./pages.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import type { Passwords } from "./passwords.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import { messagePage, tooManyPage } from "./small-pages.ts";
+import { newApiKey } from "./secrets.ts";
+import { linkSentPage, messagePage, tooManyPage } from "./small-pages.ts";
 import { startSession } from "./start-session.ts";
 import type { WebPage } from "./web-pages.ts";
 
@@ -28,6 +31,10 @@ export function joinLink(site: string, key: string): string {
 export interface JoinTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
+  /** The organization's address. The request's Host header is not trusted for links. */
+  readonly siteOf: (realm: Realm) => string;
+  /** Whether there is a mail server; otherwise emails are files (D282). */
+  readonly hasMailServer: boolean;
   /** Null: it is not built. */
   readonly webPage: WebPage | null;
 }
@@ -51,17 +58,69 @@ function serve(request: PageRequest, tools: JoinTools): HttpReply | Promise<Http
   if (looked !== null && looked.retryAfterS > 0) return tooManyPage(looked.retryAfterS);
   // A page of another site could make a user work in an account that somebody else can read.
   if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
-  const invitation = invitationOf(request);
-  if (invitation === undefined) return endedPage("unknown");
-  if (request.method === "POST") return submit(request, invitation, { ...tools, address });
-  const state = standing(request.realm.view, invitation);
-  return state === "valid" ? form(request, invitation, noEntries, null) : endedPage(state);
+  const { view } = request.realm;
+  const invited = invitationOf(request);
+  if (invited === undefined) return endedPage("unknown");
+  const state = standing(view, invited.invitation);
+  if (state === "valid" && invited.email === "" && confirmsAddresses(view)) {
+    return request.method === "POST"
+      ? sendConfirmation(request, invited, { ...tools, address })
+      : addressForm(request, invited, "", null);
+  }
+  if (request.method === "POST") return submit(request, invited, { ...tools, address });
+  return state === "valid" ? form(request, invited, noEntries, null) : endedPage(state);
+}
+
+/** What a key is good for. */
+interface Invited {
+  readonly invitation: InvitationRecord;
+  /** The only address that may join; "": any. */
+  readonly email: string;
+  /** The hash of the key, if it confirms an address that joins by a reusable link (D281). */
+  readonly confirmation: string | null;
 }
 
 /** With and without a trailing slash. */
-function invitationOf({ realm, rest }: PageRequest): InvitationRecord | undefined {
-  const key = realm.view.row("invitationKeys", hashApiKey(rest.replace(/\/$/, "")));
-  return key === undefined ? undefined : realm.view.row("invitations", key.id);
+function invitationOf({ realm: { view }, rest }: PageRequest): Invited | undefined {
+  const keyHash = hashApiKey(rest.replace(/\/$/, ""));
+  const confirmed = addressConfirmation(view, keyHash);
+  const id = confirmed?.invitationId ?? view.row("invitationKeys", keyHash)?.id;
+  const invitation = id === undefined ? undefined : view.row("invitations", id);
+  if (invitation === undefined) return undefined;
+  const confirmation = confirmed === undefined ? null : keyHash;
+  return { invitation, email: confirmed?.email ?? invitation.email, confirmation };
+}
+
+function inviterName({ realm }: PageRequest, { invitation }: Invited): string {
+  return realm.view.users.get(invitation.inviterId)?.fullName ?? "";
+}
+
+function addressForm(request: PageRequest, invited: Invited, email: string, problem: string | null): HttpReply {
+  const { name: realmName } = request.realm.view.realm;
+  return joinAddressPage({ realmName, inviterName: inviterName(request, invited), email, problem });
+}
+
+/** Counted like a failed login, because it causes an email; the turn bounds the emails to one address. */
+async function sendConfirmation(request: PageRequest, invited: Invited, tools: Submission): Promise<HttpReply> {
+  const { realm } = request;
+  const sent = request.form();
+  if ("kind" in sent) return unreadable();
+  const email = (sent.values.get("email") ?? "").trim();
+  if (!isEmailAddress(email, limits.email_code_points_max)) {
+    return addressForm(request, invited, email, "Enter a valid email address.");
+  }
+  const attempt = tools.rates.take("login", tools.address);
+  if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
+  const key = newApiKey();
+  const mail = { email, keyHash: hashApiKey(key), link: joinLink(tools.siteOf(realm), key) };
+  const to = { actor: "invitation", id: invited.invitation.id } as const;
+  const asked = await realm.dispatcher.ask(command(to, "invitation.confirm-address", mail, null));
+  if (asked.kind === "ok") {
+    return linkSentPage(`If ${email} has no account here yet,`, tools.hasMailServer, "If it has one, log in with it.");
+  }
+  if (asked.code === "NOT_FOUND")
+    return endedPage(standing(realm.view, invited.invitation) === "expired" ? "expired" : "revoked");
+  return asked.code === "BAD_REQUEST" ? addressForm(request, invited, email, asked.msg) : unavailable();
 }
 
 function endedPage(state: keyof typeof ends): HttpReply {
@@ -81,18 +140,12 @@ interface Problem {
 }
 
 /** With a problem: shows the form again with the entered values, except the password. */
-function form(
-  { realm }: PageRequest,
-  invitation: InvitationRecord,
-  entries: Entries,
-  problem: Problem | null,
-): HttpReply {
-  const { view } = realm;
+function form(request: PageRequest, invited: Invited, entries: Entries, problem: Problem | null): HttpReply {
   return joinFormPage(problem === null ? 200 : 400, {
     ...entries,
-    realmName: view.realm.name,
-    inviterName: view.users.get(invitation.inviterId)?.fullName ?? "",
-    fixedEmail: invitation.email,
+    realmName: request.realm.view.realm.name,
+    inviterName: inviterName(request, invited),
+    fixedEmail: invited.email,
     problem,
   });
 }
@@ -101,23 +154,24 @@ interface Submission extends JoinTools {
   readonly address: string;
 }
 
-async function submit(request: PageRequest, invitation: InvitationRecord, tools: Submission): Promise<HttpReply> {
+async function submit(request: PageRequest, invited: Invited, tools: Submission): Promise<HttpReply> {
   const { realm } = request;
+  const { invitation } = invited;
   const sent = request.form();
-  if ("kind" in sent) return messagePage(400, { title: "This form cannot be read", text: "Go back and try again." });
+  if ("kind" in sent) return unreadable();
   const text = (name: string) => sent.values.get(name) ?? "";
-  const email = kindOf(invitation) === "mail" ? invitation.email : text("email").trim();
+  const email = invited.email === "" ? text("email").trim() : invited.email;
   const entries = { fullName: text("full_name").trim(), email };
   const password = text("password");
   const state = standing(realm.view, invitation);
   const problem = problemOf(entries, password);
-  if (state === "valid" && problem !== null) return form(request, invitation, entries, problem);
+  if (state === "valid" && problem !== null) return form(request, invited, entries, problem);
   if (state === "expired" || state === "revoked") return endedPage(state);
 
   // Counted before the slow hash, or many concurrent attempts would all pass; successful attempts are not counted.
   const attempt = tools.rates.take("login", tools.address);
   if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
-  const page = state === "used" ? null : await join(request, invitation, { ...entries, password }, tools);
+  const page = state === "used" ? null : await join(request, invited, { ...entries, password }, tools);
   if (page?.status === 200 || page?.status === 302) tools.rates.giveBack("login", tools.address);
   if (page !== null) return page;
   // The form was submitted twice, or the user already has an account: a user with the right password gets the success
@@ -130,7 +184,7 @@ async function submit(request: PageRequest, invitation: InvitationRecord, tools:
   tools.rates.failed("password", tools.address);
   const now = standing(realm.view, invitation);
   if (now !== "valid") return endedPage(now);
-  return form(request, invitation, entries, {
+  return form(request, invited, entries, {
     field: "email",
     text: "This address has an account already. Log in with it, or use another one.",
   });
@@ -161,7 +215,7 @@ const nameProblems: Readonly<Record<string, string>> = {
 /** @returns null if the address already has an account, or the invitation was used up meanwhile */
 async function join(
   request: PageRequest,
-  invitation: InvitationRecord,
+  invited: Invited,
   { fullName, email, password }: Entries & { readonly password: string },
   tools: Submission,
 ): Promise<HttpReply | null> {
@@ -169,22 +223,18 @@ async function join(
   if (realm.view.users.byEmail(email) !== undefined) return null;
   const passwordHash = await tools.passwords.hash(password);
   if (passwordHash === null) return unavailable();
-  const to = { actor: "invitation", id: invitation.id } as const;
-  const joined = await realm.dispatcher.ask(command(to, "invitation.accept", { email, fullName, passwordHash }, null));
+  const to = { actor: "invitation", id: invited.invitation.id } as const;
+  const person = { email, confirmation: invited.confirmation, fullName, passwordHash };
+  const joined = await realm.dispatcher.ask(command(to, "invitation.accept", person, null));
   const user = realm.view.users.byEmail(email);
   if (joined.kind === "ok" && user !== undefined) return welcome(request, { user, passwordHash }, tools);
   if (joined.kind === "ok" || user !== undefined) return null;
-  return refusedPage(request, invitation, { fullName, email }, joined);
+  return refusedPage(request, invited, { fullName, email }, joined);
 }
 
-function refusedPage(
-  request: PageRequest,
-  invitation: InvitationRecord,
-  entries: Entries,
-  refused: Refusal,
-): HttpReply | null {
+function refusedPage(request: PageRequest, invited: Invited, entries: Entries, refused: Refusal): HttpReply | null {
   if (refused.code === "NOT_FOUND") {
-    const row = request.realm.view.row("invitations", invitation.id);
+    const row = request.realm.view.row("invitations", invited.invitation.id);
     const state = row === undefined ? "unknown" : standing(request.realm.view, row);
     return endedPage(state === "valid" ? "unknown" : state);
   }
@@ -193,7 +243,11 @@ function refusedPage(
   const problem: Problem = isName
     ? { field: "full_name", text: "Another user already has this name. Choose a different one." }
     : { field: "form", text: refused.msg };
-  return form(request, invitation, entries, problem);
+  return form(request, invited, entries, problem);
+}
+
+function unreadable(): HttpReply {
+  return messagePage(400, { title: "This form cannot be read", text: "Go back and try again." });
 }
 
 function unavailable(): HttpReply {

@@ -1,7 +1,7 @@
 /** The pages that set a new password without the old one (D257): what they show. */
 import { limits } from "../../schemas/limits.ts";
 import type { HttpReply } from "../runtime/calls.ts";
-import { eta, formPage, frame, messagePage } from "./small-pages.ts";
+import { eta, formPage, frame, linkSentPage } from "./small-pages.ts";
 
 const problem = '<% if (it.problem) { %><p class="problem" id="problem" role="alert"><%= it.problem %></p><% } %>';
 /** Marks the invalid field, for screen readers and visually. */
@@ -54,9 +54,6 @@ export function setPage(given: {
 }
 
 /** The same for every address, so that nobody learns who has an account here. */
-export function askedPage(email: string): HttpReply {
-  return messagePage(200, {
-    title: "Look into your mail",
-    text: `If ${email} is the address of an account here, an e-mail with a link is on its way to it. The link is valid for 24 hours. If nothing arrives, look into the folder for spam, or ask an administrator of the organization.`,
-  });
+export function askedPage(email: string, hasMailServer: boolean): HttpReply {
+  return linkSentPage(`If ${email} is the address of an account here,`, hasMailServer, "");
 }

@@ -98,6 +98,23 @@ export function messagePage(status: number, said: Message): HttpReply {
   return htmlPage(status, message.call(eta, said));
 }
 
+/**
+ * Says what happened to the email with a link that somebody has asked for. Without a mail server it is a file, which the
+ * operator must pass on (D282).
+ * @param condition the beginning of the sentence: when there is such an email
+ */
+export function linkSentPage(condition: string, hasMailServer: boolean, advice: string): HttpReply {
+  return hasMailServer
+    ? messagePage(200, {
+        title: "Look into your mail",
+        text: `${condition} an e-mail with a link is on its way to it. The link is valid for 24 hours. If nothing arrives, look into the folder for spam, or ask an administrator of the organization. ${advice}`,
+      })
+    : messagePage(200, {
+        title: "This server sends no e-mails",
+        text: `${condition} the server has written an e-mail with a link to a file, because no mail server is set up. Ask the operator of the server for the link, which is valid for 24 hours. ${advice}`,
+      });
+}
+
 /** Too many attempts of one address (D28). */
 export function tooManyPage(retryAfterS: number): HttpReply {
   const seconds = Math.ceil(retryAfterS);

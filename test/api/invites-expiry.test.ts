@@ -168,7 +168,7 @@ t.test(
     }
     t.match(await visit(link), { status: 404, text: /This invitation has expired/ });
     t.match(await submit(link, { email: "new@example.com" }), { status: 404, text: /This invitation has expired/ });
-    const person = { email: "new@example.com", fullName: "New", passwordHash: "none" };
+    const person = { email: "new@example.com", confirmation: null, fullName: "New", passwordHash: "none" };
     for (const id of [1, 2]) {
       const accepted = await dispatcher.ask(command({ actor: "invitation", id }, "invitation.accept", person, null));
       t.match(accepted, { kind: "refused", code: "NOT_FOUND" }, "a form that was opened before the expiry");

@@ -59,9 +59,21 @@ export const invitesCases = defineCases({
     },
     "invitation.accept": (world) => {
       const to = { actor: "invitation", id: world.id("invitations") } as const;
-      const person = { email: `${world.name()}@example.com`, fullName: world.name(), passwordHash: "none" };
+      const confirmation = world.flip() ? null : world.hex(16);
+      const person = {
+        email: `${world.name()}@example.com`,
+        confirmation,
+        fullName: world.name(),
+        passwordHash: "none",
+      };
       return command(to, "invitation.accept", person, null);
     },
+    "invitation.confirm-address": (world) => {
+      const to = { actor: "invitation", id: world.id("invitations") } as const;
+      const mail = { email: `${world.name()}@example.com`, keyHash: world.hex(16), link: "https://example.com/j" };
+      return command(to, "invitation.confirm-address", mail, null);
+    },
+    "address-confirmation.expire": null,
     "invitation.revoke": (world) => {
       const to = { actor: "invitation", id: world.id("invitations") } as const;
       return command(to, "invitation.revoke", { isLink: world.flip() }, world.administrator());

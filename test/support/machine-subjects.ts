@@ -227,7 +227,7 @@ const mailCommands: fc.Arbitrary<Command> = fc
 const invitationCommands: fc.Arbitrary<Command> = fc
   .tuple(
     fc.constantFrom(
-      ["invitation.accept", { email: "", fullName: "New", passwordHash: "h" }] as const,
+      ["invitation.accept", { email: "", confirmation: null, fullName: "New", passwordHash: "h" }] as const,
       ["invitation.revoke", { isLink: false }] as const,
       [
         "invitation.edit",
