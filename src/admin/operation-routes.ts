@@ -143,7 +143,11 @@ class LinesReply implements OperationReply {
   }
 
   #head(status: number): void {
-    this.#response.writeHead(status, { "Content-Type": linesType, "Cache-Control": "no-store" });
+    this.#response.writeHead(status, {
+      "Content-Type": linesType,
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    });
   }
 
   #write(line: object): void {

@@ -274,6 +274,7 @@ function answerLater(response: HandshakeResponse, clock: Clock, reply: ReturnTyp
     response.cork(() => {
       response.writeStatus(statusLine(reply.status));
       response.writeHeader("Content-Type", "application/json");
+      response.writeHeader("X-Content-Type-Options", "nosniff");
       for (const [name, value] of reply.headers) response.writeHeader(name, value);
       response.end(reply.body as string, true);
     });

@@ -156,6 +156,7 @@ export class RequestForwarder {
     response.cork(() => {
       response.writeStatus(statusLine(status));
       response.writeHeader("Content-Type", "application/json");
+      response.writeHeader("X-Content-Type-Options", "nosniff");
       for (const [name, value] of headers) response.writeHeader(name, value);
       response.end(body as string, this.#isLast);
     });

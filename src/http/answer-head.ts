@@ -16,19 +16,28 @@ export interface AnswerContext {
   readonly rateLines: string;
   /** "" if nobody asked for one. */
   readonly requestId: string;
+  /** Whether the browser's connection is encrypted, as far as the server knows. */
+  readonly isSecure: boolean;
 }
 
+/** Two years, for this host alone: other hosts of the domain may have no certificate. */
+const transportSecurity = "max-age=63072000";
+
 export function writeAnswerHead(response: TransportResponse, reply: HttpReply, context: AnswerContext): void {
-  const { head, rateLines, requestId } = context;
+  const { head, rateLines, requestId, isSecure } = context;
   // uWebSockets.js writes 200 by itself.
   if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
   if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
   if (rateLines !== "") response.writeHeader(rateHeader, rateLines);
   if (requestId !== "") response.writeHeader("X-Request-Id", requestId);
+  let isSniffable = true;
   for (const [name, value] of reply.headers) {
+    if (name === "X-Content-Type-Options") isSniffable = false;
     // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
     if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);
   }
+  if (isSniffable) response.writeHeader("X-Content-Type-Options", "nosniff");
+  if (isSecure) response.writeHeader("Strict-Transport-Security", transportSecurity);
   // Pages of other origins must set the header with their credentials themselves: with "*" a browser hides answers to
   // requests that it added cookies to.
   if (head !== null && head.origin !== "") {

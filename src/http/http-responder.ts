@@ -43,6 +43,8 @@ export interface HttpResponderOptions {
   readonly clock: Clock;
   /** Bytes of answers that clients have not read yet. */
   readonly unsent: UnsentBytes;
+  /** Whether the server itself encrypts its connections. */
+  readonly isSecure?: boolean;
   /** Absent where nobody reads about them. */
   readonly failures?: FailedRequests;
   /** Absent where all answers are short. */
@@ -389,6 +391,7 @@ export class HttpResponder {
   #writeHead(reply: HttpReply, head: RequestHead | null): void {
     const hasFailed = reply.status === internalErrorStatus;
     const requestId = (hasFailed ? this.#options.failures?.note(head, this.record) : this.record?.id) ?? "";
-    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId });
+    const isSecure = head?.forwarded.isSecure ?? this.#options.isSecure === true;
+    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId, isSecure });
   }
 }

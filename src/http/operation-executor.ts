@@ -138,6 +138,7 @@ function admit(route: Route, call: OpenCall, options: OperationExecutorOptions):
     if (challenged.has(refusal.code)) call.headers = [challenge];
     return refusal;
   }
+  if (call.isSession || route.endpoint.setsCookies === true) call.headers = [unstored];
   if (route.endpoint.setsCookies === true && isFromForeignPage(call.page)) return refuse.crossSite();
   // The server settings remain available, so that a client can show which server it reached.
   if (call.realm.view.realm.deactivatedAt !== null && route.endpoint.operationId !== getServerSettings.operationId) {
@@ -278,6 +279,7 @@ const endBytes = Buffer.from("}");
 /** Turns a result into status, headers and body. */
 function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpReply {
   if (result.kind === "refused") return refused(result, headers);
+  const caching: Headers = headers.includes(unstored) ? [] : [privateCache];
   /** The last field, with the comma before it. */
   const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : "";
   if (result.kind === "ok") {
@@ -287,10 +289,10 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
     return { status: 200, body, headers: result.headers === undefined ? headers : [...headers, ...result.headers] };
   }
   if (result.kind === "redirect") {
-    const to: Headers = [["Location", result.location], privateCache];
+    const to: Headers = [["Location", result.location], ...caching];
     return { status: 302, body: `${emptyEnvelope}${rest}}`, headers: [...headers, ...to] };
   }
-  const tagged: Headers = result.etag === undefined ? headers : [...headers, ["ETag", result.etag], privateCache];
+  const tagged: Headers = result.etag === undefined ? headers : [...headers, ["ETag", result.etag], ...caching];
   // Ignored parameters belong to the request and not to the content, so such an answer is always sent in full.
   if (ignored.length === 0 && result.etag !== undefined && names(ifNoneMatch, result.etag)) {
     return { status: 304, body: "", headers: [...tagged, varies] };
@@ -304,6 +306,12 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
   const body = rest === "" ? result.body : Buffer.concat([result.body.subarray(0, -1), Buffer.from(`${rest}}`)]);
   return { status: 200, body, headers: tagged };
 }
+
+/**
+ * An Authorization header forbids shared caches to keep the answer, and a cookie does not. A browser that was logged out
+ * must not show the answer either (D283).
+ */
+const unstored: readonly [string, string] = ["Cache-Control", "private, no-store"];
 
 /** Answers differ by caller: a client may cache them, but must revalidate each time. */
 const privateCache: readonly [string, string] = ["Cache-Control", "private, no-cache"];

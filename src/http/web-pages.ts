@@ -116,6 +116,9 @@ const policy = [
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
+  // The page parses the HTML of messages in one place, packages/web/src/parsed-html.ts.
+  "require-trusted-types-for 'script'",
+  "trusted-types colloquy",
 ].join("; ");
 
 /** By plain HTTP the server recognizes requests of its own pages by their Referer (D256). */

@@ -354,6 +354,7 @@ function writeRefusal(response: HandshakeResponse, refusal: Refusal): void {
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);
     if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
+    response.writeHeader("X-Content-Type-Options", "nosniff");
     response.end(JSON.stringify(errorBody(refusal)), true);
   });
 }

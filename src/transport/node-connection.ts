@@ -134,7 +134,7 @@ export class NodeConnection {
   #writeRefusal(status: string): void {
     const { socket, malformedBody } = this.#options;
     const body = status.startsWith("400") ? malformedBody : "";
-    const type = body === "" ? "" : "Content-Type: application/json\r\n";
+    const type = body === "" ? "" : "Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n";
     const length = Buffer.byteLength(body);
     socket.end(`HTTP/1.1 ${status}\r\n${type}Content-Length: ${length}\r\nConnection: close\r\n\r\n${body}`);
     socket.destroySoon();

@@ -115,4 +115,9 @@ t.test("[web.md] hostile messages run no script, load nothing, and cause no erro
     ),
     requests.join(" "),
   );
+  const parse = 'new DOMParser().parseFromString("<b>x</b>", "text/html")';
+  const refused = await page.evaluate(
+    `(() => { try { ${parse}; return "parsed"; } catch (error) { return error.name; } })()`,
+  );
+  t.equal(refused, "TypeError", "[D283] HTML is parsed by one function only");
 });

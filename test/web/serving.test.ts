@@ -69,7 +69,13 @@ t.test("[web.md, How it is served] the page is revalidated, and its policy lets 
   t.equal(headers["content-type"], "text/html; charset=utf-8");
   t.equal(headers["cache-control"], "no-cache");
   const policy = String(headers["content-security-policy"]);
-  const rules = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"];
+  const rules = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "require-trusted-types-for 'script'",
+  ];
   for (const rule of [...rules, "frame-ancestors 'none'", "base-uri 'none'"]) {
     t.ok(policy.split("; ").includes(rule), rule);
   }

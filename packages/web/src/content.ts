@@ -3,6 +3,7 @@
  * keeps what a message may do in a page to that set anyway: no scripts, frames, forms or handlers, and links that open
  * without access to this page.
  */
+import { parsedHtml } from "./parsed-html.ts";
 import { placeOf } from "./state/narrow.ts";
 
 declare const KATEX_STYLES: string;
@@ -118,14 +119,14 @@ function enhanceCode(block: Element): void {
 /** @returns the content, ready to be inserted */
 export function fragmentOf(html: string, userId: number): DocumentFragment {
   // Text keeps its quotes escaped within tags, so `style="` in a tag is always the attribute.
-  const parsed = new DOMParser().parseFromString(withoutStyles(html), "text/html");
-  for (const element of parsed.body.querySelectorAll(removed)) element.remove();
-  for (const element of parsed.body.querySelectorAll("*")) {
+  const parsed = parsedHtml(withoutStyles(html));
+  for (const element of parsed.querySelectorAll(removed)) element.remove();
+  for (const element of parsed.querySelectorAll("*")) {
     for (const name of element.getAttributeNames()) {
       if (/^on|^(?:style|srcdoc|formaction|id|name)$/i.test(name)) element.removeAttribute(name);
     }
   }
-  const content = document.importNode(parsed.body, true);
+  const content = document.importNode(parsed, true);
   for (const element of content.querySelectorAll("[data-style]")) moveStyle(element);
   if (content.querySelector(".katex") !== null) loadKatexStyles();
   for (const element of content.querySelectorAll("span.emoji")) {

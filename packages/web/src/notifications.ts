@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import type { Events } from "../../client/src/exports.ts";
 import { conversationKey } from "../../client/src/state/index.ts";
 import { go } from "./navigation.ts";
+import { parsedHtml } from "./parsed-html.ts";
 import { directNarrow, topicNarrow } from "./state/narrow.ts";
 import { channelName, chat, isTopicMuted, myId, settings, subscriptions, topicLabel, unreadTotal } from "./store.ts";
 
@@ -17,7 +18,7 @@ function wantsNotification({ message, flags }: Events["message"]): boolean {
 }
 
 function textOf(html: string): string {
-  return new DOMParser().parseFromString(html, "text/html").body.textContent?.trim().slice(0, 200) ?? "";
+  return parsedHtml(html).textContent?.trim().slice(0, 200) ?? "";
 }
 
 export function notify(event: Events["message"]): void {

@@ -1,5 +1,6 @@
 /** Says new messages of the visible list to programs that read the page aloud. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { parsedHtml } from "../parsed-html.ts";
 import { matcherFor } from "../state/narrow.ts";
 import { messages, myId, place } from "../store.ts";
 
@@ -8,7 +9,7 @@ const spokenMax = 300;
 const linesMax = 5;
 
 function plain(html: string): string {
-  return new DOMParser().parseFromString(html, "text/html").body.textContent?.trim().slice(0, spokenMax) ?? "";
+  return parsedHtml(html).textContent?.trim().slice(0, spokenMax) ?? "";
 }
 
 interface Line {
