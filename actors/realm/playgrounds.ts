@@ -2,7 +2,12 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
-import { isTemplate, variableNames } from "../../src/domain/markdown/uri-template.ts";
+import {
+  isTemplate,
+  isWebTemplate,
+  variableNames,
+  webTemplateRequired,
+} from "../../src/domain/markdown/uri-template.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { playgroundsOf } from "../../src/domain/playgrounds.ts";
 import { checkCharacters } from "../../src/domain/text.ts";
@@ -53,6 +58,7 @@ function refuseInput(view: View, { name, language, urlTemplate }: PlaygroundInpu
   if (badName !== null) return badName;
   if (!languageForm.test(language)) return refuse.badRequest("Invalid characters in pygments language");
   if (!isTemplate(urlTemplate)) return refuse.badRequest("Invalid URL template.");
+  if (!isWebTemplate(urlTemplate)) return refuse.badRequest(webTemplateRequired);
   const variables = variableNames(urlTemplate);
   if (!variables.includes("code")) {
     return refuse.badRequest('Missing the required variable "code" in the URL template');

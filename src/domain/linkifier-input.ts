@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { LinkifierInput } from "../../schemas/linkifiers.ts";
 import { groupNames, LinkifierFinder, linkifierProblem } from "./markdown/linkifiers.ts";
-import { variableNames } from "./markdown/uri-template.ts";
+import { variableNames, webTemplateRequired } from "./markdown/uri-template.ts";
 import { checkLine, codePoints } from "./text.ts";
 
 /** Checks the pattern and the template separately, then that their names match. */
@@ -15,6 +15,7 @@ export function refuseLinkifier({ pattern, urlTemplate }: LinkifierInput): Refus
   const problem = linkifierProblem({ pattern, urlTemplate });
   if (problem === "pattern") return refuse.badRequest(`Bad regular expression: ${pattern}`);
   if (problem === "template") return refuse.badRequest("Invalid URL template.");
+  if (problem === "scheme") return refuse.badRequest(webTemplateRequired);
   const [inPattern, inTemplate] = [groupNames(pattern), variableNames(urlTemplate)];
   const unused = inPattern.find((name) => !inTemplate.includes(name));
   if (unused !== undefined) {

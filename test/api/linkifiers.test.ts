@@ -4,6 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { LinkifierFinder } from "../../src/domain/markdown/linkifiers.ts";
 import type { Params } from "../support/client.ts";
 import { outcome, refusal, success, write } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
@@ -74,6 +75,7 @@ t.test("[public API] only administrators change linkifiers", async (t) => {
 t.test("[public API] invalid patterns and templates are rejected, and nothing is written", async (t) => {
   const { id } = (await owner.post("/realm/filters", issues)).body;
   const template = "https://f.example/{id}";
+  const webTemplate = "The URL template must begin with https:// or http://.";
   const cases: [Params, string][] = [
     [{ pattern: "", url_template: template }, "This field cannot be blank."],
     [{ pattern: "(?P<id>a", url_template: template }, "Bad regular expression: (?P<id>a"],
@@ -86,6 +88,14 @@ t.test("[public API] invalid patterns and templates are rejected, and nothing is
       "(?<=b)(?P<id>a)",
     ].map((pattern): [Params, string] => [{ pattern, url_template: template }, `Bad regular expression: ${pattern}`]),
     [{ pattern: "x(?P<id>\\d+)", url_template: "https://f.example/{id" }, "Invalid URL template."],
+    ...[
+      "javascript:alert({id})",
+      "data:text/html,{id}",
+      "{+id}",
+      "//f.example/{id}",
+      "f.example/{id}",
+      "https:{id}",
+    ].map((bad): [Params, string] => [{ pattern: "x(?P<id>\\d+)", url_template: bad }, webTemplate]),
     [
       { pattern: "x(?P<id>\\d+)", url_template: "https://f.example/" },
       "Group 'id' in linkifier pattern is not present in URL template.",
@@ -239,4 +249,13 @@ t.test("[D260] administrators try a linkifier in a text, and nothing is saved", 
   for (const client of [moderator, guest]) t.strictSame(outcome(await preview({}, client)), notAdministrator);
   t.strictSame(await listed(), before);
   await clear();
+});
+
+t.test("[D283] a stored linkifier with another scheme than http and https makes no link", (t) => {
+  const found = (urlTemplate: string) => new LinkifierFinder([{ pattern: "run(?P<id>\\d+)", urlTemplate }]).find("run12");
+  t.equal(found("https://f.example/{id}").length, 1);
+  for (const template of ["mailto:{id}@f.example", "javascript:alert({id})", "/{id}"]) {
+    t.strictSame(found(template), [], template);
+  }
+  t.end();
 });

@@ -71,6 +71,9 @@ t.test("[spec 4.18] the URL must be an RFC 6570 template with exactly one variab
     ["https://x.example/{source}", missing],
     ["https://x.example/{code}{lang}", more],
     ["https://x.example/{?lang,code}", more],
+    ...["javascript:alert({code})", "data:text/html,{code}", "{+code}", "//x.example/{code}", "x.example/{code}"].map(
+      (bad): [string, string] => [bad, "The URL template must begin with https:// or http://."],
+    ),
     ["https://x.example/{code", "Invalid URL template."],
     ["https://x.example/code}", "Invalid URL template."],
     ["https://x.example/{}", "Invalid URL template."],
@@ -121,7 +124,7 @@ t.test("[spec 4.18, S3] names and languages are required, not blank, and limited
   const bounds: [string, (length: number) => string, number][] = [
     ["name", (length) => "😀".repeat(length), limits.playground_name_code_points_max],
     ["pygments_language", (length) => "l".repeat(length), limits.code_language_code_points_max],
-    ["url_template", (length) => `{code}${"a".repeat(length - 6)}`, limits.url_code_points_max],
+    ["url_template", (length) => `https://{code}${"a".repeat(length - 14)}`, limits.url_code_points_max],
   ];
   for (const [name, text, max] of bounds) {
     t.equal(
@@ -152,7 +155,7 @@ t.test("[S3] playgrounds_per_realm_max: one more is rejected", async (t) => {
       id: 10_000 + id,
       name: `p${id}`,
       language: "x",
-      urlTemplate: "{code}",
+      urlTemplate: "https://x.example/{code}",
     });
   }
   t.equal((await owner.post("/realm/playgrounds", python)).status, 200);
@@ -165,4 +168,11 @@ t.test("[M1] playgrounds survive a restart", async (t) => {
   const { id } = (await before.owner.post("/realm/playgrounds", python)).body;
   const { as } = await restart(t, before);
   t.strictSame(await listed(as(before.owner)), [{ id, ...python }]);
+});
+
+t.test("[D283] a stored playground with another scheme than http and https is shown to no client", async (t) => {
+  write(server, "playgrounds", 900, { id: 900, name: "Old", language: "x", urlTemplate: "javascript:alert({code})" });
+  const shown = (await listed(guest)) as { name: string }[];
+  t.notOk(shown.some(({ name }) => name === "Old"));
+  t.equal((await owner.delete("/realm/playgrounds/900")).status, 200);
 });

@@ -11,7 +11,7 @@ import {
 } from "./bounds.ts";
 import { compileLinkifierPattern, type LinkifierPattern, measurePattern } from "./linkifier-pattern.ts";
 import { findLinks, type LinkSpan, safeHref } from "./links.ts";
-import { expandTemplate, isTemplate } from "./uri-template.ts";
+import { expandTemplate, isTemplate, isWebTemplate } from "./uri-template.ts";
 
 export interface Linkifier {
   readonly pattern: string;
@@ -37,9 +37,10 @@ function compiled(pattern: string): Compiled {
 }
 
 /** Why a linkifier is rejected, or null. */
-export function linkifierProblem(linkifier: Linkifier): "pattern" | "template" | null {
+export function linkifierProblem(linkifier: Linkifier): "pattern" | "template" | "scheme" | null {
   if (compiled(linkifier.pattern) === "unusable") return "pattern";
-  return isTemplate(linkifier.urlTemplate) ? null : "template";
+  if (!isTemplate(linkifier.urlTemplate)) return "template";
+  return isWebTemplate(linkifier.urlTemplate) ? null : "scheme";
 }
 
 /** Names of a pattern's groups, without duplicates. */
@@ -61,7 +62,7 @@ function candidatesOf(linkifiers: readonly Linkifier[]): readonly Candidate[] {
   const known = candidateLists.get(linkifiers);
   if (known !== undefined) return known;
   const candidates = linkifiers
-    .filter(({ urlTemplate }) => isTemplate(urlTemplate))
+    .filter(({ urlTemplate }) => isTemplate(urlTemplate) && isWebTemplate(urlTemplate))
     .map(({ pattern, urlTemplate }) => ({
       pattern,
       urlTemplate,

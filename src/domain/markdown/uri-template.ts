@@ -33,6 +33,13 @@ export function isTemplate(template: string): boolean {
   return Array.from(template.matchAll(EXPRESSION)).every((match) => EXPRESSION_FORM.test(match[1] ?? ""));
 }
 
+/** Whether all that the template can make are http and https URLs: it names the scheme itself. */
+export function isWebTemplate(template: string): boolean {
+  return /^https?:\/\/[^\s\\/?#]/i.test(template);
+}
+
+export const webTemplateRequired = "The URL template must begin with https:// or http://.";
+
 /** Names of a template's variables, without duplicates. */
 export function variableNames(template: string): string[] {
   const expressions = Array.from(template.matchAll(EXPRESSION), ([, expression = ""]) => expression);
