@@ -95,7 +95,7 @@ export const sendInvites = defineEndpoint({
     stream_ids: channelIds,
     notify_referrer_on_join: flag(true),
   },
-  ok: {},
+  ok: { server_sends_email: Type.Boolean() },
   errors: ["UNAUTHORIZED_PRINCIPAL", "INVITATION_FAILED"],
 });
 
@@ -168,7 +168,7 @@ export const resendInvite = defineEndpoint({
   role: "human-member",
   summary: "Resends the email of an invitation; only for its creator and administrators.",
   params: { invite_id: Id },
-  ok: {},
+  ok: { server_sends_email: Type.Boolean() },
   errors: ["INVITATION_FAILED"],
 });
 

@@ -71,6 +71,7 @@ const server = {
   server_emoji_data_url: OtherText,
   server_generation: Type.Integer(),
   server_web_public_streams_enabled: Type.Boolean(),
+  server_sends_email: Type.Boolean(),
   server_supported_permission_settings: Type.Object({
     realm: SupportedPermissions,
     stream: SupportedPermissions,

@@ -46,7 +46,8 @@ function settingsEndpoint<P extends string>(operationId: string, path: P, summar
     role: "human",
     summary,
     params: { ...accountParams, ...parametersOf((row) => row.schema) },
-    ok: {},
+    /** Only if an address was sent, which an email confirms. */
+    ok: { server_sends_email: Type.Optional(Type.Boolean()) },
     errors: [],
   });
 }

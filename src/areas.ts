@@ -130,7 +130,12 @@ const accountAreas: readonly AreaParts[] = [
   { routes: ({ passwords, rates }) => sessionRoutes({ passwords, rates }) },
   { routes: ({ passwords }) => userRoutes(passwords), sections: { realm_user: realmUserState } },
   {
-    routes: ({ config, siteOf }) => inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes, siteOf }),
+    routes: ({ config, siteOf }) =>
+      inviteRoutes({
+        validityMinutes: config.invitationLinkValidityMinutes,
+        siteOf,
+        sendsEmail: sendsEmail(config),
+      }),
   },
   { routes: botRoutes, sections: { realm_bot: botsState } },
   { routes: botStorageRoutes },
@@ -140,7 +145,8 @@ const accountAreas: readonly AreaParts[] = [
 /** Data that an organization shares: its settings, channels and groups. */
 const organizationAreas: readonly AreaParts[] = [
   {
-    routes: ({ passwords, rates, siteOf }) => settingsRoutes({ passwords, rates, siteOf }),
+    routes: ({ passwords, rates, siteOf, config }) =>
+      settingsRoutes({ passwords, rates, siteOf, sendsEmail: sendsEmail(config) }),
     sections: {
       user_settings: ownSettings,
       realm_user_settings_defaults: settingsDefaults,
@@ -227,7 +233,7 @@ export function createOperations(config: Config, tools: AreaTools) {
   const pictures = new Pictures();
   const temporaryUrls = new TemporaryUrls();
   const channels = { webPublicStreamsEnabled, topicDeletionTimeoutMs };
-  const mailed = { ...tools, hasMailServer: config.smtpServer !== null };
+  const mailed = { ...tools, sendsEmail: sendsEmail(config) };
   const setting = { ...tools, config, pictures, temporaryUrls, channels };
   return {
     bindings: areas.flatMap(({ routes = [] }) => (typeof routes === "function" ? routes(setting) : routes)),
@@ -248,6 +254,11 @@ export function createOperations(config: Config, tools: AreaTools) {
   };
 }
 
+/** Without a mail server each email is a file that the operator must pass on (D282). */
+function sendsEmail({ smtpServer }: Config): boolean {
+  return smtpServer !== null;
+}
+
 function queueRoutes({ config, hubOf, startedAt }: Setting): readonly Binding[] {
   return realtimeRoutes({
     sections: registerSections,
@@ -255,6 +266,7 @@ function queueRoutes({ config, hubOf, startedAt }: Setting): readonly Binding[] 
     idleQueueTimeoutMs: config.idleQueueTimeoutMs,
     limitsPresence: config.presenceLimitedToAccessible,
     webPublicStreamsEnabled: config.webPublicStreamsEnabled,
+    sendsEmail: sendsEmail(config),
     uploads: { maxFileMib: config.maxFileUploadSizeMib, quotaMib: config.uploadQuotaMib },
     startedAt,
   });

@@ -241,6 +241,8 @@ const further = {
   server_needs_upgrade: "Always false.",
   server_presence_offline_threshold_seconds: "After so long without a report a user counts as offline.",
   server_presence_ping_interval_seconds: "How often clients report presence.",
+  server_sends_email:
+    "Whether the server has a mail server. If not, it writes each email to a file, which its operator must pass on.",
   server_supported_permission_settings: "Which permissions groups can hold, and which groups can hold them.",
   server_thumbnail_formats: "The sizes of thumbnails.",
   server_typing_started_expiry_period_milliseconds:

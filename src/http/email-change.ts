@@ -46,7 +46,7 @@ const form = eta.compile(
     `<h1>Confirm your new address</h1>
 <p>With this button the address of your account on <%= it.realmName %> changes from <%= it.email %> to <%= it.newEmail %>.</p>
 <form method="post" accept-charset="utf-8">
-<button type="submit">Confirm <%= it.newEmail %></button>
+<button type="submit">Confirm the new address</button>
 </form>`,
   ),
 );

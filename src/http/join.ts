@@ -34,7 +34,7 @@ export interface JoinTools {
   /** The organization's address. The request's Host header is not trusted for links. */
   readonly siteOf: (realm: Realm) => string;
   /** Whether there is a mail server; otherwise emails are files (D282). */
-  readonly hasMailServer: boolean;
+  readonly sendsEmail: boolean;
   /** Null: it is not built. */
   readonly webPage: WebPage | null;
 }
@@ -116,7 +116,7 @@ async function sendConfirmation(request: PageRequest, invited: Invited, tools: S
   const to = { actor: "invitation", id: invited.invitation.id } as const;
   const asked = await realm.dispatcher.ask(command(to, "invitation.confirm-address", mail, null));
   if (asked.kind === "ok") {
-    return linkSentPage(`If ${email} has no account here yet,`, tools.hasMailServer, "If it has one, log in with it.");
+    return linkSentPage(`If ${email} has no account here yet,`, tools.sendsEmail, "If it has one, log in with it.");
   }
   if (asked.code === "NOT_FOUND")
     return endedPage(standing(realm.view, invited.invitation) === "expired" ? "expired" : "revoked");

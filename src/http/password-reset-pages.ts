@@ -54,6 +54,6 @@ export function setPage(given: {
 }
 
 /** The same for every address, so that nobody learns who has an account here. */
-export function askedPage(email: string, hasMailServer: boolean): HttpReply {
-  return linkSentPage(`If ${email} is the address of an account here,`, hasMailServer, "");
+export function askedPage(email: string, sendsEmail: boolean): HttpReply {
+  return linkSentPage(`If ${email} is the address of an account here,`, sendsEmail, "");
 }

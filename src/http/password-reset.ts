@@ -24,7 +24,7 @@ export interface PasswordResetTools {
   /** The organization's address. The request's Host header is not trusted for links. */
   readonly siteOf: (realm: Realm) => string;
   /** Whether there is a mail server; otherwise emails are files (D282). */
-  readonly hasMailServer: boolean;
+  readonly sendsEmail: boolean;
 }
 
 export function passwordResetPages(tools: PasswordResetTools): readonly PageRoute[] {
@@ -46,7 +46,7 @@ function askForm({ realm }: PageRequest, email: string, problem: string | null):
 }
 
 /** Counted like a failed login, whether there is an account or not; the turn bounds the emails to one account. */
-async function ask(request: PageRequest, { rates, siteOf, hasMailServer }: PasswordResetTools): Promise<HttpReply> {
+async function ask(request: PageRequest, { rates, siteOf, sendsEmail }: PasswordResetTools): Promise<HttpReply> {
   const email = textOf(request, "email")?.trim();
   if (email === undefined) return unreadable();
   if (!isEmailAddress(email, limits.email_code_points_max))
@@ -57,7 +57,7 @@ async function ask(request: PageRequest, { rates, siteOf, hasMailServer }: Passw
   const key = newApiKey();
   const params = { email, keyHash: hashApiKey(key), link: resetLink(siteOf(realm), key) };
   const asked = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
-  return asked.kind === "ok" ? askedPage(email, hasMailServer) : unavailable();
+  return asked.kind === "ok" ? askedPage(email, sendsEmail) : unavailable();
 }
 
 function accountOf({ realm }: PageRequest, key: string) {

@@ -103,8 +103,8 @@ export function messagePage(status: number, said: Message): HttpReply {
  * operator must pass on (D282).
  * @param condition the beginning of the sentence: when there is such an email
  */
-export function linkSentPage(condition: string, hasMailServer: boolean, advice: string): HttpReply {
-  return hasMailServer
+export function linkSentPage(condition: string, sendsEmail: boolean, advice: string): HttpReply {
+  return sendsEmail
     ? messagePage(200, {
         title: "Look into your mail",
         text: `${condition} an e-mail with a link is on its way to it. The link is valid for 24 hours. If nothing arrives, look into the folder for spam, or ask an administrator of the organization. ${advice}`,

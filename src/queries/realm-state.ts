@@ -109,7 +109,7 @@ function rowFields(view: View) {
   ]) as AnswerOf<typeof realmRowFields>;
 }
 
-function ownFields(view: View, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }: StateRequest) {
+function ownFields(view: View, { siteUrl, webPublicStreamsEnabled, sendsEmail, uploads, startedAt }: StateRequest) {
   return {
     max_file_upload_size_mib: uploads.maxFileMib,
     realm_upload_quota_mib: uploads.quotaMib,
@@ -120,6 +120,7 @@ function ownFields(view: View, { siteUrl, webPublicStreamsEnabled, uploads, star
     realm_is_zephyr_mirror_realm: false,
     jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
     server_web_public_streams_enabled: webPublicStreamsEnabled,
+    server_sends_email: sendsEmail,
     server_generation: seconds(startedAt),
     realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
     realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",

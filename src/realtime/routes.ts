@@ -32,6 +32,8 @@ export interface RealtimeRouteOptions {
   readonly limitsPresence: boolean;
   /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
+  /** Whether there is a mail server; otherwise emails are files (D282). */
+  readonly sendsEmail: boolean;
   readonly uploads: UploadBounds;
   /** When this process began to serve, in milliseconds. */
   readonly startedAt: number;
@@ -133,6 +135,7 @@ function stateAt(
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,
+    sendsEmail: options.sendsEmail,
     uploads: options.uploads,
     startedAt: options.startedAt,
     presences: realm.projections.presence,

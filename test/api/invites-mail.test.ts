@@ -17,7 +17,7 @@ import {
   write,
 } from "../support/conversation.ts";
 import { attribute, field, inviteLink, logIn, submit, visit } from "../support/join.ts";
-import { outboxMails, pendingMails, type Received } from "../support/mail.ts";
+import { MailServer, outboxMails, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -31,6 +31,9 @@ const { server, owner, administrator, member, guest } = await startServerWithUse
 const invite = async (by: Client, emails: string, params: Params = {}) =>
   outcome(await by.post("/invites", { invitee_emails: emails, ...params }));
 const listed = async (by: Client) => (await by.get("/invites")).body.invites;
+
+/** This server has no mail server. */
+const sent = success({ server_sends_email: false });
 
 let mails = 0;
 
@@ -56,7 +59,7 @@ const failed = (msg: string, errors: unknown[]) =>
 t.test("[public API] POST /invites sends each email a link that creates one account with that email", async (t) => {
   const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
   const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
-  t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), success());
+  t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), sent);
   const [toAnn, toBob] = await arrived(2);
   t.strictSame([toAnn?.email.to?.[0]?.address, toBob?.email.to?.[0]?.address], ["ann@example.org", "bob@example.org"]);
   t.equal(toAnn?.email.subject, "member 0 has invited you to Tea & Co");
@@ -166,7 +169,7 @@ t.test("[S3] invitation_addresses_per_request_max: one more email is rejected", 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `many${index}@example.org`).join(",");
   const most = limits.invitation_addresses_per_request_max;
   t.strictSame(await invite(owner, many(most + 1)), refusal(`Too many addresses in one request (maximum ${most})`));
-  t.strictSame(await invite(owner, many(most)), success());
+  t.strictSame(await invite(owner, many(most)), sent);
   await arrived(most);
   const over = await invite(owner, "a".repeat(limits.invitation_addresses_code_points_max + 1));
   t.match(over.body, { msg: /^invitee_emails is too long/ });
@@ -204,7 +207,7 @@ t.test("[public API, S2] resend sends another email with its own link; keys are 
   t.strictSame(outcome(await owner.post("/invites/99999/resend")), none);
   const links = [linkIn(first as Received)];
   for (let count = 1; count <= limits.invitation_links_per_address_max; count++) {
-    t.strictSame(outcome(await (count === 1 ? administrator : member).post(`/invites/${id}/resend`)), success());
+    t.strictSame(outcome(await (count === 1 ? administrator : member).post(`/invites/${id}/resend`)), sent);
     const [mail] = await arrived(1);
     t.equal(mail?.email.to?.[0]?.address, "emma@example.org");
     t.match(mail?.email.subject, "member 0 has invited you");
@@ -304,4 +307,24 @@ t.test("[S1] a Host header that is not a plain host is rejected, so links contai
     t.equal((await client.post("/invites/multiuse")).status, 400, host);
   }
   t.equal(pendingMails(server).length, 0);
+});
+
+t.test("[D282] answers and /register say whether the server sends emails", async (t) => {
+  const far = await MailServer.start(t);
+  const sending = await startTestServer(t, { environment: { SMTP_URL: far.url } });
+  for (const [own, isSending] of [
+    [server, false],
+    [sending, true],
+  ] as const) {
+    const says = success({ server_sends_email: isSending });
+    const headers = { "Idempotency-Key": "once" };
+    const params = { invitee_emails: "lena@example.org" };
+    for (const _ of [1, 2]) t.strictSame(outcome(await own.owner.post("/invites", params, headers)), says);
+    const { id } = (await listed(own.owner)).at(-1);
+    t.strictSame(outcome(await own.owner.post(`/invites/${id}/resend`)), says);
+    t.strictSame(outcome(await own.owner.patch("/settings", { email: "other@example.org" })), says);
+    t.strictSame(outcome(await own.owner.patch("/settings", { color_scheme: 2 })), success(), "no email is asked for");
+    const state = await own.owner.register({ fetch_event_types: ["realm"] });
+    t.equal(state["server_sends_email"], isSending);
+  }
 });

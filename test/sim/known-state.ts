@@ -69,6 +69,7 @@ function stateOf(realm: Realm, userId: number): Record<string, unknown> | null {
     siteUrl: "http://localhost",
     limitsPresence: false,
     webPublicStreamsEnabled: false,
+    sendsEmail: false,
     uploads: { maxFileMib: 1, quotaMib: null },
     startedAt: 0,
     presences: { all: () => [], newerThan: () => [] },

@@ -1,7 +1,7 @@
 /** An invitation in a browser: from the link into the page, and what a link that does not work says. */
 import t from "tap";
 import { chromiumFor, logIn } from "../support/chromium-page.ts";
-import { outboxMails } from "../support/mail.ts";
+import { MailServer, outboxMails } from "../support/mail.ts";
 import { startTestServer } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);
@@ -53,7 +53,7 @@ t.test("[D197] an invitation by email is sent once more from the page", { skip }
   const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#organization/invitations");
   await page.getByRole("button", { name: "Send again" }).click();
-  await page.getByText("The invitation is on its way to dora@example.com once more.").waitFor();
+  await page.getByText("This server sends no emails: it wrote the invitation to a file.").waitFor();
   // The third one tells Ann that she has logged in.
   const mails = await outboxMails(server.dataDir, 3);
   t.equal(mails.filter(({ email }) => email.to?.[0]?.address === "dora@example.com").length, 2);
@@ -67,7 +67,8 @@ t.test("[D197] an invitation by email is sent from the page, and its link works 
   await logIn(page, server.url, ann, "#organization/invitations");
   await page.getByLabel("Email addresses").fill("dora@example.com");
   await page.getByRole("button", { name: "Send invitations" }).click();
-  await page.getByText("The invitations are on their way.").waitFor();
+  await page.getByText("This server sends no emails: it wrote the invitations to a file.").waitFor();
+  t.equal(await page.getByText("on their way").count(), 0, "[D282] nobody sends them");
   await page.getByText("dora@example.com").waitFor();
   // The other one tells Ann that she has logged in.
   const texts = (await outboxMails(server.dataDir, 2)).map(({ email }) => email.text ?? "");
@@ -106,4 +107,17 @@ t.test("[web.md] a first visit shows the login without an error in the console",
   await page.getByLabel("Email address").waitFor();
   await page.waitForLoadState("networkidle");
   t.strictSame(complaints, []);
+});
+
+t.test("[D282] with a mail server the page says that invitations are on their way", { skip }, async (t) => {
+  const far = await MailServer.start(t);
+  const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
+  const ann = await server.person("Ann Ames");
+  await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
+  const { page } = await openPage(t);
+  await logIn(page, server.url, ann, "#organization/invitations");
+  await page.getByLabel("Email addresses").fill("dora@example.com");
+  await page.getByRole("button", { name: "Send invitations" }).click();
+  await page.getByText("The invitations are on their way.").waitFor();
+  await far.until(() => far.received.some(({ recipients }) => recipients.includes("dora@example.com")));
 });

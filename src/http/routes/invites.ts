@@ -1,5 +1,5 @@
 /** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/http/join.ts. */
-import { type Command, command, type ReplyOf } from "../../../actors/protocol/commands.ts";
+import { type Command, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
@@ -27,9 +27,13 @@ export interface InviteRouteTools {
   readonly validityMinutes: number;
   /** The site of links in emails. It is never the Host header of the user who causes the email to another user. */
   readonly siteOf: (realm: Realm) => string;
+  /** Whether there is a mail server; otherwise emails are files (D282). */
+  readonly sendsEmail: boolean;
 }
 
-export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
+export function inviteRoutes({ validityMinutes, siteOf, sendsEmail }: InviteRouteTools) {
+  const withDelivery = (_call: unknown, sent: Result<NoFields>) =>
+    sent.kind === "ok" ? ok({ server_sends_email: sendsEmail }) : sent;
   return [
     bindProjected(
       createInviteLink,
@@ -43,18 +47,22 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
       linkOf,
     ),
 
-    bind(sendInvites, (call) => {
-      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
-      const emails = addressesIn(call.params.invitee_emails);
-      if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
-      const most = limits.invitation_addresses_per_request_max;
-      if (emails.length > most) return refuse.badRequest(`Too many addresses in one request (maximum ${most})`);
-      const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
-      const notifiesInviter = call.params.notify_referrer_on_join;
-      const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
-      const asked = command({ actor: "realm" }, "invitations.send", params, requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
-    }),
+    bindProjected(
+      sendInvites,
+      (call) => {
+        if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
+        const emails = addressesIn(call.params.invitee_emails);
+        if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
+        const most = limits.invitation_addresses_per_request_max;
+        if (emails.length > most) return refuse.badRequest(`Too many addresses in one request (maximum ${most})`);
+        const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
+        const notifiesInviter = call.params.notify_referrer_on_join;
+        const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
+        const asked = command({ actor: "realm" }, "invitations.send", params, requireCaller(call).id);
+        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      },
+      withDelivery,
+    ),
 
     bind(getInvites, (call) => {
       const site = originOf(call.siteUrl) ?? "";
@@ -73,12 +81,16 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
       );
     }),
 
-    bind(resendInvite, (call) => {
-      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
-      const to = { actor: "invitation", id: call.params.invite_id } as const;
-      const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
-    }),
+    bindProjected(
+      resendInvite,
+      (call) => {
+        if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
+        const to = { actor: "invitation", id: call.params.invite_id } as const;
+        const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), requireCaller(call).id);
+        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      },
+      withDelivery,
+    ),
   ];
 }
 

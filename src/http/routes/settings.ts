@@ -15,9 +15,9 @@ import { mayChangeName } from "../../domain/own-account.ts";
 import type { SettingValues } from "../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../domain/text.ts";
 import { canonicalTimezone } from "../../domain/timezones.ts";
-import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
+import { bind, bindProjected, type Call, requireCaller } from "../../runtime/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import type { Reply } from "../../runtime/results.ts";
+import { ok, type Reply, type Result } from "../../runtime/results.ts";
 import { startEmailChange } from "../email-change.ts";
 import type { Passwords } from "../passwords.ts";
 import { personName, type RateLimits } from "../rate-limits.ts";
@@ -29,14 +29,18 @@ export interface SettingsRouteTools {
   readonly rates: RateLimits;
   /** The site of links in email confirmations. */
   readonly siteOf: (realm: Realm) => string;
+  /** Whether there is a mail server; otherwise emails are files (D282). */
+  readonly sendsEmail: boolean;
 }
 
 export function settingsRoutes(tools: SettingsRouteTools) {
   const update = (call: SettingsCall) => updateOwn(call, tools);
+  const withDelivery = ({ params }: SettingsCall, changed: Result<NoFields>) =>
+    changed.kind === "ok" && params.email !== undefined ? ok({ server_sends_email: tools.sendsEmail }) : changed;
   return [
-    bind(updateSettings, update),
-    bind(updateDisplaySettings, update),
-    bind(updateNotificationSettings, update),
+    bindProjected(updateSettings, update, withDelivery),
+    bindProjected(updateDisplaySettings, update, withDelivery),
+    bindProjected(updateNotificationSettings, update, withDelivery),
 
     bind(updateUserSettingsDefaults, (call) => {
       const settings = chosenSettings(call.params);

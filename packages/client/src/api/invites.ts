@@ -25,7 +25,7 @@ export interface InvitesOperations {
       readonly stream_ids?: readonly number[];
       readonly notify_referrer_on_join?: boolean;
     };
-    readonly result: Readonly<Record<never, never>>;
+    readonly result: { readonly server_sends_email: boolean };
   };
   /** Returns the valid invitations that the caller may manage. */
   "GET /invites": {
@@ -58,7 +58,7 @@ export interface InvitesOperations {
   /** Resends the email of an invitation; only for its creator and administrators. */
   "POST /invites/{invite_id}/resend": {
     readonly params: { readonly invite_id: number };
-    readonly result: Readonly<Record<never, never>>;
+    readonly result: { readonly server_sends_email: boolean };
   };
 }
 

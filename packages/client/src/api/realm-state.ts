@@ -152,6 +152,7 @@ export interface RealmState {
   readonly server_emoji_data_url?: string;
   readonly server_generation?: number;
   readonly server_web_public_streams_enabled?: boolean;
+  readonly server_sends_email?: boolean;
   readonly server_supported_permission_settings?: {
     readonly realm: Readonly<Record<string, PermissionSetting>>;
     readonly stream: Readonly<Record<string, PermissionSetting>>;

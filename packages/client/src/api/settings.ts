@@ -8,17 +8,17 @@ export interface SettingsOperations {
   /** Changes the caller's own settings. */
   "PATCH /settings": {
     readonly params: UserSettingsChange;
-    readonly result: Readonly<Record<never, never>>;
+    readonly result: { readonly server_sends_email?: boolean };
   };
   /** Deprecated: alias of update-settings. */
   "PATCH /settings/display": {
     readonly params: UserSettingsChange;
-    readonly result: Readonly<Record<never, never>>;
+    readonly result: { readonly server_sends_email?: boolean };
   };
   /** Deprecated: alias of update-settings. */
   "PATCH /settings/notifications": {
     readonly params: UserSettingsChange;
-    readonly result: Readonly<Record<never, never>>;
+    readonly result: { readonly server_sends_email?: boolean };
   };
   /** Changes the default settings of new users; organization administrators only. */
   "PATCH /realm/user_settings_defaults": {

@@ -19,6 +19,11 @@ const expiries: readonly (readonly [number, string])[] = [
   [30 * dayMinutes, "Thirty days"],
 ];
 
+/** What happened to emails without a mail server (D282). */
+function notSent(what: "invitation" | "invitations"): string {
+  return `This server sends no emails: it wrote the ${what} to a file. Ask its operator to pass on the link, or make a link here.`;
+}
+
 function NewInvitation({ onDone }: { readonly onDone: () => void }) {
   const { problem, isBusy, run } = useAttempt("Nobody was invited");
   const [link, setLink] = useState<string | null>(null);
@@ -39,7 +44,7 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       if (isLink) setLink((await client.call("POST /invites/multiuse", what)).invite_link);
       else {
         await client.call("POST /invites", { ...what, invitee_emails: String(data.get("emails")) });
-        tell("The invitations are on their way.");
+        tell(chat.value?.server_sends_email === false ? notSent("invitations") : "The invitations are on their way.");
       }
       onDone();
     });
@@ -126,7 +131,9 @@ export function InvitationPanel() {
       const isSent = await attempt("The invitation was not sent", () =>
         client.call("POST /invites/{invite_id}/resend", { invite_id: id }),
       );
-      if (isSent) tell(`The invitation is on its way to ${email} once more.`);
+      if (!isSent) return;
+      const isOnItsWay = chat.value?.server_sends_email !== false;
+      tell(isOnItsWay ? `The invitation is on its way to ${email} once more.` : notSent("invitation"));
     });
   return (
     <>

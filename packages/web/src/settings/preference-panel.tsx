@@ -2,7 +2,7 @@
 import { client } from "../api.ts";
 import { tell } from "../notices.ts";
 import { allowNotifications } from "../notifications.ts";
-import { settings } from "../store.ts";
+import { chat, settings } from "../store.ts";
 import { Setting, type SettingRow, type Value } from "./fields.tsx";
 
 type Change = Parameters<typeof client.call<"PATCH /settings">>[1];
@@ -105,6 +105,9 @@ export function NotificationPanel() {
             Allow notifications in this browser
           </button>
         </p>
+      ) : null}
+      {chat.value?.server_sends_email === false ? (
+        <p class="quiet">This server has no mail server, so emails reach nobody.</p>
       ) : null}
       <Rows rows={notifications} />
     </>

@@ -140,7 +140,10 @@ export function ProfilePanel() {
           name: "email",
           label: "Email address",
           note: "A change is confirmed by a mail to the new address",
-          done: "Open the link in the mail to confirm it",
+          done:
+            chat.value?.server_sends_email === false
+              ? "This server sends no emails: ask its operator for the link that confirms it"
+              : "Open the link in the mail to confirm it",
         }}
         value={me.value?.delivery_email ?? ""}
         save={(value) => client.call("PATCH /settings", { email: String(value) })}
