@@ -95,6 +95,65 @@ t.test("[web.md] a search text becomes terms, and terms become the same text", (
   t.end();
 });
 
+const namesakes = [
+  { user_id: 4, full_name: "Smith, John" },
+  { user_id: 5, full_name: "Kim Lee" },
+  { user_id: 6, full_name: "kim lee" },
+];
+const crowd: Names = {
+  users: [...users, ...namesakes],
+  channels: [{ stream_id: 9, name: 'say "hi"' }],
+  nameOfUser: (userId) => [...users, ...namesakes].find((one) => one.user_id === userId)?.full_name,
+  nameOfChannel: (channelId) => (channelId === 9 ? 'say "hi"' : undefined),
+  topicsOf: () => ['the "end"'],
+};
+
+t.test("[web.md] a search names people and channels with commas, quotes and blanks, and each of two namesakes", (t) => {
+  const written: readonly (readonly [string, readonly Term[]])[] = [
+    ['dm-including:"Mei Lin"', [{ operator: "dm-including", operand: 2 }]],
+    ['dm:"Smith, John,Mei Lin"', [{ operator: "dm", operand: [4, 2] }]],
+    ['sender:"Smith, John"', [{ operator: "sender", operand: 4 }]],
+    ['sender:"kim lee|6"', [{ operator: "sender", operand: 6 }]],
+    ['channel:"say \\"hi\\""', [{ operator: "channel", operand: 9 }]],
+    [
+      'channel:"say \\"hi\\"" topic:"a \\\\ b" now',
+      [
+        { operator: "channel", operand: 9 },
+        { operator: "topic", operand: "a \\ b" },
+        { operator: "search", operand: "now" },
+      ],
+    ],
+  ];
+  for (const [typed, terms] of written) {
+    t.strictSame(termsOfText(typed, crowd), terms, typed);
+    t.equal(textOfTerms(terms, crowd), typed);
+  }
+  t.strictSame(
+    termsOfText('dm-including:"Mei Lin,Jonas Falk"', crowd),
+    [2, 3].map((operand) => ({ operator: "dm-including", operand })),
+    "each of several people",
+  );
+  t.strictSame(termsOfText("sender:3", crowd), [{ operator: "sender", operand: 3 }]);
+  t.strictSame(termsOfText("sender:99", crowd), [{ operator: "sender", operand: "99" }]);
+  const offered = (query: string) => suggestionsFor(query, crowd).map((one) => one.text);
+  t.ok(offered("sender:kim").includes('sender:"kim lee|6"'));
+  t.ok(offered("channel:say").includes('channel:"say \\"hi\\""'));
+  t.ok(offered('channel:"say \\"hi\\"" topic:the').includes('channel:"say \\"hi\\"" topic:"the \\"end\\""'));
+  t.strictSame(
+    placeOf("#narrow/dm-including/4,5-group"),
+    narrow([4, 5].map((operand) => ({ operator: "dm-including", operand }))),
+    "older links lead there, too",
+  );
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), (topic) => {
+      const terms = [{ operator: "topic", operand: topic }];
+      if (narrowKey(termsOfText(textOfTerms(terms, crowd), crowd)) !== narrowKey(terms)) throw new Error(topic);
+    }),
+    { seed: 20261128 },
+  );
+  t.end();
+});
+
 t.test("[web.md] completion finds what is being typed, and puts the choice in its place", (t) => {
   const at = (typed: string) => startedAt(typed, typed.length);
   t.match(at("Hello @me"), { kind: "person", query: "me", start: 6 });

@@ -38,7 +38,7 @@ export const myId = computed(() => chat.value?.user_id ?? 0);
 
 /** Sections of the state, so that views depend on these alone. */
 const users = computed(() => chat.value?.realm_users ?? []);
-const formerUsers = computed(() => chat.value?.realm_non_active_users ?? []);
+export const formerUsers = computed(() => chat.value?.realm_non_active_users ?? []);
 export const subscriptions = computed(() => chat.value?.subscriptions ?? []);
 const otherChannels = computed(() => chat.value?.never_subscribed ?? []);
 const leftChannels = computed(() => chat.value?.unsubscribed ?? []);

@@ -97,20 +97,22 @@ export function addressOf(place: Place, nameOf: (channelId: number) => string | 
   return `#narrow/${[...parts, ...near].join("/")}`;
 }
 
-function decodeTerm(name: string, text: string): Term {
+function decodeTerms(name: string, text: string): readonly Term[] {
   const isNegated = name.startsWith("-");
   const given = isNegated ? name.slice(1) : name;
   const operator = given === "stream" ? "channel" : given === "pm-with" ? "dm" : given;
   const value = decode(text);
   const negated = isNegated ? { negated: true } : {};
   if (operator === "channel" && /^\d+(-|$)/.test(value))
-    return { operator, operand: Number.parseInt(value, 10), ...negated };
-  if (operator === "id") return { operator, operand: Number(value), ...negated };
+    return [{ operator, operand: Number.parseInt(value, 10), ...negated }];
+  if (operator === "id") return [{ operator, operand: Number(value), ...negated }];
   if (listOperators.has(operator) && /^[\d,]+(-|$)/.test(value)) {
     const ids = (value.split("-")[0] ?? "").split(",").filter(Boolean).map(Number);
-    return { operator, operand: ids, ...negated };
+    // The server wants one person in a term, except for the people of a conversation.
+    if (operator === "dm-including") return ids.map((operand) => ({ operator, operand, ...negated }));
+    return [{ operator, operand: ids, ...negated }];
   }
-  return { operator, operand: value, ...negated };
+  return [{ operator, operand: value, ...negated }];
 }
 
 /** @returns null if the page has no such place */
@@ -130,7 +132,7 @@ export function placeOf(fragment: string): Place | null {
       const id = Number.parseInt(value, 10);
       if (name === "near" && Number.isSafeInteger(id)) near = id;
       if (name === "with" && Number.isSafeInteger(id)) near ??= id;
-    } else terms.push(decodeTerm(name, value));
+    } else terms.push(...decodeTerms(name, value));
   }
   return { kind: "narrow", terms, near };
 }

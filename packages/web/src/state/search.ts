@@ -30,67 +30,102 @@ const values: Readonly<Record<string, readonly string[]>> = {
 
 const personOperators: ReadonlySet<string> = new Set(["sender", "dm", "dm-including"]);
 
-/** Words, with quoted parts as one. */
-function wordsOf(text: string): string[] {
-  return text.match(/(?:[^\s"]+:)?"[^"]*"?|\S+/g) ?? [];
-}
+/** A quoted part is one word; in it, a backslash precedes a quote or a backslash. */
+const word = /(?:[^\s"]+:)?"(?:\\["\\]|[^"])*"?|\S+/g;
 
 function quoted(value: string): string {
-  return /[\s"]/.test(value) ? `"${value.replaceAll('"', "")}"` : value;
+  return /\s|^"/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : value;
 }
 
-function split(word: string): { negated: boolean; operator: string | null; value: string } {
-  const match = /^(-?)([a-z-]+):(.*)$/is.exec(word);
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return text;
+  const inside = /^"((?:\\["\\]|[^"])*)/.exec(text)?.[1] ?? "";
+  return inside.replace(/\\(["\\])/g, "$1");
+}
+
+function split(text: string): { negated: boolean; operator: string | null; value: string } {
+  const match = /^(-?)([a-z-]+):(.*)$/is.exec(text);
   const name = match?.[2]?.toLowerCase() ?? "";
   const operator = { stream: "channel", from: "sender", "pm-with": "dm" }[name] ?? name;
-  if (match === null || !Object.hasOwn(operators, operator)) return { negated: false, operator: null, value: word };
-  return { negated: match[1] === "-", operator, value: (match[3] ?? "").replaceAll('"', "") };
+  if (match === null || !Object.hasOwn(operators, operator)) return { negated: false, operator: null, value: text };
+  return { negated: match[1] === "-", operator, value: unquoted(match[3] ?? "") };
 }
 
-function userOf(value: string, names: Names): number | null {
+/** A name, `name|id` as in a mention, or an id. No name ends like one with an id. */
+function userOf(value: string, { users }: Names): number | null {
   const wanted = value.trim().toLowerCase();
-  return names.users.find(({ full_name: name }) => name.toLowerCase() === wanted)?.user_id ?? null;
+  const named = users.find(({ full_name: name }) => name.toLowerCase() === wanted);
+  if (named !== undefined) return named.user_id;
+  const [, name, id] = /^(?:(.*)\|)?(\d{1,15})$/s.exec(wanted) ?? [];
+  const withId = users.find(({ user_id: one }) => one === Number(id));
+  return withId === undefined || (name !== undefined && withId.full_name.toLowerCase() !== name)
+    ? null
+    : withId.user_id;
 }
 
-function termOf(operator: string, value: string, names: Names): Term {
+/** People between commas, whose names may have commas: from each place on, the longest name. */
+function usersOf(value: string, names: Names): readonly number[] | null {
+  const parts = value.split(",");
+  const ids: number[] = [];
+  for (let at = 0; at < parts.length; ) {
+    let end = parts.length;
+    let id = userOf(parts.slice(at, end).join(","), names);
+    while (id === null && --end > at) id = userOf(parts.slice(at, end).join(","), names);
+    if (id === null) return null;
+    ids.push(id);
+    at = end;
+  }
+  return ids;
+}
+
+function termsOf(operator: string, value: string, names: Names): readonly Term[] {
   if (operator === "channel") {
     const found = names.channels.find(({ name }) => name.toLowerCase() === value.toLowerCase());
-    return { operator, operand: found?.stream_id ?? value };
+    return [{ operator, operand: found?.stream_id ?? value }];
   }
-  if (operator === "sender") return { operator, operand: userOf(value, names) ?? value };
-  if (operator === "dm" || operator === "dm-including") {
-    const ids = value.split(",").map((name) => userOf(name, names));
-    return { operator, operand: ids.every((id) => id !== null) ? ids : value };
-  }
-  return { operator, operand: value };
+  if (operator === "sender") return [{ operator, operand: userOf(value, names) ?? value }];
+  const ids = operator === "dm" || operator === "dm-including" ? usersOf(value, names) : null;
+  if (ids === null) return [{ operator, operand: value }];
+  return operator === "dm" ? [{ operator, operand: ids }] : ids.map((operand) => ({ operator, operand }));
 }
 
 export function termsOfText(text: string, names: Names): readonly Term[] {
   const terms: Term[] = [];
   const searched: string[] = [];
-  for (const word of wordsOf(text)) {
-    const { negated, operator, value } = split(word);
-    if (operator === null) searched.push(word);
+  for (const [one] of text.matchAll(word)) {
+    const { negated, operator, value } = split(one);
+    if (operator === null) searched.push(one);
     else if (value !== "" && operator !== "near") {
-      terms.push({ ...termOf(operator, value, names), ...(negated ? { negated: true } : {}) });
+      terms.push(...termsOf(operator, value, names).map((term) => (negated ? { ...term, negated } : term)));
     }
   }
   return searched.length === 0 ? terms : [...terms, { operator: "search", operand: searched.join(" ") }];
 }
 
-function operandText({ operator, operand }: Term, names: Names): string {
-  if (operator === "channel" && typeof operand === "number") return names.nameOfChannel(operand) ?? String(operand);
-  if (personOperators.has(operator) && typeof operand !== "string") {
-    const ids = typeof operand === "number" ? [operand] : operand;
-    return ids.map((id) => names.nameOfUser(id) ?? String(id)).join(",");
-  }
-  return String(operand);
+/** A name that several people have needs the id. */
+function userText(id: number, names: Names): string {
+  const name = names.nameOfUser(id);
+  if (name === undefined) return String(id);
+  const folded = name.toLowerCase();
+  const isShared = names.users.some((user) => user.user_id !== id && user.full_name.toLowerCase() === folded);
+  return isShared ? `${name}|${id}` : name;
+}
+
+/** The operand in words: names of people and of channels instead of their ids. */
+export function operandText(
+  { operator, operand }: Term,
+  nameOfChannel: (channelId: number) => string | undefined,
+  nameOfUser: (userId: number) => string,
+): string {
+  if (operator === "channel" && typeof operand === "number") return nameOfChannel(operand) ?? String(operand);
+  if (!personOperators.has(operator) || typeof operand === "string") return String(operand);
+  return (typeof operand === "number" ? [operand] : operand).map(nameOfUser).join(",");
 }
 
 export function textOfTerms(terms: readonly Term[], names: Names): string {
   return terms
     .map((term) => {
-      const text = operandText(term, names);
+      const text = operandText(term, names.nameOfChannel, (id) => userText(id, names));
       if (term.operator === "search") return text;
       return `${term.negated === true ? "-" : ""}${term.operator}:${quoted(text)}`;
     })
@@ -114,24 +149,23 @@ function valueSuggestions(operator: string, query: string, names: Names, before:
     );
   }
   if (personOperators.has(operator)) {
-    return best(names.users, ({ full_name: name }) => name, query, suggestionsMax).map(({ full_name: name }) =>
-      made(name, operators[operator] ?? ""),
+    return best(names.users, ({ full_name: name }) => name, query, suggestionsMax).map(({ user_id: id }) =>
+      made(userText(id, names), operators[operator] ?? ""),
     );
   }
   if (operator === "topic") {
-    const channel = /(?:^|\s)channel:("[^"]*"|\S+)/.exec(before)?.[1]?.replaceAll('"', "").toLowerCase();
-    const id = names.channels.find(({ name }) => name.toLowerCase() === channel)?.stream_id;
-    return best(id === undefined ? [] : names.topicsOf(id), (topic) => topic, query, suggestionsMax).map((topic) =>
-      made(topic, "topic"),
+    const [id] = termsOfText(before, names).flatMap((term) => (term.operator === "channel" ? [term.operand] : []));
+    return best(typeof id === "number" ? names.topicsOf(id) : [], (topic) => topic, query, suggestionsMax).map(
+      (topic) => made(topic, "topic"),
     );
   }
   return best(values[operator] ?? [], (value) => value, query, suggestionsMax).map((value) => made(value, ""));
 }
 
 export function suggestionsFor(text: string, names: Names): readonly Suggestion[] {
-  const match = /^(.*?)((?:[^\s"]+:)?"[^"]*"?|\S*)$/s.exec(text);
-  const before = match?.[1] ?? "";
-  const last = match?.[2] ?? "";
+  const newest = [...text.matchAll(word)].at(-1);
+  const last = newest !== undefined && text.endsWith(newest[0]) ? newest[0] : "";
+  const before = text.slice(0, text.length - last.length);
   const { operator, value, negated } = split(last);
   if (operator !== null) return valueSuggestions(operator, value, names, `${before}${negated ? "-" : ""}`);
   const searched: readonly Suggestion[] =
@@ -147,9 +181,12 @@ export function suggestionsFor(text: string, names: Names): readonly Suggestion[
     note: "channel",
     isDone: true,
   }));
-  const people = best(names.users, ({ full_name: name }) => name, last, 3).flatMap(({ full_name: name }) => [
-    { text: `${before}sender:${quoted(name)}`, note: "messages sent by", isDone: true },
-    { text: `${before}dm:${quoted(name)}`, note: "direct messages with", isDone: true },
-  ]);
+  const people = best(names.users, ({ full_name: name }) => name, last, 3).flatMap(({ user_id: id }) => {
+    const name = quoted(userText(id, names));
+    return [
+      { text: `${before}sender:${name}`, note: "messages sent by", isDone: true },
+      { text: `${before}dm:${name}`, note: "direct messages with", isDone: true },
+    ];
+  });
   return [...searched, ...named.slice(0, 3), ...channels, ...people].slice(0, suggestionsMax);
 }

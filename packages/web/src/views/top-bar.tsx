@@ -9,7 +9,18 @@ import { go } from "../navigation.ts";
 import { attempt, complain } from "../notices.ts";
 import { logOut } from "../session.ts";
 import { type Suggestion, suggestionsFor, termsOfText, textOfTerms } from "../state/search.ts";
-import { channels, chat, isAdministrator, me, myId, people, place, settings } from "../store.ts";
+import {
+  activeUsers,
+  channels,
+  chat,
+  formerUsers,
+  isAdministrator,
+  me,
+  myId,
+  people,
+  place,
+  settings,
+} from "../store.ts";
 import { Icon } from "./icon.tsx";
 import { isLeftOpen, knownTopics } from "./left-bar.tsx";
 import { isHelpOpen, openPerson } from "./opened.ts";
@@ -22,8 +33,9 @@ export const searchFocus = signal(0);
 const names = {
   nameOfUser: (id: number) => people.peek().get(id)?.full_name,
   nameOfChannel: (id: number) => channels.peek().get(id)?.name,
+  /** The first of namesakes is meant, so those who are here precede those who were. */
   get users() {
-    return [...people.peek().values()];
+    return [...activeUsers.peek(), ...formerUsers.peek()];
   },
   get channels() {
     return [...channels.peek().values()];
