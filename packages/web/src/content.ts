@@ -3,8 +3,10 @@
  * keeps what a message may do in a page to that set anyway: no scripts, frames, forms or handlers, and links that open
  * without access to this page.
  */
+import type { Message } from "../../client/src/api/index.ts";
 import { parsedHtml } from "./parsed-html.ts";
 import { placeOf } from "./state/narrow.ts";
+import { dateAndTime } from "./time.ts";
 
 declare const KATEX_STYLES: string;
 
@@ -64,13 +66,11 @@ function enhanceLink(link: Element): void {
   link.setAttribute("rel", "noopener noreferrer");
 }
 
-const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
 function enhanceTime(time: Element): void {
   const at = new Date(time.getAttribute("datetime") ?? "");
   if (Number.isNaN(at.getTime())) return;
   time.setAttribute("title", time.textContent ?? "");
-  time.textContent = timeFormat.format(at);
+  time.textContent = dateAndTime(at);
 }
 
 function button(label: string, className: string): HTMLButtonElement {
@@ -116,6 +116,40 @@ function enhanceCode(block: Element): void {
   block.append(copy);
 }
 
+/** A formula has its source beside two forms of itself. */
+export function showSources(content: ParentNode): void {
+  for (const formula of content.querySelectorAll(".katex")) {
+    formula.replaceWith(formula.querySelector("annotation")?.textContent ?? "");
+  }
+}
+
+function showEmoji(content: ParentNode): void {
+  for (const element of content.querySelectorAll("span.emoji")) {
+    const character = emojiOf(element);
+    if (character !== null) element.textContent = character;
+  }
+}
+
+/** The text of a message where it has no page: what a spoiler hides stays hidden. */
+export function plainTextOf(html: string): string {
+  const body = parsedHtml(html);
+  for (const hidden of body.querySelectorAll(".spoiler-content")) hidden.replaceWith("(hidden)");
+  showSources(body);
+  showEmoji(body);
+  for (const time of body.querySelectorAll("time")) enhanceTime(time);
+  for (const image of body.querySelectorAll("img")) image.replaceWith(image.alt);
+  return body.textContent?.trim() ?? "";
+}
+
+/** The HTML of a message; that of `/me waves` goes on after its sender's name. */
+export function htmlOf(message: Pick<Message, "content" | "is_me_message" | "match_content">): string {
+  const html = message.match_content ?? message.content;
+  return message.is_me_message ? html.replace(/^<p>\/(?:<span class="highlight">)?me(?:<\/span>)? /, "<p>") : html;
+}
+
+/** Each of these has the direction of its own text. */
+const blocks = "p, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, table, th, td, .spoiler-header";
+
 /** @returns the content, ready to be inserted */
 export function fragmentOf(html: string, userId: number): DocumentFragment {
   // Text keeps its quotes escaped within tags, so `style="` in a tag is always the attribute.
@@ -129,10 +163,8 @@ export function fragmentOf(html: string, userId: number): DocumentFragment {
   const content = document.importNode(parsed, true);
   for (const element of content.querySelectorAll("[data-style]")) moveStyle(element);
   if (content.querySelector(".katex") !== null) loadKatexStyles();
-  for (const element of content.querySelectorAll("span.emoji")) {
-    const character = emojiOf(element);
-    if (character !== null) element.textContent = character;
-  }
+  showEmoji(content);
+  for (const block of content.querySelectorAll(blocks)) block.setAttribute("dir", "auto");
   for (const link of content.querySelectorAll("a")) enhanceLink(link);
   for (const time of content.querySelectorAll("time")) enhanceTime(time);
   for (const image of content.querySelectorAll("img")) {

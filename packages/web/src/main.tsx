@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { forgetComposing, watchCompose } from "./compose/compose-state.ts";
 import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
+import { watchCopying } from "./copying.ts";
 import { watchInputMethods } from "./input-methods.ts";
 import { changesWriter } from "./kept.ts";
 import { watchKeys } from "./keyboard.ts";
@@ -48,6 +49,7 @@ watchTime();
 watchTitle();
 watchCompose();
 watchInputMethods();
+watchCopying();
 watchPending();
 settleBy(queueId);
 

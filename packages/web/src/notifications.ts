@@ -2,24 +2,46 @@
 import { effect } from "@preact/signals";
 import type { Events } from "../../client/src/exports.ts";
 import { conversationKey } from "../../client/src/state/index.ts";
+import { htmlOf, plainTextOf } from "./content.ts";
 import { go } from "./navigation.ts";
-import { parsedHtml } from "./parsed-html.ts";
 import { directNarrow, topicNarrow } from "./state/narrow.ts";
-import { channelName, chat, isTopicMuted, myId, settings, subscriptions, topicLabel, unreadTotal } from "./store.ts";
+import {
+  channelName,
+  chat,
+  isTopicMuted,
+  myId,
+  settings,
+  subscriptions,
+  topicLabel,
+  topicPolicy,
+  unreadTotal,
+} from "./store.ts";
 
+const followed = 3;
+
+/**
+ * Whether the person wants to learn of it. Mentions by name and alert words also count in muted conversations; wildcards
+ * and other messages only where nothing is muted, or in followed topics.
+ */
 function wantsNotification({ message, flags }: Events["message"]): boolean {
   const wanted = settings.peek();
   if (message.sender_id === myId.peek() || flags.includes("read") || wanted === undefined) return false;
-  const isMention = flags.includes("mentioned") || flags.includes("has_alert_word");
-  if (message.stream_id === undefined || isMention) return wanted.enable_desktop_notifications;
-  if (isTopicMuted(message.stream_id, message.subject)) return false;
-  const own = subscriptions.peek().find(({ stream_id: id }) => id === message.stream_id)?.desktop_notifications;
-  return own ?? wanted.enable_stream_desktop_notifications;
+  const { stream_id: channelId, subject: topic } = message;
+  const isPersonal = channelId === undefined || flags.includes("mentioned") || flags.includes("has_alert_word");
+  if (isPersonal && wanted.enable_desktop_notifications) return true;
+  if (channelId === undefined) return false;
+  const isFollowed = topicPolicy(channelId, topic) === followed;
+  if (isFollowed && wanted.enable_followed_topic_desktop_notifications) return true;
+  const own = subscriptions.peek().find(({ stream_id: id }) => id === channelId);
+  const isMuted = isTopicMuted(channelId, topic);
+  if (wanted.enable_desktop_notifications && flags.some((flag) => flag.endsWith("wildcard_mentioned"))) {
+    if (isFollowed && wanted.enable_followed_topic_wildcard_mentions_notify) return true;
+    if (!isMuted && (own?.wildcard_mentions_notify ?? wanted.wildcard_mentions_notify)) return true;
+  }
+  return !isMuted && (own?.desktop_notifications ?? wanted.enable_stream_desktop_notifications);
 }
 
-function textOf(html: string): string {
-  return parsedHtml(html).textContent?.trim().slice(0, 200) ?? "";
-}
+const textMax = 200;
 
 export function notify(event: Events["message"]): void {
   if (!("Notification" in window) || Notification.permission !== "granted") return;
@@ -31,7 +53,7 @@ export function notify(event: Events["message"]): void {
       : ` (#${channelName(message.stream_id) ?? ""} > ${topicLabel(message.subject)})`;
   const isShown = message.stream_id !== undefined || settings.peek()?.pm_content_in_desktop_notifications !== false;
   const shown = new Notification(`${message.sender_full_name}${where}`, {
-    body: isShown ? textOf(message.content) : "New message",
+    body: isShown ? plainTextOf(htmlOf(message)).slice(0, textMax) : "New message",
     tag: conversationKey(myId.peek(), message),
   });
   shown.addEventListener("click", () => {

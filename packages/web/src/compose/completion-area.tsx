@@ -145,6 +145,7 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
         ref={area}
         id="compose-text"
         class="compose-text"
+        dir="auto"
         aria-label={label}
         placeholder={label}
         rows={1}

@@ -4,16 +4,9 @@ import { client, once } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
+import { weekdayAndTime } from "../time.ts";
 import { Dialog, Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
-
-const timeFormat = new Intl.DateTimeFormat(undefined, {
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  hour: "numeric",
-  minute: "2-digit",
-});
 
 function at(days: number, hour: number): Date {
   const date = new Date(serverNow());
@@ -56,7 +49,7 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
     // What was written since then is another message.
     if (composing.peek() === written) clearCompose();
     onClose();
-    tell(`It will be sent on ${timeFormat.format(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
+    tell(`It will be sent on ${weekdayAndTime(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
     await onDone(draftId);
   };
   return (
@@ -65,7 +58,7 @@ export function ScheduleDialog({ onClose, onDone }: Props) {
         {offered.map(({ label, date }) => (
           <button type="button" key={label} aria-disabled={isBusy} onClick={() => schedule(date)}>
             <span>{label}</span>
-            <span class="quiet">{timeFormat.format(date)}</span>
+            <span class="quiet">{weekdayAndTime(date)}</span>
           </button>
         ))}
       </div>

@@ -9,7 +9,7 @@ import { canAdminister, isHolder } from "../permissions.ts";
 import { channelNarrow } from "../state/narrow.ts";
 import { activeUsers, channels, chat, folders, myId, nameOf, subscribedIds, subscriptions } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
-import { Problem } from "../views/parts.tsx";
+import { Html, Problem } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
 import { Setting, type SettingRow } from "./fields.tsx";
 import { ConfirmDialog, MemberList, PermissionRows } from "./forms.tsx";
@@ -175,7 +175,7 @@ function Details({ channelId }: { readonly channelId: number }) {
   return (
     <>
       <h2>#{channel.name}</h2>
-      <p class="quiet">{channel.description}</p>
+      <Html html={channel.rendered_description} class="rendered quiet" />
       <div class="buttons">
         <button type="button" onClick={() => go(channelNarrow(channelId))}>
           Read

@@ -24,9 +24,10 @@ import {
   type Term,
   topicOf,
 } from "../state/narrow.ts";
+import { operandText } from "../state/search.ts";
 import { channelName, channels, messages, myId, nameOf, subscribedIds, topicLabel, topicPolicy } from "../store.ts";
 import { Icon } from "./icon.tsx";
-import { IconButton, Menu, type MenuItem, useOneAtATime } from "./parts.tsx";
+import { Html, IconButton, Menu, type MenuItem, useOneAtATime } from "./parts.tsx";
 
 function TopicName({ topic }: { readonly topic: string }) {
   return (
@@ -75,9 +76,9 @@ const stateTitles: Readonly<Record<string, string>> = {
   resolved: "Resolved topics",
 };
 
-function textOf({ operator, operand, negated }: Term): string {
-  const value = operator === "sender" && typeof operand === "number" ? nameOf(operand) : String(operand);
-  return `${negated === true ? "not " : ""}${operator === "search" ? value : `${operator}: ${value}`}`;
+function textOf(term: Term): string {
+  const value = operandText(term, channelName, nameOf);
+  return `${term.negated === true ? "not " : ""}${term.operator === "search" ? value : `${term.operator}: ${value}`}`;
 }
 
 function title(terms: readonly Term[]): string {
@@ -89,7 +90,9 @@ function title(terms: readonly Term[]): string {
   }
   const [first] = terms;
   if (terms.length === 1 && first?.operator === "is") return stateTitles[String(first.operand)] ?? "Messages";
-  if (terms.length === 1 && first?.operator === "sender") return `Messages of ${nameOf(Number(first.operand))}`;
+  if (terms.length === 1 && first?.operator === "sender" && typeof first.operand === "number") {
+    return `Messages of ${nameOf(first.operand)}`;
+  }
   return terms.map(textOf).join(" · ");
 }
 
@@ -166,7 +169,11 @@ export function FeedHead({ target }: { readonly target: NarrowPlace }) {
           </>
         )}
       </h1>
-      {topic === null ? <p class="head-note">{channel?.description}</p> : <span class="head-note" />}
+      {topic === null && channel !== undefined ? (
+        <Html html={channel.rendered_description} class="head-note rendered" />
+      ) : (
+        <span class="head-note" />
+      )}
       {channel !== undefined && !subscribedIds.value.has(channelId) ? (
         <button type="button" class="primary" onClick={() => subscribe(channel.name)}>
           Subscribe

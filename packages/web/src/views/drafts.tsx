@@ -79,7 +79,9 @@ function DraftCard({ draft }: { readonly draft: Draft }) {
         </>
       }
     >
-      <p class="plain">{draft.content}</p>
+      <p class="plain" dir="auto">
+        {draft.content}
+      </p>
     </Card>
   );
 }

@@ -75,6 +75,7 @@ export function EditBox({ message }: { readonly message: Message }) {
       <textarea
         ref={area}
         aria-label="Text of the message"
+        dir="auto"
         value={text}
         placeholder={source === null && problem === null ? "Loading the text" : undefined}
         rows={Math.min(14, text.split("\n").length + 1)}

@@ -64,7 +64,7 @@ function layOut(list: readonly Message[], isOne: boolean): readonly RowInfo[] {
       message,
       day: isNewDay ? dayOf(message.timestamp) : null,
       startsConversation: !isOne && !isSamePlace,
-      isCompact: follows,
+      isCompact: follows && !message.is_me_message,
     };
   });
 }

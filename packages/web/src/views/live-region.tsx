@@ -1,16 +1,12 @@
 /** Says new messages of the visible list to programs that read the page aloud. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { parsedHtml } from "../parsed-html.ts";
+import { htmlOf, plainTextOf } from "../content.ts";
 import { matcherFor } from "../state/narrow.ts";
 import { messages, myId, place } from "../store.ts";
 
 const spokenMax = 300;
 /** Messages of a burst that are said; older ones of it are only shown. */
 const linesMax = 5;
-
-function plain(html: string): string {
-  return parsedHtml(html).textContent?.trim().slice(0, spokenMax) ?? "";
-}
 
 interface Line {
   readonly id: number;
@@ -30,7 +26,10 @@ export function LiveRegion() {
     const matches = matcherFor(now.terms, myId.peek());
     const said = fresh
       .filter((message) => message.sender_id !== myId.peek() && matches?.(message) === true)
-      .map(({ id, sender_full_name: name, content }) => ({ id, text: `${name}: ${plain(content)}` }));
+      .map((message) => {
+        const start = message.is_me_message ? message.sender_full_name : `${message.sender_full_name}:`;
+        return { id: message.id, text: `${start} ${plainTextOf(htmlOf(message)).slice(0, spokenMax)}` };
+      });
     if (said.length > 0) setLines((before) => [...before, ...said].slice(-linesMax));
   }, [newest]);
   return (

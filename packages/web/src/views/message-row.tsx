@@ -14,6 +14,7 @@ import {
 import { setAside } from "../compose/compose-actions.ts";
 import { openCompose } from "../compose/compose-state.ts";
 import { quote } from "../compose/quotes.ts";
+import { htmlOf } from "../content.ts";
 import { sentEdits } from "../edits.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
@@ -124,13 +125,35 @@ function openPicture(event: MouseEvent): void {
 function Content({ message, isEditing }: Pick<Props, "message" | "isEditing">) {
   if (isEditing) return <EditBox message={message} />;
   const sent = sentEdits.value.get(message.id);
-  if (sent?.before === message.content) return <div class="message-content plain saving">{sent.text}</div>;
+  if (sent?.before === message.content) {
+    return (
+      <div class="message-content plain saving" dir="auto">
+        {sent.text}
+      </div>
+    );
+  }
   if (message.submessages.length > 0) return <MessageWidget message={message} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: catches clicks on links, which are reachable by keyboard
-    <div class="message-content" onClick={openPicture}>
-      <Html html={message.match_content ?? message.content} />
+    <div class={`message-content ${isStatus(message) ? "status" : ""}`} onClick={openPicture}>
+      {isStatus(message) ? <Sender message={message} /> : null}
+      <Html html={htmlOf(message)} />
     </div>
+  );
+}
+
+/** Says what its sender does (`/me waves`), so the name is a part of the sentence. */
+const isStatus = (message: Message) => message.is_me_message && message.submessages.length === 0;
+
+function Sender({ message: { sender_id: userId, sender_full_name: name } }: { readonly message: Message }) {
+  const sender = people.value.get(userId);
+  return (
+    <>
+      <button type="button" class="sender" onClick={() => openPerson(userId)}>
+        {sender?.full_name ?? name}
+      </button>
+      {sender?.is_bot === true ? <span class="tag">Bot</span> : null}
+    </>
   );
 }
 
@@ -164,10 +187,7 @@ export const MessageRow = memo((props: Props) => {
       <div class="message-main">
         {isCompact ? null : (
           <div class="message-head">
-            <button type="button" class="sender" onClick={() => openPerson(message.sender_id)}>
-              {sender?.full_name ?? message.sender_full_name}
-            </button>
-            {sender?.is_bot === true ? <span class="tag">Bot</span> : null}
+            {isStatus(message) && !isEditing ? null : <Sender message={message} />}
             <Time message={message} />
           </div>
         )}
@@ -214,7 +234,9 @@ export function PendingRow({ message }: { readonly message: PendingMessage }) {
           <span class="sender">{nameOf(myId.value)}</span>
           <span class="message-time">{message.problem === null ? "sending" : "not sent"}</span>
         </div>
-        <div class="message-content plain">{message.content}</div>
+        <div class="message-content plain" dir="auto">
+          {message.content}
+        </div>
         {message.problem === null ? null : (
           <p class="problem" role="alert">
             {message.problem}{" "}

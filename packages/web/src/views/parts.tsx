@@ -5,7 +5,7 @@ import { explain } from "../api.ts";
 import { fragmentOf } from "../content.ts";
 import { giveBackFocus } from "../focus.ts";
 import { onLeave } from "../navigation.ts";
-import { minute, myId, nameOf, type Person, people, presences } from "../store.ts";
+import { minute, myId, nameOf, type Person, people, presences, settings } from "../store.ts";
 import { giveHeldKeys, waitForView } from "./held-keys.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -70,12 +70,19 @@ export function lazy<P extends object>(
   };
 }
 
-/** HTML of the server (content.ts). */
-export const Html = memo(
-  ({ html, class: className = "rendered" }: { readonly html: string; readonly class?: string }) => {
-    const fill = (element: HTMLElement | null) => element?.replaceChildren(fragmentOf(html, myId.peek()));
-    return <div class={className} key={html} ref={fill} />;
-  },
+interface HtmlProps {
+  readonly html: string;
+  readonly class?: string;
+}
+
+const FilledHtml = memo(({ html, class: className = "rendered", clock }: HtmlProps & { readonly clock: string }) => {
+  const fill = (element: HTMLElement | null) => element?.replaceChildren(fragmentOf(html, myId.peek()));
+  return <div class={className} key={`${clock}${html}`} ref={fill} />;
+});
+
+/** HTML of the server (content.ts); its times follow the person's clock. */
+export const Html = (props: HtmlProps) => (
+  <FilledHtml {...props} clock={settings.value?.twenty_four_hour_time === true ? "24" : "12"} />
 );
 
 const hues = 12;

@@ -6,6 +6,7 @@ import { attempt, tell } from "../notices.ts";
 import { directNarrow, narrow } from "../state/narrow.ts";
 import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
 import { chat, myId, nameOf, people, statuses } from "../store.ts";
+import { clockIn } from "../time.ts";
 import { openedPerson } from "./opened.ts";
 import { Avatar, Dialog, PresenceDot, useOneAtATime } from "./parts.tsx";
 
@@ -16,15 +17,6 @@ export const roleNames: Readonly<Record<number, string>> = {
   400: "Member",
   600: "Guest",
 };
-
-function localTime(timezone: string): string | null {
-  if (timezone === "") return null;
-  try {
-    return new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone: timezone }).format();
-  } catch {
-    return null;
-  }
-}
 
 /** Choices are stored by their keys, and people by their ids. */
 function shownValue({ type, data }: { readonly type: number; readonly data: string }, value: string): string {
@@ -41,7 +33,7 @@ export function PersonCard() {
     openedPerson.value = null;
   };
   const status = statuses.value[String(userId)];
-  const time = localTime(person.timezone);
+  const time = person.timezone === "" ? null : clockIn(person.timezone);
   const isMuted = chat.value?.muted_users?.some(({ id }) => id === userId) === true;
   const fields = (chat.value?.custom_profile_fields ?? []).flatMap(({ id, name, type, field_data: data }) => {
     const value = person.profile_data?.[String(id)]?.value;
