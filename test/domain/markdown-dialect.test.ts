@@ -9,6 +9,7 @@ import { html } from "./markdown-support.ts";
 const each = (t: Tap, cases: readonly (readonly [source: string, expected: string])[]): void => {
   for (const [source, expected] of cases) t.equal(html(source), expected, JSON.stringify(source));
 };
+const PARTY = '<span aria-label="tada" class="emoji emoji-1f389" role="img" title="tada">:tada:</span>';
 type Tap = Pick<typeof t, "equal">;
 
 t.test("[behaviour 5.8] raw HTML, reference links, images, escapes and underscores are not markup", async (t) => {
@@ -30,6 +31,27 @@ t.test("[behaviour 5.8] bold and strike-through do not span lines, and emphasis 
     ["~~ a ~~ ~~~b~~~", "<p><del> a </del> ~~~b~~~</p>"],
     ["***a** b* **c *d***", "<p><em><strong>a</strong> b</em> <strong>c <em>d</em></strong></p>"],
     ["x = (char *)y *z", "<p>x = (char *)y *z</p>"],
+  ]);
+});
+
+t.test("[behaviour 5.8] stars mark text beside punctuation and in scripts without blanks", async (t) => {
+  each(t, [
+    ["**Note:**see below", "<p><strong>Note:</strong>see below</p>"],
+    ["**「重点」**内容", "<p><strong>「重点」</strong>内容</p>"],
+    ["内容**「重点」**内容", "<p>内容<strong>「重点」</strong>内容</p>"],
+    ["*（注）*本文", "<p><em>（注）</em>本文</p>"],
+    ["これは**重要。**です", "<p>これは<strong>重要。</strong>です</p>"],
+    ["see**(this)**now", "<p>see<strong>(this)</strong>now</p>"],
+    ['a**"b"**c', '<p>a<strong>"b"</strong>c</p>'],
+    ["***a!***b", "<p><strong><em>a!</em></strong>b</p>"],
+    [
+      "~~**a:**b~~ [**c:**d](http://e.com)",
+      '<p><del><strong>a:</strong>b</del> <a href="http://e.com"><strong>c:</strong>d</a></p>',
+    ],
+    ["soup*, bread*", "<p>soup*, bread*</p>"],
+    ["f(*a) and g(*b)", "<p>f(*a) and g(*b)</p>"],
+    ["2 * 3 * 4, ** a **", "<p>2 * 3 * 4, ** a **</p>"],
+    ["a**🎉b**🎉", "<p>a<strong>🎉b</strong>🎉</p>".replaceAll("🎉", PARTY)],
   ]);
 });
 

@@ -147,5 +147,5 @@ export const hostileTexts: readonly string[] = [
 export const repeatedUnits: readonly string[] = [
   ...["`", "``a`", "~~a", "**a ", "[a](", "[](", "[a](<", '[a](b "', "![a](", "[x](http://a/(", "<time:", "$$a"],
   ...["@**a", "#**", ":a", "1️⃣", "|\n", "a|b\n-|-\n", ">\n", "> a\n", "```quote\n", "````quote\n```quote\n"],
-  ...["* a\n  ", "# ", "&", "http://a(", "a.b.c.", "a@", "- - ", " ", "#1,", "*_", "[*`", "> 1. > "],
+  ...["* a\n  ", "# ", "&", "http://a(", "a.b.c.", "a@", "- - ", " ", "#1,", "*_", "[*`", "> 1. > ", "**a:", "*（"],
 ];

@@ -4,6 +4,7 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
 import { boundRule as boundBlockRule, boundedTableRule, fenceRule, headingRule, quoteRule } from "./block-rules.ts";
 import { contextOf, envOf, type ParseContext } from "./context.ts";
+import { emphasisRule } from "./emphasis-rule.ts";
 import {
   boundRule as boundInlineRule,
   codeRule,
@@ -43,6 +44,7 @@ function buildParser(): Parser {
   inlines.at("text", textRule);
   inlines.before("text", "dialect_bound", boundInlineRule);
   inlines.enable(["emphasis", "entity"]);
+  inlines.at("emphasis", emphasisRule);
   const rules = {
     codeRule,
     mathRule,
