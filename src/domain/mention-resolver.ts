@@ -13,7 +13,7 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { checkVisibility, hasThumbnail, linkedAttachment } from "./attachments.ts";
 import { emojiUrl } from "./custom-emoji.ts";
 import { canMentionGroup, namedGroup } from "./group-permissions.ts";
-import type { Resolver } from "./markdown/render.ts";
+import type { MentionedUser, Resolver } from "./markdown/render.ts";
 import { canAccessUser } from "./people.ts";
 import { canReadChannelMessage, hasMetadataAccess } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
@@ -73,25 +73,24 @@ function shownAt(view: View, attachment: AttachmentRecord): string {
 }
 
 /**
- * By id, checked against the name if both are given; by name only if it is unambiguous. Users that the sender may not
- * see do not match (S1).
+ * By id, checked against the name if both are given; by name only if it is unambiguous, where users who are here precede
+ * deactivated ones (D293). Users that the sender may not see do not match (S1).
  */
-function findUser(
-  view: View,
-  sender: UserRecord,
-  name: string | null,
-  id: number | null,
-): { id: number; fullName: string } | null {
+function findUser(view: View, sender: UserRecord, name: string | null, id: number | null): MentionedUser | null {
   if (id !== null) {
     const user = view.users.get(id);
     if (user === undefined || !canAccessUser(view, sender, user)) return null;
-    if (name !== null && fold(user.fullName) !== fold(name)) return null;
-    return { id: user.id, fullName: user.fullName };
+    return name !== null && fold(user.fullName) !== fold(name) ? null : mentionedUser(user);
   }
   const namesakes = [...view.users.named(name ?? "")].flatMap((userId) => view.users.get(userId) ?? []);
-  const active = namesakes.filter((user) => user.isActive && canAccessUser(view, sender, user));
-  const [only] = active;
-  return only === undefined || active.length > 1 ? null : { id: only.id, fullName: only.fullName };
+  const known = namesakes.filter((user) => canAccessUser(view, sender, user));
+  const active = known.filter(({ isActive }) => isActive);
+  const [only, ...others] = active.length === 0 ? known : active;
+  return only === undefined || others.length > 0 ? null : mentionedUser(only);
+}
+
+function mentionedUser({ id, fullName, isActive }: UserRecord): MentionedUser {
+  return { id, fullName, isActive };
 }
 
 /** By exact name, else in any case; deactivated groups do not match. */

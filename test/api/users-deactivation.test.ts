@@ -34,6 +34,23 @@ async function membersSeenBy(client: Client): Promise<Map<number, Event>> {
   return new Map(body.members.map((user: Event) => [user.user_id, user]));
 }
 
+t.test("[D293] a deactivated user is mentioned silently, by id and by name", async (t) => {
+  const [gone, twin] = [await server.person("Una Gone"), await server.person("Una Twin")];
+  await owner.delete(`/users/${gone.userId}`);
+  await owner.delete(`/users/${twin.userId}`);
+  const rendered = async (content: string) => (await member.post("/messages/render", { content })).body.rendered;
+  const silent = `<p><span class="user-mention silent" data-user-id="${gone.userId}">Una Gone</span></p>`;
+  for (const name of ["Una Gone", `Una Gone|${gone.userId}`, `|${gone.userId}`]) {
+    t.equal(await rendered(`@**${name}**`), silent, name);
+    t.equal(await rendered(`@_**${name}**`), silent, `${name}, silently`);
+  }
+  await owner.patch(`/users/${twin.userId}`, { full_name: "Una Gone" });
+  t.equal(await rendered("@**Una Gone**"), "<p>@**Una Gone**</p>", "several people who are gone");
+  const here = await server.person("Una Here");
+  await owner.patch(`/users/${here.userId}`, { full_name: "Una Gone" });
+  t.match(await rendered("@**Una Gone**"), `user-mention" data-user-id="${here.userId}"`, "who is here precedes them");
+});
+
 t.test("[spec 4.20] a deactivated account stays listed, its keys end at once, others get an event", async (t) => {
   const leaver = await personOf(server, "leaver");
   const queue = await leaver.register({ fetch_event_types: [] });

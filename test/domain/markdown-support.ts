@@ -12,8 +12,8 @@ import {
 export const OPTIONS: ParseOptions = { linkifiers: [], translateEmoticons: false, realmUrl: "http://zulip.testserver" };
 
 const USERS = [
-  { id: 31, fullName: "Example User" },
-  { id: 32, fullName: "Zoe <b>" },
+  { id: 31, fullName: "Example User", isActive: true },
+  { id: 32, fullName: "Zoe <b>", isActive: true },
 ];
 const GROUPS = [
   { id: 17, name: "support", displayName: "support", mentionable: true },

@@ -11,7 +11,7 @@ import { mailContent } from "../../src/outbound/mail/mail-html.ts";
 
 const site = "https://chat.example.org";
 const resolver = {
-  user: () => ({ id: 9, fullName: "Ann <3" }),
+  user: () => ({ isActive: true, id: 9, fullName: "Ann <3" }),
   group: () => null,
   channel: (name: string) => ({ id: 4, name }),
   topicLatestMessageId: () => 7,

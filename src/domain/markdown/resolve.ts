@@ -15,10 +15,17 @@ export interface UploadedImage {
   readonly isAnimated: boolean;
 }
 
+export interface MentionedUser {
+  readonly id: number;
+  readonly fullName: string;
+  /** Deactivated users are mentioned silently. */
+  readonly isActive: boolean;
+}
+
 /** The realm as the author sees it (S1): names that the author may not know resolve to null. */
 export interface Resolver {
   /** By name (any case), by id, or by both, which must then agree. */
-  user(name: string | null, id: number | null): { readonly id: number; readonly fullName: string } | null;
+  user(name: string | null, id: number | null): MentionedUser | null;
   group(
     name: string,
   ): { readonly id: number; readonly name: string; readonly displayName: string; readonly mentionable: boolean } | null;
@@ -109,13 +116,14 @@ class Resolution {
   #user(reference: Extract<Reference, { kind: "user" }>): string {
     const user = this.#resolver.user(reference.name, reference.id);
     if (user === null) return reference.typed;
-    if (!reference.silent) this.userIds.add(user.id);
+    const silent = reference.silent || !user.isActive;
+    if (!silent) this.userIds.add(user.id);
     return mention({
       names: "user-mention",
       attribute: "data-user-id",
       id: user.id,
       text: user.fullName,
-      silent: reference.silent,
+      silent,
     });
   }
 
