@@ -8,7 +8,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { openChannel } from "../../src/domain/permissions.ts";
+import { hasContentAccess } from "../../src/domain/permissions.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -39,12 +39,15 @@ export function markChannelRead(_context: unknown, asked: Command<"read-state.ma
   return done({}, markPlace(view, asked.callerId ?? 0, { channelId: channel.id, conversationId: null }));
 }
 
+/** Archived channels can be marked, too (D294): their messages are still read. */
 function channelOf(
   view: View,
   asked: Command<"read-state.mark-topic"> | Command<"read-state.mark-channel">,
 ): ChannelRecord | Refusal {
   const caller = callerOf(asked, view);
-  return caller === null ? refuse.invalidChannelId() : openChannel(view, caller, asked.params.channelId);
+  const channel = view.channels.get(asked.params.channelId);
+  const isReadable = caller !== null && channel !== undefined && hasContentAccess(view, caller, channel);
+  return isReadable ? channel : refuse.invalidChannelId();
 }
 
 /** Behaviour 12.18: messages sent while the user was not subscribed do not count. */

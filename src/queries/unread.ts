@@ -19,6 +19,8 @@ type UnreadMessages = NonNullable<RegisterState["unread_msgs"]>;
 interface Group {
   readonly conversation: ConversationRecord;
   readonly isMuted: boolean;
+  /** Listed, but not counted (D294). */
+  readonly isArchived: boolean;
   readonly ids: number[];
 }
 
@@ -28,13 +30,13 @@ export function unreadMessages(view: View, user: UserRecord, allowsEmptyTopicNam
   const isMuted = muteTest(view, user.id);
   const mentions: number[] = [];
   for (const message of messages) {
-    const group = groupOf(groups, message.conversation, isMuted);
+    const group = groupOf(view, groups, message.conversation, isMuted);
     group.ids.push(message.id);
     if (calls(view, user, message, group.isMuted)) mentions.push(message.id);
   }
   const all = [...groups.values()];
   return {
-    count: all.reduce((sum, { ids, isMuted }) => sum + (isMuted ? 0 : ids.length), 0),
+    count: all.reduce((sum, { ids, isMuted, isArchived }) => sum + (isMuted || isArchived ? 0 : ids.length), 0),
     ...directGroups(user, all),
     streams: channelGroups(view, all, allowsEmptyTopicName),
     mentions,
@@ -51,11 +53,13 @@ function muteTest(view: View, userId: number): MuteTest {
   return (channelId) => view.subscriptions.get(userId, channelId)?.isMuted === true;
 }
 
-function groupOf(groups: Map<number, Group>, conversation: ConversationRecord, test: MuteTest): Group {
+function groupOf(view: View, groups: Map<number, Group>, conversation: ConversationRecord, test: MuteTest): Group {
   const known = groups.get(conversation.id);
   if (known !== undefined) return known;
   const { channelId, topic } = conversation;
-  const group = { conversation, isMuted: channelId !== null && test(channelId, topic), ids: [] };
+  const isMuted = channelId !== null && test(channelId, topic);
+  const isArchived = channelId !== null && view.channels.get(channelId)?.isArchived === true;
+  const group = { conversation, isMuted, isArchived, ids: [] };
   groups.set(conversation.id, group);
   return group;
 }

@@ -281,6 +281,33 @@ t.test("[OpenAPI, get-streams] administrators may list all channels; bots those 
   t.strictSame(ids(await member.get("/streams", { ...none, include_owner_subscribed: true })), [], "people own nobody");
 });
 
+t.test("[D294] unread messages of an archived channel are not counted, and a reader can mark them", async (t) => {
+  const reader = await server.person("Reader");
+  const id = await channel([owner, reader], { invite_only: true });
+  const { name } = (await owner.get(`/streams/${id}`)).body.stream;
+  for (const topic of ["one", "two"]) await owner.say(name, topic, `@**Reader** ${topic}`);
+  const unread = async () => {
+    const { body } = await reader.post("/register", { fetch_event_types: ["message", "update_message_flags"] });
+    const { count, streams } = body.unread_msgs;
+    const topics = (streams as { stream_id: number; topic: string }[]).filter(({ stream_id }) => stream_id === id);
+    return { count, topics: topics.map(({ topic }) => topic) };
+  };
+  const before = await unread();
+  await owner.delete(`/streams/${id}`);
+  const after = await unread();
+  t.ok(before.count - after.count >= 2, "the two messages count no more");
+  t.ok(
+    ["one", "two"].every((topic) => after.topics.includes(topic)),
+    "they are listed",
+  );
+  const unknown = refusal("Invalid channel ID");
+  t.strictSame(outcome(await member.post("/mark_stream_as_read", { stream_id: id })), unknown, "of no reader");
+  t.strictSame(outcome(await reader.post("/mark_topic_as_read", { stream_id: id, topic_name: "one" })), success());
+  t.notOk((await unread()).topics.includes("one"));
+  t.strictSame(outcome(await reader.post("/mark_stream_as_read", { stream_id: id })), success());
+  t.strictSame((await unread()).topics, []);
+});
+
 t.test("[M1] changed, archived and unarchived channels survive a restart", async (t) => {
   const before = await startTestServer(t);
   const one = await createChannel(before.owner, "one", [before.owner]);

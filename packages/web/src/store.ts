@@ -45,7 +45,11 @@ const leftChannels = computed(() => chat.value?.unsubscribed ?? []);
 export const unread = computed(() => chat.value?.unread ?? new Map<string, readonly number[]>());
 export const unreadIds = computed(() => new Set([...unread.value.values()].flat()));
 export const starred = computed(() => chat.value?.starred ?? new Set<number>());
-export const mentions = computed(() => chat.value?.mentions ?? new Set<number>());
+export const mentions = computed(() => {
+  const known = chat.value?.mentions ?? new Set<number>();
+  const { archived } = unreadPlaces.value;
+  return archived.size === 0 ? known : new Set([...known].filter((id) => !archived.has(id)));
+});
 export const userTopics = computed(() => chat.value?.user_topics ?? []);
 export const folders = computed(() => chat.value?.channel_folders ?? []);
 export const settings = computed(() => chat.value?.user_settings);
@@ -107,21 +111,29 @@ export interface UnreadTopic {
   readonly ids: readonly number[];
 }
 
-/** The unread conversations, split into topics by channel and direct ones. */
+/**
+ * The unread conversations, split into topics by channel and direct ones. Nobody waits for an answer in an archived
+ * channel, so its messages are not among them.
+ */
 export const unreadPlaces = computed(() => {
   const byChannel = new Map<number, UnreadTopic[]>();
+  const archived = new Set<number>();
   const direct: { readonly userIds: readonly number[]; readonly ids: readonly number[] }[] = [];
   for (const [key, ids] of unread.value) {
     const colon = key.indexOf(":");
     if (colon < 0) direct.push({ userIds: key === "" ? [myId.value] : key.split(",").map(Number), ids });
     else {
       const channelId = Number(key.slice(0, colon));
+      if (channels.value.get(channelId)?.is_archived === true) {
+        for (const id of ids) archived.add(id);
+        continue;
+      }
       const topics = byChannel.get(channelId) ?? [];
       topics.push({ channelId, topic: key.slice(colon + 1), ids });
       byChannel.set(channelId, topics);
     }
   }
-  return { byChannel, direct };
+  return { byChannel, direct, archived };
 });
 
 /** Unread messages outside muted topics: what the badges count. */
