@@ -232,8 +232,8 @@ export class Reads {
       default: {
         // The word index: messages with a word that begins like this must be found, others may be.
         const word = `t${1 + random.below(60)}`;
-        const begins = new RegExp(`^${word}(?!\\w)`);
-        const contains = new RegExp(`(?<!\\w)${word}(?!\\w)`);
+        const begins = new RegExp(`^${word}(?![a-zA-Z0-9])`);
+        const contains = new RegExp(`(?<![a-zA-Z0-9])${word}(?![a-zA-Z0-9])`);
         return {
           terms: [{ operator: "search", operand: word }],
           test: (reader) => (seen) => both(wordIn(seen, begins, contains), received(reader)(seen)),

@@ -6,12 +6,12 @@
 import { limits } from "../../../schemas/limits.ts";
 
 const ascii = /^[\0-\x7f]*$/;
-const asciiWords = /[a-z0-9_]+/g;
+const asciiWords = /[a-z0-9]+/g;
 const marks = /\p{M}+/gu;
 const unspaced = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmr}\\p{sc=Mymr}";
 const unspacedCharacter = new RegExp(`^[${unspaced}]$`, "u");
 /** One character of a script without spaces, or a run of letters and digits of any other. */
-const words = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}_])+`, "gu");
+const words = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, "gu");
 
 /** Ignores case and diacritics: `arger` finds `Ärger`, and plain letters find full-width ones. */
 export function foldText(text: string): string {
@@ -48,9 +48,9 @@ export function asciiWordStarts(folded: string, word: string, most = Number.POSI
   return starts;
 }
 
-/** One of a to z, 0 to 9 and _, as in `asciiWords`. */
+/** One of a to z and 0 to 9, as in `asciiWords`. */
 function isWordCode(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }
 
 /** The index term of a word: a very long one is truncated (matches are checked again). */
