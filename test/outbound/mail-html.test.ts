@@ -27,9 +27,11 @@ const resolver = {
   emptyTopicDisplayName: "general chat",
 };
 
+const reader = { site, time: (instant: string) => `[${instant}]` };
+
 function written(markdown: string) {
   const parsed = parseContent(markdown, { linkifiers: [], translateEmoticons: false });
-  return mailContent(resolveContent(parsed, resolver).html, site);
+  return mailContent(resolveContent(parsed, resolver).html, reader);
 }
 
 const samples: readonly (readonly [title: string, markdown: string, text: string, html: RegExp])[] = [
@@ -81,6 +83,13 @@ const samples: readonly (readonly [title: string, markdown: string, text: string
   ["a quote", "```quote\none\n\ntwo\n```\nthree", "> one\n>\n> two\n\nthree", /<blockquote>/],
   ["lists", "* one\n* two\n\n3. three\n4. four", "* one\n* two\n\n3. three\n4. four", /<ol start="3">/],
   ["a table", "| a | b |\n|---|---|\n| 1 | 2 |", "a | b\n1 | 2", /<td>1<\/td>/],
+  [
+    "a table with empty cells",
+    "| a | b | c |\n|---|---|---|\n|  | 2 |  |\n| 1 |  | 3 |",
+    "a | b | c\n| 2 |\n1 |  | 3",
+    /<td><\/td>/,
+  ],
+  ["a time", "at <time:2026-11-28T13:05:00Z>", "at [2026-11-28T13:05:00Z]", /<p>at \[2026-11-28T13:05:00Z\]<\/p>/],
   ["a formula", "$$x^2$$", "x^2", /<code>x\^2<\/code>/],
 ];
 
@@ -116,7 +125,7 @@ t.test(
       "<form action=/x><input name=a><button>ok</button></form><template><p>x</p></template>",
     ];
     for (const html of hostile) {
-      const content = mailContent(html, site);
+      const content = mailContent(html, reader);
       const allowed = ["#document", "#text", "html", "head", "body", "p", "a", "@href"];
       t.strictSame(
         [...namesIn(content.html)].filter((name) => !allowed.includes(name)),

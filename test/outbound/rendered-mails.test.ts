@@ -85,6 +85,17 @@ function elements(html: string): string[] {
   return names.filter((name) => !name.startsWith("#"));
 }
 
+t.test("[D31] a time within a message is shown in the reader's zone", (t) => {
+  const html = '<p>at <time datetime="2026-11-28T22:05:00Z">tomorrow</time>, <time datetime="never">never</time></p>';
+  const data = dataOf("missed-messages", "x");
+  const messages = [{ sender: "Ann", sentAt: createdAt, html }];
+  const { text, html: page } = renderMail(mailOf("missed-messages", { ...data, messages }), setting);
+  const shown = /at Sunday,? 29 November 2026 at 03:35 \(Asia\/Kolkata\), never/;
+  t.match(text, shown);
+  t.match(page, shown);
+  t.end();
+});
+
 t.test(
   "[D31] an email about a new login states program, time in the user's zone and address, in text and HTML",
   async (t) => {

@@ -15,10 +15,16 @@ export interface MailContent {
   readonly text: string;
 }
 
-/** @param site the organization's address, without a trailing slash */
-export function mailContent(rendered: string, site: string): MailContent {
+export interface MailReader {
+  /** The organization's address, without a trailing slash. */
+  readonly site: string;
+  /** How the reader writes a time, which is an ISO date; null if it is none. */
+  time(instant: string): string | null;
+}
+
+export function mailContent(rendered: string, reader: MailReader): MailContent {
   const fragment = tree.createDocumentFragment();
-  new Cleaner(site).copyAll(parseFragment(rendered), fragment);
+  new Cleaner(reader).copyAll(parseFragment(rendered), fragment);
   return { html: serialize(fragment), text: mailText(fragment) };
 }
 
@@ -31,10 +37,10 @@ const linkable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 export const hiddenSpoiler = "(hidden: open the conversation to read it)";
 
 class Cleaner {
-  readonly #site: string;
+  readonly #reader: MailReader;
 
-  constructor(site: string) {
-    this.#site = site;
+  constructor(reader: MailReader) {
+    this.#reader = reader;
   }
 
   copyAll(from: Parent, to: Parent): void {
@@ -51,6 +57,7 @@ class Cleaner {
     const classes = attribute(element, "class").split(" ");
     if (kept.has(tagName)) this.copyAll(element, append(to, tagName, numbering(element)));
     else if (tagName === "a") this.#link(element, to);
+    else if (tagName === "time") this.#time(element, to);
     else if (tagName === "img") this.#picture(element, to);
     else if (classes.includes("spoiler-content")) tree.insertText(append(to, "p"), hiddenSpoiler);
     else if (classes.includes("spoiler-header")) this.copyAll(element, append(to, "div"));
@@ -65,6 +72,10 @@ class Cleaner {
     this.copyAll(element, href === null ? to : append(to, "a", { href }));
   }
 
+  #time(element: Element, to: Parent): void {
+    tree.insertText(to, this.#reader.time(attribute(element, "datetime")) ?? textOf(element));
+  }
+
   /** Emoji images become their names. */
   #picture(element: Element, to: Parent): void {
     const alt = attribute(element, "alt");
@@ -73,7 +84,7 @@ class Cleaner {
 
   /** Returns null if emails must not link to this URL. */
   #absolute(href: string): string | null {
-    const base = `${this.#site}/`;
+    const base = `${this.#reader.site}/`;
     if (!URL.canParse(href, base)) return null;
     const url = new URL(href, base);
     return linkable.has(url.protocol) ? url.href : null;

@@ -45,11 +45,13 @@ function textOfBlock(element: Element, parent: Parent): string {
       const mark = markOf(element, parent);
       return indented(blockText(element, "\n"), mark, " ".repeat(mark.length));
     }
+    // An empty cell keeps its place, so that the cells of a column stay below each other.
     case "tr":
       return element.childNodes
+        .filter((cell) => tree.isElementNode(cell))
         .map((cell) => inlineText(cell).trim())
-        .filter((cell) => cell !== "")
-        .join(" | ");
+        .join(" | ")
+        .trim();
     default:
       return blockText(element, /^(?:ul|ol|table|thead|tbody)$/.test(element.tagName) ? "\n" : "\n\n");
   }

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { Eta } from "eta";
 import { type MailData, type MailRecord, type MailTemplate, mailTemplates } from "../../../schemas/mails.ts";
-import { type MailContent, mailContent } from "./mail-html.ts";
+import { type MailContent, type MailReader, mailContent } from "./mail-html.ts";
 import { greeting, quoteHeading, signature, templates, tooLong, unsubscribeText } from "./templates.ts";
 
 /** The sender. If `name` is null, the organization's name is used. */
@@ -126,9 +126,16 @@ const quote = '<p style="color:#666"><%~ it.heading %></p><blockquote><%~ it.htm
 
 /** The quoted messages, each below its sender and time. */
 function quotesOf({ messages, timezone }: MailData<"missed-messages">, site: string): MailContent[] {
+  const reader: MailReader = {
+    site,
+    time(instant) {
+      const at = Date.parse(instant);
+      return Number.isNaN(at) ? null : timeText(at, timezone);
+    },
+  };
   return messages.map(({ sender, sentAt, html: rendered }) => {
     const given = { sender: oneLine(sender), time: timeText(sentAt, timezone) };
-    const content = rendered === null ? { html: `<p>${tooLong}</p>`, text: tooLong } : mailContent(rendered, site);
+    const content = rendered === null ? { html: `<p>${tooLong}</p>`, text: tooLong } : mailContent(rendered, reader);
     const text = `${fill(forText, quoteHeading, given)}:\n${content.text.replaceAll(/^/gm, "    ")}`;
     return { text, html: fill(forHtml, quote, { heading: fill(forHtml, quoteHeading, given), html: content.html }) };
   });
