@@ -304,6 +304,8 @@ export interface MessagePost {
    * the bot's owner is notified.
    */
   readonly answersMessageId?: number;
+  /** JSON text of the widget that a webhook's answer adds. Default: the one that the content names. */
+  readonly widget?: string;
 }
 
 /** Parameters of its commands, by type. */

@@ -85,7 +85,7 @@ export const webhookFailures = {
   "invalid-content": {
     isRetried: false,
     conversationText: "Invalid response format",
-    ownerText: "The response holds a text that no message can have.",
+    ownerText: "The response holds a text or a widget that no message can have.",
   },
   "slack-direct": {
     isRetried: false,
@@ -161,7 +161,7 @@ export interface WebhookReportRecord {
 }
 
 /** The reply that the receiver of an outgoing webhook wants the bot to post. */
-export type WebhookReply = Pick<MessagePost, "content" | "parsed">;
+export type WebhookReply = Pick<MessagePost, "content" | "parsed" | "widget">;
 
 /** Parameters of its commands, by type. */
 export interface WebhooksCommands {

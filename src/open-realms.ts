@@ -4,7 +4,7 @@ import { featureLevel, serverVersion } from "../schemas/server.ts";
 import type { DataKeeping } from "./cluster/data-keeping.ts";
 import type { Member } from "./cluster/member.ts";
 import type { Config } from "./config.ts";
-import { composeMessage } from "./domain/message-content.ts";
+import { composeReply } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import type { Durability } from "./journal/durability.ts";
 import type { Journal } from "./journal/journal.ts";
@@ -149,7 +149,7 @@ function createOutbound(config: Config, { clock, dataDir, log, meters }: RealmsC
     log,
     mayBePrivate: config.webhooksMayBePrivate,
     requestOf: webhookRequest,
-    compose: composeMessage,
+    compose: composeReply,
     outcomes: meters.webhooks,
   });
   return { mailSender: new MailSender({ transport, sender, clock, log, outcomes: meters.mails }), webhooks };

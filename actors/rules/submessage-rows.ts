@@ -36,10 +36,11 @@ function widgetTypeOf({ msgType, content }: SubmessageRecord): string | null {
 export function widgetRows(
   view: View,
   message: { readonly id: number; readonly senderId: number; readonly content: string },
+  given?: string,
 ) {
-  const widget = widgetOf(message.content);
-  if (widget === null) return [];
-  const row = { senderId: message.senderId, msgType: "widget", content: JSON.stringify(widget) };
+  const widget = given === undefined ? widgetOf(message.content) : null;
+  if (given === undefined && widget === null) return [];
+  const row = { senderId: message.senderId, msgType: "widget", content: given ?? JSON.stringify(widget) };
   return submessageRows(view, message.id, undefined, row);
 }
 

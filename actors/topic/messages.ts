@@ -192,7 +192,8 @@ function writeMessage(
     mentionedBotIds,
   });
   const messageId = view.counter("message") + 1;
-  const widget = widgetRows(view, { id: messageId, senderId: sender.id, content: asked.params.content });
+  const { content, widget: given } = asked.params;
+  const widget = widgetRows(view, { id: messageId, senderId: sender.id, content }, given);
   // Fields are listed one by one because a spread inside an object literal is slow to copy and every post would pay for
   // it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;

@@ -5,9 +5,11 @@ import { limits } from "../../schemas/limits.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import type { WebhookReply } from "../../schemas/webhooks.ts";
 import { parseContent } from "./markdown/render.ts";
 import { codePoints, truncate } from "./text.ts";
 import type { View } from "./view.ts";
+import { choicesIn } from "./widgets.ts";
 
 const truncationMark = "\n[message truncated]";
 
@@ -39,9 +41,15 @@ export function parseMessage(view: View, writer: UserRecord, content: string, si
 }
 
 /** A webhook's reply as a message of its bot, ready to be posted; null if it cannot be a message. */
-export function composeMessage(view: View, writerId: number, raw: string) {
+export function composeReply(
+  view: View,
+  writerId: number,
+  reply: { readonly content: string; readonly widget: unknown },
+): WebhookReply | null {
   const writer = view.users.get(writerId);
-  const content = readContent(raw);
-  if (writer === undefined || typeof content !== "string") return null;
-  return { content, parsed: parseMessage(view, writer, content, null) };
+  const content = readContent(reply.content);
+  const widget = reply.widget === null ? null : choicesIn(reply.widget);
+  if (writer === undefined || typeof content !== "string" || (reply.widget !== null && widget === null)) return null;
+  const parsed = parseMessage(view, writer, content, null);
+  return widget === null ? { content, parsed } : { content, parsed, widget };
 }

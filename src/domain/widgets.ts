@@ -2,6 +2,9 @@
  * Polls and to-do lists: parses a message that starts with /poll or /todo, and checks what its readers may do with it
  * (public API: /submessage). Error texts are Zulip's.
  */
+import { parseJson } from "../../schemas/json.ts";
+import { limits } from "../../schemas/limits.ts";
+import { codePoints } from "./text.ts";
 
 /** The content of a widget's first submessage. */
 export interface WidgetContent {
@@ -27,6 +30,27 @@ export function widgetOf(content: string): WidgetContent | null {
   const make = Object.hasOwn(makers, command) ? makers[command] : undefined;
   if (make === undefined) return null;
   return { widget_type: command.slice(1), extra_data: make(content.slice(command.length)) };
+}
+
+const isText = (value: unknown) => typeof value === "string";
+const choiceFields = ["short_name", "long_name", "reply"] as const;
+
+/**
+ * The widget that a webhook's answer adds to its text (D295): choices, as JSON text or as an object, as the public server
+ * takes them.
+ * @returns the submessage's JSON text; null if it is not such a widget, or is too long
+ */
+export function choicesIn(given: unknown): string | null {
+  const { widget_type, extra_data } = fieldsIn(typeof given === "string" ? parseJson(given) : given);
+  const { type, heading, choices } = fieldsIn(extra_data);
+  if (widget_type !== "zform" || type !== "choices" || !isText(heading) || !Array.isArray(choices)) return null;
+  const areChoices = choices.every((choice) => choiceFields.every((name) => isText(fieldsIn(choice)[name])));
+  const text = JSON.stringify({ widget_type, extra_data });
+  return areChoices && codePoints(text) <= limits.submessage_code_points_max ? text : null;
+}
+
+function fieldsIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /** The rest of the first line is the title, and every other non-empty line is an item. List markers are dropped. */

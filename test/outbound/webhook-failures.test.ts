@@ -74,7 +74,11 @@ t.test("[behaviour 10] a permanent failure is reported at once, in the conversat
     [answer([]), "Invalid response format", "Invalid response format"],
     [answer("text"), "Invalid response format", "Invalid response format"],
     [answer(null), "Invalid response format", "Invalid response format"],
-    [answer({ content: "a\0b" }), "Invalid response format", "The response holds a text that no message can have."],
+    [
+      answer({ content: "a\0b" }),
+      "Invalid response format",
+      "The response holds a text or a widget that no message can have.",
+    ],
     [answer({ content: big }), "Response too large", "The response was larger than 256 KiB."],
     [raw(`${largest} `), "Response too large", "The response was larger than 256 KiB."],
     [raw(largest), null, null],

@@ -166,6 +166,48 @@ t.test("[D161] the receiver's reply is posted by the bot in the same conversatio
   await quiet();
 });
 
+t.test("[D295] the choices in a receiver's answer are the first submessage of the bot's message", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot } = await webhookBot(anna, "waiter", far.url);
+  const choices = (chars: number) => ({
+    widget_type: "zform",
+    extra_data: {
+      type: "choices",
+      heading: "x".repeat(chars),
+      choices: [{ short_name: "A", long_name: "Soup", reply: "soup, please" }],
+    },
+  });
+  const room = limits.submessage_code_points_max - JSON.stringify(choices(0)).length;
+  const accepted: readonly unknown[] = [choices(3), JSON.stringify(choices(3)), choices(room)];
+  const refused: readonly unknown[] = [
+    choices(room + 1),
+    "no JSON",
+    7,
+    [],
+    { widget_type: "poll", extra_data: { question: "?", options: [] } },
+    { ...choices(3), extra_data: { ...choices(3).extra_data, choices: [{ short_name: "A" }] } },
+  ];
+  const submessages = async () => {
+    const narrow = [["sender", String(bot.userId)]];
+    const { body } = await bert.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow });
+    const { content, submessages: found } = body.messages[0];
+    return { content, found: found.map((one: { content: string }) => JSON.parse(one.content)) };
+  };
+  for (const given of [...accepted, null]) {
+    far.next.push(answer({ content: "Choose", widget_content: given }));
+    await bert.say("general", "food", "@**The waiter**");
+    await quiet();
+    const wanted = typeof given === "string" ? JSON.parse(given) : given;
+    t.strictSame(await submessages(), { content: "<p>Choose</p>", found: given === null ? [] : [wanted] });
+  }
+  for (const given of refused) {
+    far.next.push(answer({ content: "Choose", widget_content: given }));
+    await bert.say("general", "food", "@**The waiter**");
+    await quiet();
+    t.match((await submessages()).content, /^<p>Failure! /, JSON.stringify(given).slice(0, 40));
+  }
+});
+
 t.test("[behaviour 10] the JSON of a response decides whether a reply is posted, and its text", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "table", far.url);

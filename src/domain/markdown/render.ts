@@ -12,7 +12,13 @@ import { renderPlainText } from "./plain-text.ts";
 import { type Resolver, resolveContent } from "./resolve.ts";
 
 export { type Linkifier, renderTopicLinks, type TopicLink } from "./linkifiers.ts";
-export { type MentionedUser, type RenderedContent, type Resolver, resolveContent, type UploadedImage } from "./resolve.ts";
+export {
+  type MentionedUser,
+  type RenderedContent,
+  type Resolver,
+  resolveContent,
+  type UploadedImage,
+} from "./resolve.ts";
 
 export interface ParseOptions {
   readonly linkifiers: readonly Linkifier[];

@@ -1,4 +1,4 @@
-/** Reads a receiver's response (spec 6; behaviour 10): the text that its bot should post, or nothing. */
+/** Reads a receiver's response (spec 6; behaviour 10): what its bot should post, or nothing. */
 import { webhookInterfaces } from "../../../schemas/bots.ts";
 import { parseJson } from "../../../schemas/json.ts";
 import { Undeliverable } from "./undeliverable.ts";
@@ -10,11 +10,17 @@ const replyFields: Readonly<Record<number, readonly string[]>> = {
   [webhookInterfaces.slack]: ["text"],
 };
 
+export interface Reply {
+  readonly content: string;
+  /** What the receiver wants to be added to the text; null: nothing. */
+  readonly widget: unknown;
+}
+
 /**
  * Returns null if nothing should be posted.
  * @throws Undeliverable
  */
-export function replyIn(text: string, interfaceType: number): string | null {
+export function replyIn(text: string, interfaceType: number): Reply | null {
   const answer = parse(text);
   if (answer === "") return null;
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw new Undeliverable("invalid-format");
@@ -23,7 +29,8 @@ export function replyIn(text: string, interfaceType: number): string | null {
   const name = replyFields[interfaceType]?.find((one) => Object.hasOwn(fields, one));
   const reply = name === undefined ? null : fields[name];
   const content = typeof reply === "string" ? reply : reply === null ? "" : JSON.stringify(reply);
-  return content.trim() === "" ? null : content;
+  if (content.trim() === "") return null;
+  return { content, widget: interfaceType === webhookInterfaces.generic ? (fields["widget_content"] ?? null) : null };
 }
 
 function parse(text: string): unknown {

@@ -9,7 +9,7 @@ import type { DeliveryOutcome } from "../../metrics/meters.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryLimiter } from "../delivery-limiter.ts";
-import { replyIn } from "./answers.ts";
+import { type Reply, replyIn } from "./answers.ts";
 import { post } from "./client.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
@@ -28,7 +28,7 @@ export interface WebhookDispatchOptions {
   /** Builds the request to send now (queries/webhooks.ts). */
   readonly requestOf: (view: View, row: WebhookDeliveryRecord) => WebhookRequest | WebhookFailure | null;
   /** Turns a reply into a message of the bot; null if that is impossible. */
-  readonly compose: (view: View, botId: number, content: string) => WebhookReply | null;
+  readonly compose: (view: View, botId: number, reply: Reply) => WebhookReply | null;
   /** Absent where nobody counts deliveries. */
   readonly outcomes?: Counter<DeliveryOutcome>;
 }
@@ -89,9 +89,9 @@ export class WebhookDispatch {
     if (request === null) return null;
     if (typeof request === "string") throw new Undeliverable(request);
     if (!(await mayLeave())) throw new Superseded();
-    const content = replyIn(await post(request, mayBePrivate, signal), request.interfaceType);
-    if (content === null) return null;
-    const reply = compose(view, row.botId, content);
+    const answer = replyIn(await post(request, mayBePrivate, signal), request.interfaceType);
+    if (answer === null) return null;
+    const reply = compose(view, row.botId, answer);
     if (reply === null) throw new Undeliverable("invalid-content");
     return reply;
   }
