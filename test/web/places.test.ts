@@ -2,6 +2,13 @@
 import fc from "fast-check";
 import t from "tap";
 import { best, completed, startedAt } from "../../packages/web/src/compose/completion.ts";
+import { fenced, openFences } from "../../packages/web/src/compose/fences.ts";
+import {
+  channelReference,
+  channelStart,
+  mentionOf,
+  topicReference,
+} from "../../packages/web/src/compose/references.ts";
 import {
   addressOf,
   directNarrow,
@@ -14,6 +21,8 @@ import {
   topicNarrow,
 } from "../../packages/web/src/state/narrow.ts";
 import { type Names, suggestionsFor, termsOfText, textOfTerms } from "../../packages/web/src/state/search.ts";
+import { widgetOf } from "../../packages/web/src/state/widget.ts";
+import { html } from "../domain/markdown-support.ts";
 import { seedOf } from "../support/seed.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
@@ -175,5 +184,60 @@ t.test("[web.md] completion finds what is being typed, and puts the choice in it
     ["Zoë"],
     "accents do not count",
   );
+  t.end();
+});
+
+t.test("[web.md] what completion inserts renders as a link or a mention, whatever the names contain", (t) => {
+  const announce = { id: 9, name: "announce" };
+  t.equal(channelReference(announce), "#**announce**");
+  t.equal(topicReference(announce, "lunch"), "#**announce>lunch**");
+  t.equal(channelStart("announce"), "#**announce>");
+  t.equal(channelStart("R > core"), null, "no topic can follow");
+  const linked: readonly (readonly [typed: string, href: RegExp, shown: string])[] = [
+    [topicReference(announce, "C*-algebras"), /^#narrow\/channel\/9-announce\/topic\//, "#announce &gt; C*-algebras"],
+    [topicReference(announce, "mail me@12"), /^#narrow\/channel\/9-announce\/topic\//, "#announce &gt; mail me@12"],
+    [channelReference({ id: 5, name: "R > core" }), /^#narrow\/channel\/5-/, "#R &gt; core"],
+    [
+      topicReference({ id: 5, name: "a [b](c) & `d`" }, ":smile: **x** $$y$$ @**all** <b>"),
+      /^#narrow\/channel\/5-/,
+      "#a [b](c) &amp; `d` &gt; :smile: **x** $$y$$ @**all** &lt;b&gt;",
+    ],
+  ];
+  for (const [typed, href, shown] of linked) {
+    const [, found = "", text] = /^<p><a href="([^"]*)">(.*)<\/a><\/p>$/.exec(html(typed)) ?? [];
+    t.match(found, href, typed);
+    t.equal(text, shown);
+  }
+  t.equal(mentionOf("Mei Lin", 2, false), "Mei Lin");
+  t.equal(mentionOf("Mei Lin", 2, true), "Mei Lin|2");
+  t.equal(mentionOf("all", 2, false), "all|2", "a person of this name, not everybody");
+  t.end();
+});
+
+t.test("[web.md] a quote ends where its text ends, and nothing is completed in code", (t) => {
+  const sources = ["```\ncode", "~~~\n```", "```quote\n```js\nx", "a `b` ````", "```spoiler x\ny", "plain"];
+  for (const source of sources) {
+    const [quote, after] = html(`${fenced("quote", source)}\nanswer`).split("</blockquote>\n<p>answer</p>");
+    t.equal(after, "", source);
+    t.match(quote, "<blockquote>");
+  }
+  t.equal(openFences("```\na\n```").length, 0);
+  t.equal(openFences("```quote\n~~~\n```").length, 2);
+  for (const typed of ["```\n@me", "~~~ js\n:tad", "```quote\n~~~\n#kit"])
+    t.equal(startedAt(typed, typed.length), null, typed);
+  t.match(startedAt("```quote\n@me", 12), { kind: "person", query: "me" });
+  t.end();
+});
+
+t.test("[web.md] an option of a poll is shown once, with its first key, and an unknown widget is none", (t) => {
+  const of = (content: unknown) =>
+    widgetOf({
+      submessages: [{ id: 1, message_id: 1, sender_id: 2, msg_type: "widget", content: JSON.stringify(content) }],
+    });
+  const extra_data = { question: "?", options: ["tea", "milk", "tea", "soup"] };
+  t.match(of({ widget_type: "poll", extra_data }), {
+    options: [{ key: "canned,0" }, { key: "canned,1" }, { key: "canned,3", text: "soup" }],
+  });
+  t.equal(of({ widget_type: "zform", extra_data: {} }), null);
   t.end();
 });

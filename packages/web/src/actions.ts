@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Message } from "../../client/src/api/index.ts";
 import { client } from "./api.ts";
+import { fenced } from "./compose/fences.ts";
 import { hrefOf } from "./navigation.ts";
 import { attempt, complain, tell } from "./notices.ts";
 import { directNarrow, type Place, topicNarrow } from "./state/narrow.ts";
@@ -93,10 +94,8 @@ export async function readSource(id: number): Promise<string> {
 /** A quote of a message, as text for the compose box. */
 export async function quoteOf(message: Message): Promise<string> {
   const source = await readSource(message.id);
-  // A fence that is longer than any inside.
-  const longest = Math.max(2, ...[...source.matchAll(/`{3,}/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `@_**${message.sender_full_name}|${message.sender_id}** [said](${linkTo(message)}):\n${fence}quote\n${source}\n${fence}\n`;
+  const who = `@_**${message.sender_full_name}|${message.sender_id}**`;
+  return `${who} [said](${linkTo(message)}):\n${fenced("quote", source)}\n`;
 }
 
 const resolvedMark = "✔ ";

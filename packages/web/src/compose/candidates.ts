@@ -3,6 +3,7 @@ import { emojiNames, loadEmoji } from "../emoji.ts";
 import { activeUsers, channels, groups, subscribedIds, subscriptions, topicLabel } from "../store.ts";
 import { fetchTopics, knownTopics } from "../views/left-bar.tsx";
 import { best, type Candidate, type Started } from "./completion.ts";
+import { channelReference, channelStart, mentionOf, topicReference } from "./references.ts";
 
 const candidatesMax = 8;
 
@@ -17,10 +18,10 @@ const commands: readonly Candidate[] = [
   { key: "me", label: "/me", note: "Says what you do", text: "/me " },
 ];
 
-/** Names that several people have need the id. */
-function mentionOf(name: string, userId: number): string {
-  const isShared = activeUsers.peek().filter((user) => user.full_name === name).length > 1;
-  return isShared ? `${name}|${userId}` : name;
+/** The server compares names in any case. */
+function isShared(name: string): boolean {
+  const folded = name.toLowerCase();
+  return activeUsers.peek().filter((user) => user.full_name.toLowerCase() === folded).length > 1;
 }
 
 function people({ query, isSilent }: Started): readonly Candidate[] {
@@ -30,9 +31,11 @@ function people({ query, isSilent }: Started): readonly Candidate[] {
     label: user.full_name,
     note: user.delivery_email ?? "",
     userId: user.user_id,
-    text: `${sign}**${mentionOf(user.full_name, user.user_id)}** `,
+    text: `${sign}**${mentionOf(user.full_name, user.user_id, isShared(user.full_name))}** `,
   }));
-  const named = groups.peek().filter((group) => !group.is_system_group && !group.deactivated);
+  const named = groups
+    .peek()
+    .filter((group) => !group.is_system_group && !group.deactivated && !group.name.includes("*"));
   const found = best(named, (group) => group.name, query, 3).map((group) => ({
     key: `group-${group.id}`,
     label: group.name,
@@ -58,7 +61,7 @@ function channelCandidates({ query }: Started): readonly Candidate[] {
     label: channel.name,
     note: channel.description,
     sign: "#",
-    text: `#**${channel.name}>`,
+    text: channelStart(channel.name) ?? `${channelReference({ id: channel.stream_id, name: channel.name })} `,
   }));
 }
 
@@ -67,12 +70,13 @@ function topics({ query, channel }: Started): readonly Candidate[] {
   if (found === undefined) return [];
   const known = knownTopics(found.stream_id);
   if (known.length === 0) fetchTopics(found.stream_id).catch(() => undefined);
-  const whole = { key: "channel", label: `Only #${found.name}`, text: `#**${found.name}** ` };
+  const place = { id: found.stream_id, name: found.name };
+  const whole = { key: "channel", label: `Only #${found.name}`, text: `${channelReference(place)} ` };
   const named = best(known, (topic) => topic, query, candidatesMax).map((topic) => ({
     key: topic,
     label: topicLabel(topic),
     sign: ">",
-    text: `#**${found.name}>${topic}** `,
+    text: `${topicReference(place, topic)} `,
   }));
   return query === "" ? [whole, ...named] : named;
 }

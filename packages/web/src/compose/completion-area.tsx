@@ -6,6 +6,7 @@ import { Avatar } from "../views/parts.tsx";
 import { candidatesFor } from "./candidates.ts";
 import { type Candidate, completed, type Started, startedAt } from "./completion.ts";
 import { composing, focusRequests, meetFocusRequest, setText } from "./compose-state.ts";
+import { openFences } from "./fences.ts";
 import { isTyping } from "./typing-notice.ts";
 import { addFiles } from "./uploads.ts";
 
@@ -35,6 +36,12 @@ function wrapped(area: HTMLTextAreaElement, before: string, after = before): voi
   const { selectionStart: start, selectionEnd: end, value } = area;
   const text = `${value.slice(0, start)}${before}${value.slice(start, end)}${after}${value.slice(end)}`;
   replaceText(area, text, start + before.length, end + before.length);
+}
+
+/** There, Enter begins the next line, whatever it does elsewhere. */
+function isInFence(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLTextAreaElement)) return false;
+  return openFences(target.value.slice(0, target.selectionStart)).length > 0;
 }
 
 const formats: Readonly<Record<string, (area: HTMLTextAreaElement) => void>> = {
@@ -128,7 +135,8 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
     const format = isCommand && !event.altKey ? formats[event.key.toLowerCase()] : undefined;
     const isSend =
       event.key === "Enter" &&
-      (isCommand || (settings.value?.enter_sends === true && !event.shiftKey && !event.altKey));
+      (isCommand ||
+        (settings.value?.enter_sends === true && !event.shiftKey && !event.altKey && !isInFence(event.currentTarget)));
     if (pressInList(event)) {
       // The list took it.
     } else if (isSend) onSend();

@@ -1,4 +1,5 @@
 /** Completion of what is being typed: finds the started name before the caret, and puts the chosen one in its place. */
+import { endsInCode } from "./fences.ts";
 
 export type CompletionKind = "person" | "channel" | "topic" | "emoji" | "command";
 
@@ -15,8 +16,9 @@ export interface Started {
 
 const nameMax = 40;
 
-/** @returns null if nothing is started there */
+/** @returns null if nothing is started there, such as in code */
 export function startedAt(text: string, caret: number): Started | null {
+  if (endsInCode(text.slice(0, caret))) return null;
   const before = text.slice(Math.max(0, caret - 120), caret);
   const offset = caret - before.length;
   const topic = /#\*\*([^*>\n]{1,60})>([^*\n]{0,60})$/.exec(before);

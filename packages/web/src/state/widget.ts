@@ -35,11 +35,11 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 function firstOf(fields: Fields): Widget | null {
   const extra = (typeof fields["extra_data"] === "object" ? fields["extra_data"] : null) as Fields | null;
   if (fields["widget_type"] === "poll") {
-    const options = listOf(extra?.["options"]).map((text, index) => ({
-      key: `canned,${index}`,
-      text: textOf(text),
-      voters: [],
-    }));
+    const texts = listOf(extra?.["options"]).map(textOf);
+    const options = texts.flatMap((text, index) =>
+      // An option that is named again keeps its first key, with which it was voted for.
+      texts.indexOf(text) < index ? [] : [{ key: `canned,${index}`, text, voters: [] }],
+    );
     return { kind: "poll", question: textOf(extra?.["question"]), options };
   }
   if (fields["widget_type"] !== "todo") return null;

@@ -1,10 +1,12 @@
-/** Polls and to-do lists: what the submessages of a message say, in their order. */
+/** Polls and to-do lists: what the submessages of a message say, in their order. Other widgets show their text. */
 import { useState } from "preact/hooks";
 import type { Message } from "../../../client/src/api/index.ts";
 import { client } from "../api.ts";
+import { htmlOf } from "../content.ts";
 import { attempt } from "../notices.ts";
 import { type Option, type Task, type Widget, widgetOf } from "../state/widget.ts";
 import { myId, nameOf } from "../store.ts";
+import { Html } from "./parts.tsx";
 
 const save = (message: Message, content: unknown) =>
   attempt("The server did not accept it", () =>
@@ -116,7 +118,13 @@ function TodoList({ message, widget }: { message: Message; widget: Extract<Widge
 
 export function MessageWidget({ message }: { readonly message: Message }) {
   const widget = widgetOf(message);
-  if (widget === null) return null;
+  if (widget === null) {
+    return (
+      <div class="message-content">
+        <Html html={htmlOf(message)} />
+      </div>
+    );
+  }
   return widget.kind === "poll" ? (
     <Poll message={message} widget={widget} />
   ) : (
