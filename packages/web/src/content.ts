@@ -116,6 +116,18 @@ function enhanceCode(block: Element): void {
   block.append(copy);
 }
 
+/** The size of the box that a picture or a video is shown in, in CSS pixels (styles/rendered.css). */
+const previewSize = { width: 420, height: 280 } as const;
+
+/** A picture takes its place before it has come. Only its size at the server says how high it will be. */
+function reserve(image: HTMLImageElement): void {
+  const [, width = 0, height = 0] = (/^(\d+)x(\d+)$/.exec(image.dataset["originalDimensions"] ?? "") ?? []).map(Number);
+  if (width === 0 || height === 0) return;
+  const scale = Math.min(1, previewSize.width / width, previewSize.height / height);
+  image.width = Math.max(1, Math.round(width * scale));
+  image.height = Math.max(1, Math.round(height * scale));
+}
+
 /** A formula has its source beside two forms of itself. */
 export function showSources(content: ParentNode): void {
   for (const formula of content.querySelectorAll(".katex")) {
@@ -169,6 +181,7 @@ export function fragmentOf(html: string, userId: number): DocumentFragment {
   for (const time of content.querySelectorAll("time")) enhanceTime(time);
   for (const image of content.querySelectorAll("img")) {
     image.loading = "lazy";
+    reserve(image);
     if (!/^(?:\/|data:image\/)/.test(image.getAttribute("src") ?? "")) image.replaceWith(image.alt);
   }
   for (const block of content.querySelectorAll(".spoiler-block")) enhanceSpoiler(block);
