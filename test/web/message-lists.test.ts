@@ -8,13 +8,14 @@ import {
   messageLimits,
   messagesOf,
   noMessages,
+  remuted,
   withPage,
 } from "../../packages/web/src/state/message-lists.ts";
-import { matcherFor, narrowKey, type Term } from "../../packages/web/src/state/narrow.ts";
+import { home, matcherFor, narrowKey, type Reader, type Term } from "../../packages/web/src/state/narrow.ts";
 import { widgetOf } from "../../packages/web/src/state/widget.ts";
 import { seedOf } from "../support/seed.ts";
 
-const me = 2;
+const me: Reader = { userId: 2, isChannelMuted: () => false, isTopicMuted: () => false };
 const narrows: readonly (readonly Term[])[] = [
   [],
   [{ operator: "channel", operand: 1 }],
@@ -172,6 +173,75 @@ t.test("[web.md] a message that arrives while a page is on its way is not lost",
   t.end();
 });
 
+t.test("[web.md, Lists] a page that does not continue the list any more leaves it as it is", (t) => {
+  const terms: readonly Term[] = [{ operator: "channel", operand: 1 }];
+  const name = { key: narrowKey(terms), terms };
+  const of = (...ids: readonly number[]) => ids.map((id) => messageOf(id, 1, "a"));
+  const ends = { found_oldest: false, found_newest: false };
+  const idsIn = (store: MessageStore) => store.lists.get(name.key)?.ids;
+  const opened = withPage(noMessages, name, { messages: of(11, 12), ...ends }, "around", me);
+  const replaced = withPage(opened, name, { messages: of(31, 32), ...ends }, "around", me);
+  const newer = { messages: of(13, 14), anchor: 12, ...ends };
+  const older = { messages: of(9, 10), anchor: 11, ...ends };
+  t.strictSame(idsIn(withPage(opened, name, newer, "newer", me)), [11, 12, 13, 14]);
+  t.strictSame(idsIn(withPage(opened, name, older, "older", me)), [9, 10, 11, 12]);
+  for (const [page, side] of [
+    [newer, "newer"],
+    [older, "older"],
+  ] as const) {
+    t.strictSame(idsIn(withPage(replaced, name, page, side, me)), [31, 32], "no hole");
+    t.equal(idsIn(withPage(noMessages, name, page, side, me)), undefined, "the list was dropped meanwhile");
+  }
+  const gone = { type: "delete_message", id: 1, message_type: "stream", message_ids: [12] };
+  const shorter = applyToMessages(opened, gone as unknown as Events["delete_message"], me);
+  t.strictSame(idsIn(withPage(shorter, name, newer, "newer", me)), [11], "it is fetched from the new end");
+  t.end();
+});
+
+t.test("[web.md, Muting] what is muted leaves the lists that hide it, and comes back when it is fetched", (t) => {
+  const muting = (topics: readonly string[], isWhole = false): Reader => ({
+    ...me,
+    isChannelMuted: () => isWhole,
+    isTopicMuted: (_channelId, topic) => isWhole || topics.includes(topic),
+  });
+  const lists = [[], home, [{ operator: "channel", operand: 1 }], [{ operator: "is", operand: "starred" }]];
+  const messages = [messageOf(1, 1, "a"), messageOf(2, 1, "b")].map((one) => ({ ...one, flags: ["starred"] }));
+  let store: MessageStore = noMessages;
+  for (const terms of lists) {
+    const page = { messages, found_oldest: true, found_newest: true };
+    store = withPage(store, { key: narrowKey(terms), terms }, page as never, "around", me);
+  }
+  const idsAfter = (reader: Reader) => {
+    const next = remuted(store, reader);
+    return lists.map((terms) => next.lists.get(narrowKey(terms))?.ids);
+  };
+  t.strictSame(idsAfter(muting(["a"])), [[2], [2], [2], [1, 2]]);
+  t.strictSame(idsAfter(muting([], true)), [[], [], [1, 2], [1, 2]], "a muted channel is whole in its own list");
+  const stale = [...remuted(store, me).lists.values()].map(({ isStale }) => isStale);
+  t.strictSame(stale, [true, true, true, false], "what is not muted any more is fetched");
+  const message = messageOf(3, 1, "a");
+  const event = { type: "message", id: 1, message, flags: [] } as unknown as Events["message"];
+  const next = applyToMessages(store, event, muting(["a"]));
+  t.strictSame(
+    lists.map((terms) => next.lists.get(narrowKey(terms))?.ids.includes(3)),
+    [false, false, false, false],
+  );
+  t.end();
+});
+
+t.test("[web.md, Lists] a list of starred messages is fetched again when a star brings one", (t) => {
+  const terms: readonly Term[] = [{ operator: "is", operand: "starred" }];
+  const name = { key: narrowKey(terms), terms };
+  const page = { messages: [{ ...messageOf(1, 1, "a"), flags: ["starred"] }], found_oldest: true, found_newest: true };
+  const store = withPage(noMessages, name, page as never, "around", me);
+  const starred = (id: number) => {
+    const what = { op: "add", operation: "add", flag: "starred", messages: [id], all: false } as const;
+    return applyToMessages(store, { type: "update_message_flags", id: 1, ...what }, me).lists.get(name.key)?.isStale;
+  };
+  t.strictSame([starred(1), starred(2)], [false, true]);
+  t.end();
+});
+
 t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
   const terms: readonly Term[] = [];
   const key = narrowKey(terms);
@@ -180,7 +250,8 @@ t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
   const ends = { found_oldest: false, found_newest: true };
   store = withPage(store, { key, terms }, { messages: of(10_000), ...ends }, "around", me);
   for (let page = 1; page <= 12; page++) {
-    store = withPage(store, { key, terms }, { messages: of(10_000 - page * 100), ...ends }, "older", me);
+    const older = { messages: of(10_000 - page * 100), anchor: 10_100 - page * 100, ...ends };
+    store = withPage(store, { key, terms }, older, "older", me);
   }
   const list = store.lists.get(key);
   t.equal(list?.ids.length, messageLimits.list_messages_max);

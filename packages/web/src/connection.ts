@@ -13,9 +13,9 @@ import { notify } from "./notifications.ts";
 import { settlePending } from "./pending.ts";
 import { noteServerTime } from "./server-clock.ts";
 import { endSession } from "./session.ts";
-import { markedStale, noMessages } from "./state/message-lists.ts";
+import { noMessages } from "./state/message-lists.ts";
 import { channelOf, isConversation, topicNarrow, topicOf } from "./state/narrow.ts";
-import { applyToStore, chat, connection, messages, place } from "./store.ts";
+import { applyToStore, chat, connection, messages, outdateMessages, place } from "./store.ts";
 
 const capabilities = {
   archived_channels: true,
@@ -89,7 +89,7 @@ export async function connect(): Promise<void> {
       noteServerTime(state.server_timestamp);
       batch(() => {
         if (chat.peek()?.user_id !== state.user_id) messages.value = noMessages;
-        messages.value = markedStale(messages.peek());
+        outdateMessages();
         chat.value = chatStateOf(state);
       });
     },
@@ -97,7 +97,7 @@ export async function connect(): Promise<void> {
       noteServerTime(state.server_timestamp);
       batch(() => {
         chat.value = chatStateOf(state);
-        messages.value = markedStale(messages.peek());
+        outdateMessages();
       });
     },
     onConnected: () => {

@@ -3,9 +3,9 @@ import { batch } from "@preact/signals";
 import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
 import { noteOldUnread } from "./reading.ts";
-import { type FetchedPage, messagesOf, type Side, withPage } from "./state/message-lists.ts";
-import { channelOf, directOf, isConversation, narrowKey, type Term, topicOf } from "./state/narrow.ts";
-import { messages, myId, unread } from "./store.ts";
+import { applyToMessages, type FetchedPage, messagesOf, type Side, withPage } from "./state/message-lists.ts";
+import { channelOf, directOf, isConversation, narrowKey, requestedTerms, type Term, topicOf } from "./state/narrow.ts";
+import { messages, myId, type Recording, reader, recordEvents, unread } from "./store.ts";
 
 export const fetchLimits = {
   /** Messages around the place where a list opens, on either side. */
@@ -27,51 +27,81 @@ function once(name: string, run: () => Promise<void>): Promise<void> {
   return promise;
 }
 
-const common = { client_gravatar: false, allow_empty_topic_name: true } as const;
+type Anchor = number | "first_unread" | "newest";
+
+/** Where each list that is on its way was asked to open last. Answers for other places come too late. */
+const wanted = new Map<string, Anchor>();
+
+interface Range {
+  readonly anchor: Anchor;
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Fetches a page and takes it, with the events that came meanwhile, until it lacks none.
+ * @param isWanted whether the page is still of use
+ */
+async function fetchPage(terms: readonly Term[], range: Range, side: Side, isWanted: () => boolean): Promise<void> {
+  const key = narrowKey(terms);
+  for (;;) {
+    const [recording, stop] = recordEvents();
+    const page = await client
+      .call("GET /messages", {
+        client_gravatar: false,
+        allow_empty_topic_name: true,
+        anchor: String(range.anchor),
+        include_anchor: side === "around",
+        num_before: range.before,
+        num_after: range.after,
+        narrow: requestedTerms(terms, reader.peek()),
+      })
+      .finally(stop);
+    if (!isWanted()) return;
+    if (!recording.isWhole) continue;
+    take(terms, page, side, recording);
+    if (side !== "around" || messages.peek().lists.get(key)?.isStale !== true) return;
+  }
+}
+
+function take(terms: readonly Term[], page: FetchedPage, side: Side, { events }: Recording): void {
+  batch(() => {
+    let next = withPage(messages.peek(), { key: narrowKey(terms), terms }, page, side, reader.peek());
+    // New messages are there already. A change that the page has, too, may be repeated.
+    for (const event of events) if (event.type !== "message") next = applyToMessages(next, event, reader.peek());
+    messages.value = next;
+    noteOldUnread(page.messages.flatMap(({ id }) => next.byId.get(id) ?? []));
+  });
+}
 
 /** @param anchor a message, or where to open: at the first unread message, or at the end */
 export function openList(
   terms: readonly Term[],
-  anchor: number | "first_unread" | "newest",
+  anchor: Anchor,
   before: number = fetchLimits.opening_messages,
   after: number = fetchLimits.opening_messages,
 ): Promise<void> {
   const key = narrowKey(terms);
-  return once(`${key} ${anchor}`, async () => {
-    const page = await client.call("GET /messages", {
-      ...common,
-      anchor: String(anchor),
-      num_before: before,
-      num_after: after,
-      narrow: terms,
-    });
-    take(terms, page, "around");
-  });
-}
-
-function take(terms: readonly Term[], page: FetchedPage, side: Side): void {
-  batch(() => {
-    messages.value = withPage(messages.peek(), { key: narrowKey(terms), terms }, page, side, myId.peek());
-    noteOldUnread(page.messages);
-  });
+  wanted.set(key, anchor);
+  const isWanted = () => wanted.get(key) === anchor;
+  return once(`${key} ${anchor}`, () =>
+    fetchPage(terms, { anchor, before, after }, "around", isWanted).finally(() => {
+      if (isWanted()) wanted.delete(key);
+    }),
+  );
 }
 
 export function extendList(terms: readonly Term[], side: "older" | "newer"): Promise<void> {
   const key = narrowKey(terms);
-  return once(`${key} ${side}`, async () => {
+  const edgeOf = () => {
     const list = messages.peek().lists.get(key);
-    const edge = side === "older" ? list?.ids[0] : list?.ids.at(-1);
-    if (list === undefined || edge === undefined) return;
-    const page = await client.call("GET /messages", {
-      ...common,
-      anchor: String(edge),
-      include_anchor: false,
-      num_before: side === "older" ? fetchLimits.page_messages : 0,
-      num_after: side === "newer" ? fetchLimits.page_messages : 0,
-      narrow: terms,
-    });
-    take(terms, page, side);
-  });
+    return side === "older" ? list?.ids[0] : list?.ids.at(-1);
+  };
+  const edge = edgeOf();
+  if (edge === undefined) return Promise.resolve();
+  const { page_messages: count } = fetchLimits;
+  const range = { anchor: edge, before: side === "older" ? count : 0, after: side === "newer" ? count : 0 };
+  return once(`${key} ${side} ${edge}`, () => fetchPage(terms, range, side, () => edgeOf() === edge));
 }
 
 /** How many of the prefetched messages follow the first unread one: as many as are unread, and some before it. */
@@ -89,8 +119,9 @@ function messagesAfter(terms: readonly Term[]): number {
 
 /** Fetches a list that somebody will probably open: the pointer rests on its link. */
 export function prefetch(terms: readonly Term[]): void {
-  const list = messages.peek().lists.get(narrowKey(terms));
-  if (list !== undefined && !list.isStale) return;
+  const key = narrowKey(terms);
+  const list = messages.peek().lists.get(key);
+  if ((list !== undefined && !list.isStale) || wanted.has(key)) return;
   const after = messagesAfter(terms);
   // The first unread message is one of them.
   const before = fetchLimits.prefetched_messages - (after === 0 ? 0 : after + 1);

@@ -60,7 +60,9 @@ function moveFocus(rows: readonly HTMLElement[], to: number): void {
   const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
   if (row === undefined) return;
   row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  // Of a message that is longer than the window its beginning.
+  const isLong = row.offsetHeight > (row.closest(".feed")?.clientHeight ?? Number.POSITIVE_INFINITY);
+  row.scrollIntoView({ block: isLong ? "start" : "nearest" });
 }
 
 /** Moves between messages, or between the lines of a list. */

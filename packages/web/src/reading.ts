@@ -2,8 +2,8 @@
 import type { Message } from "../../client/src/api/index.ts";
 import { ConnectionError, client } from "./api.ts";
 import { complain } from "./notices.ts";
-import type { Term } from "./state/narrow.ts";
-import { applyToStore, chat, connection, myId, unread, unreadIds } from "./store.ts";
+import { requestedTerms, type Term } from "./state/narrow.ts";
+import { applyToStore, chat, connection, myId, reader, unread, unreadIds } from "./store.ts";
 
 const batchMs = 400;
 /** A request of this many ids is far below the limit of a body. */
@@ -107,7 +107,7 @@ export async function markUnreadFrom(id: number, terms: readonly Term[]): Promis
     include_anchor: true,
     num_before: 0,
     num_after: 5_000,
-    narrow: terms,
+    narrow: requestedTerms(terms, reader.peek()),
   });
   for (const ids of unread.peek().values()) for (const one of ids) if (one >= id) keptUnread.add(one);
   keptUnread.add(id);

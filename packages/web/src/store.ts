@@ -1,9 +1,10 @@
 /** Signals over the page's state: what the views read. Only connection.ts and actions.ts change them. */
 import { computed, signal } from "@preact/signals";
+import type { Message } from "../../client/src/api/index.ts";
 import type { Events } from "../../client/src/exports.ts";
 import { applyEvent, type ChatState, type ReducerOptions } from "../../client/src/state/index.ts";
-import { applyToMessages, type MessageStore, noMessages } from "./state/message-lists.ts";
-import { inbox, type Place, placeOf } from "./state/narrow.ts";
+import { applyToMessages, type MessageStore, markedStale, noMessages, remuted } from "./state/message-lists.ts";
+import { inbox, type Place, placeOf, type Reader } from "./state/narrow.ts";
 
 export type AnyEvent = Events[keyof Events];
 export type Person = NonNullable<ChatState["realm_users"]>[number];
@@ -30,8 +31,52 @@ export const minute = signal(Date.now());
 export function applyToStore(event: AnyEvent): void {
   const state = chat.peek();
   if (state === null) return;
+  const wasMuted = isMutedBy(event);
   chat.value = applyEvent(state, event, reducerOptions);
-  messages.value = applyToMessages(messages.peek(), event, state.user_id ?? 0);
+  messages.value = applyToMessages(messages.peek(), event, reader.peek());
+  for (const recording of recordings) recording.add(event);
+  if (isMutedBy(event) === wasMuted) return;
+  messages.value = remuted(messages.peek(), reader.peek());
+  outdateRequests();
+}
+
+function isMutedBy(event: AnyEvent): boolean {
+  if (event.type === "user_topic") return isTopicMuted(event.stream_id, event.topic_name);
+  return event.type === "subscription" && event.op === "update" && mutedChannels.peek().has(event.stream_id);
+}
+
+/** Events that are kept for a page of messages that is on its way; if there are more, the page is fetched again. */
+const recordedEventsMax = 1_000;
+
+/** Events since a page of messages was asked for: it may show what was before them. */
+export class Recording {
+  readonly events: AnyEvent[] = [];
+  /** Without it the page cannot be brought up to date. */
+  isWhole = true;
+
+  add(event: AnyEvent): void {
+    if (this.events.length < recordedEventsMax) this.events.push(event);
+    else this.isWhole = false;
+  }
+}
+
+const recordings = new Set<Recording>();
+
+/** @returns the recording, and what ends it */
+export function recordEvents(): readonly [recording: Recording, stop: () => void] {
+  const recording = new Recording();
+  recordings.add(recording);
+  return [recording, () => recordings.delete(recording)];
+}
+
+function outdateRequests(): void {
+  for (const recording of recordings) recording.isWhole = false;
+}
+
+/** Events were missed: all lists are fetched again, and so are pages that were asked for before. */
+export function outdateMessages(): void {
+  messages.value = markedStale(messages.peek());
+  outdateRequests();
 }
 
 export const myId = computed(() => chat.value?.user_id ?? 0);
@@ -100,9 +145,35 @@ export const mutedChannels = computed(
   () => new Set(subscriptions.value.filter(({ is_muted: isMuted }) => isMuted).map(({ stream_id: id }) => id)),
 );
 
+/** Who reads this page, for questions about lists of messages. */
+export const reader = computed<Reader>(() => {
+  const [userId, channels, policies] = [myId.value, mutedChannels.value, topicPolicies.value];
+  const isChannelMuted = (channelId: number) => channels.has(channelId);
+  return {
+    userId,
+    isChannelMuted,
+    isTopicMuted: (channelId, topic) => {
+      const policy = policies.get(`${channelId}:${topic.toLowerCase()}`) ?? 0;
+      return policy === 1 || (policy === 0 && isChannelMuted(channelId));
+    },
+  };
+});
+
 export function isTopicMuted(channelId: number, topic: string): boolean {
-  const policy = topicPolicy(channelId, topic);
-  return policy === 1 || (policy === 0 && mutedChannels.value.has(channelId));
+  return reader.value.isTopicMuted(channelId, topic);
+}
+
+/** People whose messages are hidden. */
+export const mutedPeople = computed(() => new Set(chat.value?.muted_users?.map(({ id }) => id)));
+
+/** The other participants of a direct message. */
+export function othersOf({ display_recipient: people }: Message): readonly number[] {
+  return typeof people === "string" ? [] : people.map(({ id }) => id).filter((id) => id !== myId.peek());
+}
+
+/** Whether a direct conversation is hidden in all lists but its own: it is with one person, who is muted. */
+export function isDirectMuted(others: readonly number[]): boolean {
+  return others.length === 1 && mutedPeople.value.has(others[0] ?? 0);
 }
 
 export interface UnreadTopic {

@@ -3,7 +3,7 @@
  * list is a window without holes; what lies beyond its ends is fetched when somebody scrolls there.
  */
 import type { Events, Message } from "../../../client/src/api/index.ts";
-import { type Matcher, matcherFor, type Term } from "./narrow.ts";
+import { dependsOnMuting, type Matcher, matcherFor, type Reader, type Term } from "./narrow.ts";
 
 export const messageLimits = {
   /** Lists that are kept besides the visible one. */
@@ -44,7 +44,7 @@ export interface FetchedPage {
   readonly found_newest: boolean;
 }
 
-/** `around`: the page replaces the list. `older`, `newer`: it continues the list. */
+/** `around`: the page replaces the list. `older`, `newer`: it continues the list from the message of its anchor. */
 export type Side = "around" | "older" | "newer";
 
 export function withPage(
@@ -52,35 +52,25 @@ export function withPage(
   { key, terms }: Pick<MessageList, "key" | "terms">,
   page: FetchedPage,
   side: Side,
-  userId: number,
+  reader: Reader,
 ): MessageStore {
-  const byId = new Map(store.byId);
-  for (const message of page.messages) byId.set(message.id, message);
   const fetched = page.messages.map(({ id }) => id);
   const known = store.lists.get(key);
   let list: MessageList;
-  if (side === "around" || known === undefined) {
+  if (side === "around") {
     const ends = { foundOldest: page.found_oldest, foundNewest: page.found_newest };
     list = { key, terms, ids: fetched, ...ends, anchor: page.anchor ?? null, isStale: false };
   } else {
-    const merged = [...new Set([...known.ids, ...fetched])].sort((a, b) => a - b);
-    const isOlder = side === "older";
-    const cut = merged.length > messageLimits.list_messages_max;
-    const ids = cut
-      ? isOlder
-        ? merged.slice(0, messageLimits.list_messages_max)
-        : merged.slice(-messageLimits.list_messages_max)
-      : merged;
-    list = {
-      ...known,
-      ids,
-      foundOldest: isOlder ? page.found_oldest : known.foundOldest && !cut,
-      foundNewest: isOlder ? known.foundNewest && !cut : page.found_newest,
-    };
+    // The list may have been replaced or cut meanwhile: a page that does not begin at its end would leave a hole.
+    const edge = side === "older" ? known?.ids[0] : known?.ids.at(-1);
+    if (known === undefined || edge !== page.anchor) return store;
+    list = continued(known, page, fetched, side);
   }
+  const byId = new Map(store.byId);
+  for (const message of page.messages) byId.set(message.id, message);
   if (list.foundNewest) {
     // Events may overtake the page that was fetched before them.
-    const matches = matcherFor(terms, userId);
+    const matches = matcherFor(terms, reader);
     const last = list.ids.at(-1) ?? 0;
     const overtaken = store.recent.filter((message) => message.id > last && matches?.(message) === true);
     for (const message of overtaken) if (!byId.has(message.id)) byId.set(message.id, message);
@@ -91,6 +81,19 @@ export function withPage(
   lists.delete(key);
   lists.set(key, list);
   return bounded({ ...store, byId, lists });
+}
+
+function continued(known: MessageList, page: FetchedPage, fetched: readonly number[], side: Side): MessageList {
+  const isOlder = side === "older";
+  const merged = [...new Set([...known.ids, ...fetched])].sort((a, b) => a - b);
+  const { list_messages_max: most } = messageLimits;
+  const cut = merged.length > most;
+  return {
+    ...known,
+    ids: cut ? (isOlder ? merged.slice(0, most) : merged.slice(-most)) : merged,
+    foundOldest: isOlder ? page.found_oldest : known.foundOldest && !cut,
+    foundNewest: isOlder ? known.foundNewest && !cut : page.found_newest,
+  };
 }
 
 /** Messages that no list shows are dropped when there are so many that looking for them is worth it. */
@@ -136,10 +139,10 @@ function changedMessages(
   return byId ?? store.byId;
 }
 
-function withNew(store: MessageStore, event: Events["message"], userId: number): MessageStore {
+function withNew(store: MessageStore, event: Events["message"], reader: Reader): MessageStore {
   const message = { ...event.message, flags: event.flags } as Message;
   const belongs = (list: MessageList) =>
-    list.foundNewest && (list.ids.at(-1) ?? 0) < message.id && matcherFor(list.terms, userId)?.(message) === true;
+    list.foundNewest && (list.ids.at(-1) ?? 0) < message.id && matcherFor(list.terms, reader)?.(message) === true;
   const lists = changedLists(store, (list) => (belongs(list) ? grown(list, message.id) : list));
   const recent = [...store.recent, message].slice(-messageLimits.recent_messages_max);
   // A message that no list shows is fetched when it is needed.
@@ -149,10 +152,13 @@ function withNew(store: MessageStore, event: Events["message"], userId: number):
 
 function grown(list: MessageList, id: number): MessageList {
   if (list.ids.length < messageLimits.list_grown_messages_max) return { ...list, ids: [...list.ids, id] };
-  return { ...list, ids: [...list.ids.slice(1 - messageLimits.list_messages_max), id], foundOldest: false };
+  // Recent conversations are not shown by their messages.
+  const isRendered = list.terms[0]?.operator !== "in";
+  const most = isRendered ? messageLimits.list_messages_max : messageLimits.list_grown_messages_max;
+  return { ...list, ids: [...list.ids.slice(1 - most), id], foundOldest: false };
 }
 
-function withUpdate(store: MessageStore, event: Events["update_message"], userId: number): MessageStore {
+function withUpdate(store: MessageStore, event: Events["update_message"], reader: Reader): MessageStore {
   let next = store;
   const { rendered_content: content, orig_subject: before, new_stream_id: newChannelId, subject } = event;
   if (content !== undefined) {
@@ -168,7 +174,7 @@ function withUpdate(store: MessageStore, event: Events["update_message"], userId
     last_moved_timestamp: event.edit_timestamp,
   };
   const byId = changedMessages(next, event.message_ids, (message) => ({ ...message, ...place }));
-  const lists = changedLists(next, (list) => moved(list, event, byId, userId));
+  const lists = changedLists(next, (list) => moved(list, event, byId, reader));
   return { byId, lists, recent: next.recent.filter(({ id }) => !event.message_ids.includes(id)) };
 }
 
@@ -177,9 +183,9 @@ function moved(
   list: MessageList,
   event: Events["update_message"],
   byId: MessageStore["byId"],
-  userId: number,
+  reader: Reader,
 ): MessageList {
-  const matches = matcherFor(list.terms, userId);
+  const matches = matcherFor(list.terms, reader);
   if (matches === null) return list;
   const isMoved = new Set(event.message_ids);
   const stays = (id: number) => {
@@ -218,7 +224,13 @@ function withFlags(store: MessageStore, event: Events["update_message_flags"]): 
     const others = message.flags.filter((one) => one !== flag);
     return { ...message, flags: op === "add" ? [...others, flag] : others };
   });
-  return { ...store, byId };
+  const isBrought = (list: MessageList) =>
+    flag === "starred" &&
+    op === "add" &&
+    list.terms.some(({ operator, operand }) => operator === "is" && operand === "starred") &&
+    ids.some((id) => !list.ids.includes(id));
+  const lists = changedLists(store, (list) => (isBrought(list) ? { ...list, isStale: true } : list));
+  return { ...store, byId, lists };
 }
 
 function withReaction(store: MessageStore, event: Events["reaction"]): MessageStore {
@@ -244,13 +256,12 @@ function withSubmessage(store: MessageStore, event: Events["submessage"]): Messa
   return { ...store, byId };
 }
 
-/** @param userId whose page this is */
-export function applyToMessages(store: MessageStore, event: Events[keyof Events], userId: number): MessageStore {
+export function applyToMessages(store: MessageStore, event: Events[keyof Events], reader: Reader): MessageStore {
   switch (event.type) {
     case "message":
-      return withNew(store, event, userId);
+      return withNew(store, event, reader);
     case "update_message":
-      return withUpdate(store, event, userId);
+      return withUpdate(store, event, reader);
     case "delete_message":
       return withoutMessages(store, "message_ids" in event ? event.message_ids : [event.message_id]);
     case "update_message_flags":
@@ -262,6 +273,23 @@ export function applyToMessages(store: MessageStore, event: Events[keyof Events]
     default:
       return store;
   }
+}
+
+export function withoutList(store: MessageStore, key: string): MessageStore {
+  const lists = new Map(store.lists);
+  lists.delete(key);
+  return { ...store, lists };
+}
+
+/** What is muted now leaves the lists that hide it. What is not muted any more is fetched. */
+export function remuted(store: MessageStore, reader: Reader): MessageStore {
+  const lists = changedLists(store, (list) => {
+    if (!dependsOnMuting(list.terms)) return list;
+    const matches = matcherFor(list.terms, reader);
+    const stays = (message: Message | undefined) => message === undefined || matches?.(message) !== false;
+    return { ...list, ids: list.ids.filter((id) => stays(store.byId.get(id))), isStale: true };
+  });
+  return { ...store, lists };
 }
 
 /** The messages of a list. */

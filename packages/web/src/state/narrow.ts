@@ -175,7 +175,57 @@ export function isConversation(terms: readonly Term[]): boolean {
 
 export type Matcher = (message: Message) => boolean;
 
-function matcherOf({ operator, operand }: Term, userId: number): Matcher | null {
+/** The person whose page it is. */
+export interface Reader {
+  readonly userId: number;
+  isChannelMuted(channelId: number): boolean;
+  isTopicMuted(channelId: number, topic: string): boolean;
+}
+
+/** Recent conversations, without and with muted ones. */
+export const home: readonly Term[] = [{ operator: "in", operand: "home" }];
+export const everything: readonly Term[] = [{ operator: "in", operand: "all" }];
+
+/** Whether the list has several conversations and is no search: the combined feed, and that of a channel. */
+function isFeed(terms: readonly Term[]): boolean {
+  return terms.length === 0 || (terms.length === 1 && channelOf(terms) !== null);
+}
+
+/** Whether what is muted decides which messages are in a list. */
+export function dependsOnMuting(terms: readonly Term[]): boolean {
+  return isFeed(terms) || terms.some(({ operator }) => operator === "in");
+}
+
+/** Feeds leave out muted conversations. In its own list a muted channel is whole. */
+function hidesMuted(terms: readonly Term[], reader: Reader): boolean {
+  const channelId = channelOf(terms);
+  return isFeed(terms) && (channelId === null || !reader.isChannelMuted(channelId));
+}
+
+function isUnmuted({ stream_id: channelId, subject }: Message, reader: Reader): boolean {
+  return channelId === undefined || !reader.isTopicMuted(channelId, subject);
+}
+
+/** The narrow as the server is asked for it. */
+export function requestedTerms(terms: readonly Term[], reader: Reader): readonly Term[] {
+  return hidesMuted(terms, reader) ? [...terms, ...home] : terms;
+}
+
+/** Whether somebody who looks at the list reads it: a search finds messages outside their conversations. */
+export function marksRead(terms: readonly Term[]): boolean {
+  const [term] = terms;
+  if (term === undefined || isConversation(terms)) return true;
+  if (terms.length > 1 || term.negated === true) return false;
+  return (
+    term.operator === "channel" ||
+    term.operator === "in" ||
+    (term.operator === "is" && readStates.has(String(term.operand)))
+  );
+}
+
+const readStates: ReadonlySet<string> = new Set(["dm", "private", "mentioned"]);
+
+function matcherOf({ operator, operand }: Term, reader: Reader): Matcher | null {
   switch (operator) {
     case "channel":
       return typeof operand === "number" ? (message) => message.stream_id === operand : null;
@@ -186,7 +236,7 @@ function matcherOf({ operator, operand }: Term, userId: number): Matcher | null 
     case "dm": {
       if (typeof operand === "string") return null;
       const ids = typeof operand === "number" ? [operand] : operand;
-      const wanted = [...new Set([...ids, userId])].sort((a, b) => a - b).join();
+      const wanted = [...new Set([...ids, reader.userId])].sort((a, b) => a - b).join();
       return ({ display_recipient: people }) => {
         if (typeof people === "string") return false;
         return (
@@ -199,6 +249,8 @@ function matcherOf({ operator, operand }: Term, userId: number): Matcher | null 
     }
     case "sender":
       return typeof operand === "number" ? (message) => message.sender_id === operand : null;
+    case "in":
+      return operand === "all" ? () => true : operand === "home" ? (message) => isUnmuted(message, reader) : null;
     case "id":
       return (message) => message.id === Number(operand);
     case "is":
@@ -214,12 +266,19 @@ function matcherOf({ operator, operand }: Term, userId: number): Matcher | null 
 }
 
 /** @returns null if only the server can tell */
-export function matcherFor(terms: readonly Term[], userId: number): Matcher | null {
+export function matcherFor(terms: readonly Term[], reader: Reader): Matcher | null {
   const matchers: Matcher[] = [];
+  if (hidesMuted(terms, reader)) matchers.push((message) => isUnmuted(message, reader));
   for (const term of terms) {
-    const matcher = matcherOf(term, userId);
+    const matcher = matcherOf(term, reader);
     if (matcher === null) return null;
     matchers.push(term.negated === true ? (message) => !matcher(message) : matcher);
   }
   return (message) => matchers.every((matches) => matches(message));
+}
+
+/** Whether events say all about which messages a list has. Lists by flags change without an event that brings a message. */
+export function followsEvents(terms: readonly Term[], reader: Reader): boolean {
+  const byFlag = ({ operator, operand }: Term) => operator === "is" && operand !== "dm" && operand !== "private";
+  return matcherFor(terms, reader) !== null && !terms.some(byFlag);
 }

@@ -9,14 +9,23 @@ import { sentCount } from "../compose/compose-state.ts";
 import { extendList, openList } from "../fetching.ts";
 import { returnFocus } from "../focus.ts";
 import { pending } from "../pending.ts";
-import { messagesOf } from "../state/message-lists.ts";
-import { directOf, isConversation, type NarrowPlace, narrowKey, type Term, topicOf } from "../state/narrow.ts";
-import { messages, myId, unreadIds } from "../store.ts";
+import { messagesOf, withoutList } from "../state/message-lists.ts";
+import {
+  directOf,
+  followsEvents,
+  isConversation,
+  type NarrowPlace,
+  narrowKey,
+  type Term,
+  topicOf,
+} from "../state/narrow.ts";
+import { isDirectMuted, messages, mutedPeople, myId, othersOf, reader, unreadIds } from "../store.ts";
 import { dayOf, startOfDay } from "../time.ts";
 import { ConversationHead } from "./conversation-head.tsx";
-import { Icon } from "./icon.tsx";
 import { MessageRow, PendingRow } from "./message-row.tsx";
 import { Scroller, topMessage } from "./scroller.ts";
+import { useActivity, useScrolling } from "./scrolling.ts";
+import { ToEnd } from "./to-end.tsx";
 
 /** The message that keys act on. */
 export const cursor = signal<number | null>(null);
@@ -143,22 +152,6 @@ function PendingRows({ terms }: { readonly terms: readonly Term[] }) {
   );
 }
 
-/** Whether the person has used the pointer, the wheel or a key since the list was opened. */
-function useActivity(): { readonly current: boolean } {
-  const isActive = useRef(false);
-  useEffect(() => {
-    const names = ["wheel", "touchmove", "pointerdown", "keydown"];
-    const note = () => {
-      isActive.current = true;
-    };
-    for (const name of names) document.addEventListener(name, note, { capture: true, passive: true });
-    return () => {
-      for (const name of names) document.removeEventListener(name, note, { capture: true });
-    };
-  }, []);
-  return isActive;
-}
-
 function takeLostFocus(): void {
   const { activeElement: element } = document;
   if (element === document.body || element?.id === "main") returnFocus();
@@ -178,20 +171,30 @@ function useCursor(shown: readonly Message[]): void {
   }, [shown]);
 }
 
+/** The messages of a list without those of direct conversations with muted people, which have only their own list. */
+function shownOf(terms: readonly Term[]): readonly Message[] {
+  const all = messagesOf(messages.value, narrowKey(terms));
+  if (mutedPeople.value.size === 0 || isConversation(terms)) return all;
+  return all.filter((message) => !isDirectMuted(othersOf(message)));
+}
+
 /** The list of a place, and what scrolls and fetches it. */
 function useFeed({ terms, near }: NarrowPlace) {
   const key = narrowKey(terms);
   const box = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<Scroller | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const opened = useRef<{ key: string; near: number | null } | null>(null);
   const newest = useRef(0);
   const firstNew = useRef<{ key: string; id: number | null }>({ key: "", id: null });
   const list = messages.value.lists.get(key);
-  const shown = messagesOf(messages.value, key);
+  const shown = shownOf(terms);
   const pendingCount = pending.value.length;
   const isUnread = unreadIds.value;
   const isActive = useActivity();
+  // A message that is not in the list any more has a place there, too.
+  const isReady = list !== undefined && (near === null || list.ids.includes(near) || list.anchor === near);
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
@@ -199,12 +202,18 @@ function useFeed({ terms, near }: NarrowPlace) {
   };
   // Opening, and fetching again what has become stale.
   useEffect(() => {
-    const isKnown = list !== undefined && !list.isStale && (near === null || list.ids.includes(near));
-    if (isKnown) return;
     const isHere = opened.current?.key === key && opened.current.near === near;
-    const stay = isHere && scroller.current?.isAtEnd !== true ? scroller.current?.nearest : null;
-    open(stay ?? near ?? "first_unread");
+    if (isReady && !list.isStale) return;
+    open((isHere ? scroller.current?.nearest : null) ?? near ?? "first_unread");
   }, [key, near, list?.isStale, list === undefined]);
+
+  // Nothing says what such a list has when it is opened again.
+  useEffect(
+    () => () => {
+      if (!followsEvents(terms, reader.peek())) messages.value = withoutList(messages.peek(), key);
+    },
+    [],
+  );
 
   const extend = (side: "older" | "newer") => {
     extendList(terms, side).catch((error) => setProblem(explain(error)));
@@ -222,18 +231,17 @@ function useFeed({ terms, near }: NarrowPlace) {
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null || list === undefined) return;
-    const isReady = near === null || list.ids.includes(near);
-    if (opened.current?.key === key && opened.current.near === near) scroller.current?.restore();
+    if (opened.current?.key === key && opened.current.near === near) scroller.current?.changed(list.foundNewest);
     else if (isReady && !list.isStale) {
       opened.current = { key, near };
-      scroller.current = new Scroller(current, terms);
+      scroller.current = new Scroller(current, terms, list.foundNewest);
       const first = shown.find(({ id }) => isUnread.has(id))?.id ?? null;
       firstNew.current = { key, id: first };
-      cursor.value = near ?? first ?? shown.at(-1)?.id ?? null;
-      current.scrollTop = current.scrollHeight;
-      if (near !== null) scroller.current.show(near, 0.3);
-      else if (first !== null && first !== shown[0]?.id) scroller.current.show(first, 0.2);
-      else if (first !== null) scroller.current.show(first, 0.05);
+      const nearest = near === null ? null : (shown.find(({ id }) => id >= near) ?? shown.at(-1))?.id;
+      cursor.value = nearest ?? first ?? shown.at(-1)?.id ?? null;
+      if (nearest != null) scroller.current.show(nearest, 0.3);
+      else if (first === null) scroller.current.toEnd();
+      else scroller.current.show(first, first === shown[0]?.id ? 0.05 : 0.2);
       // A key that changes the place takes the focus away with the message that had it.
       requestAnimationFrame(takeLostFocus);
     }
@@ -245,28 +253,16 @@ function useFeed({ terms, near }: NarrowPlace) {
     newest.current = last?.id ?? 0;
     onScroll();
   }, [key, near, list, pendingCount]);
-
-  useEffect(() => {
-    const look = () => scroller.current?.note();
-    const resized = () => scroller.current?.restore();
-    addEventListener("focus", look);
-    document.addEventListener("visibilitychange", look);
-    const observer = new ResizeObserver(resized);
-    if (box.current !== null) observer.observe(box.current);
-    return () => {
-      removeEventListener("focus", look);
-      document.removeEventListener("visibilitychange", look);
-      observer.disconnect();
-    };
-  }, []);
+  useScrolling(box, content, scroller);
   useCursor(shown);
   const mark = firstNew.current.key === key ? firstNew.current.id : null;
-  return { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark };
+  return { box, content, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark };
 }
 
 export function Feed({ target }: { readonly target: NarrowPlace }) {
   const { terms, near } = target;
-  const { box, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark } = useFeed(target);
+  const { box, content, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark } =
+    useFeed(target);
   const { value: at } = cursor;
   const { value: edited } = editing;
   const { value: under } = hovered;
@@ -283,29 +279,31 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
       {isOne ? null : <TopHead />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <section class="feed" ref={box} onScroll={onScroll} onPointerOver={hover} tabIndex={0} aria-label="Messages">
-        {list === undefined ? <Status problem={problem} onRetry={() => open(near ?? "first_unread")} /> : null}
-        {list?.foundOldest === false ? <p class="waiting">Loading older messages</p> : null}
-        {list !== undefined && shown.length === 0 && pendingCount === 0 && list.foundNewest ? (
-          <p class="empty">{emptyText(terms)}</p>
-        ) : null}
-        {layOut(shown, isOne).flatMap((row) =>
-          rowOf(row, {
-            terms,
-            isMarked: row.message.id === mark,
-            isCursor: row.message.id === at,
-            isActive: row.message.id === at || row.message.id === under,
-            isUnread: isUnread.has(row.message.id),
-            isEditing: row.message.id === edited,
-          }),
-        )}
-        {list === undefined || list.foundNewest ? (
-          <PendingRows terms={terms} />
-        ) : (
-          <p class="waiting">Loading newer messages</p>
-        )}
-        {list !== undefined && problem !== null ? (
-          <Status problem={problem} onRetry={() => open(scroller.current?.nearest ?? "first_unread")} />
-        ) : null}
+        <div ref={content}>
+          {list === undefined ? <Status problem={problem} onRetry={() => open(near ?? "first_unread")} /> : null}
+          {list?.foundOldest === false ? <p class="waiting">Loading older messages</p> : null}
+          {list !== undefined && shown.length === 0 && pendingCount === 0 && list.foundNewest ? (
+            <p class="empty">{emptyText(terms)}</p>
+          ) : null}
+          {layOut(shown, isOne).flatMap((row) =>
+            rowOf(row, {
+              terms,
+              isMarked: row.message.id === mark,
+              isCursor: row.message.id === at,
+              isActive: row.message.id === at || row.message.id === under,
+              isUnread: isUnread.has(row.message.id),
+              isEditing: row.message.id === edited,
+            }),
+          )}
+          {list === undefined || list.foundNewest ? (
+            <PendingRows terms={terms} />
+          ) : (
+            <p class="waiting">Loading newer messages</p>
+          )}
+          {list !== undefined && problem !== null ? (
+            <Status problem={problem} onRetry={() => open(scroller.current?.nearest ?? "first_unread")} />
+          ) : null}
+        </div>
       </section>
       <ToEnd
         box={box}
@@ -318,13 +316,13 @@ export function Feed({ target }: { readonly target: NarrowPlace }) {
 }
 
 async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Promise<void> {
-  const list = messages.peek().lists.get(narrowKey(terms));
-  if (scroller === null) return;
-  scroller.isAtEnd = true;
-  if (list?.foundNewest === false) await openList(terms, "newest").catch(() => undefined);
-  cursor.value = messagesOf(messages.peek(), narrowKey(terms)).at(-1)?.id ?? cursor.peek();
-  scroller.restore();
-  scroller.note();
+  const key = narrowKey(terms);
+  scroller?.expectEnd();
+  if (messages.peek().lists.get(key)?.foundNewest === false) await openList(terms, "newest").catch(() => undefined);
+  // Meanwhile the person may have left.
+  if (scroller?.box.isConnected !== true) return;
+  cursor.value = shownOf(terms).at(-1)?.id ?? cursor.peek();
+  scroller.toEnd();
 }
 
 /**
@@ -337,37 +335,5 @@ function TopHead() {
     <div class="top-head">
       <ConversationHead message={message} />
     </div>
-  );
-}
-
-interface ToEndProps {
-  readonly box: { readonly current: HTMLElement | null };
-  readonly isAtEnd: () => boolean;
-  readonly isEnd: boolean;
-  readonly onEnd: () => void;
-}
-
-function ToEnd({ box, isAtEnd, isEnd, onEnd }: ToEndProps) {
-  const [isShown, show] = useState(false);
-  useEffect(() => {
-    const { current } = box;
-    const look = () => show(!isAtEnd());
-    current?.addEventListener("scroll", look, { passive: true });
-    return () => current?.removeEventListener("scroll", look);
-  }, []);
-  if (!isShown && isEnd) return null;
-  return (
-    <button
-      type="button"
-      class="to-end"
-      aria-label="Go to the newest message"
-      title="Go to the newest message (End)"
-      onClick={() => {
-        onEnd();
-        show(false);
-      }}
-    >
-      <Icon name="bottom" size={16} />
-    </button>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { htmlOf, plainTextOf } from "../content.ts";
 import { matcherFor } from "../state/narrow.ts";
-import { messages, myId, place } from "../store.ts";
+import { messages, myId, place, reader } from "../store.ts";
 
 const spokenMax = 300;
 /** Messages of a burst that are said; older ones of it are only shown. */
@@ -23,7 +23,7 @@ export function LiveRegion() {
     const fresh = messages.peek().recent.filter(({ id }) => id > seen.current);
     seen.current = Math.max(seen.current, newest);
     if (now.kind !== "narrow") return;
-    const matches = matcherFor(now.terms, myId.peek());
+    const matches = matcherFor(now.terms, reader.peek());
     const said = fresh
       .filter((message) => message.sender_id !== myId.peek() && matches?.(message) === true)
       .map((message) => {
