@@ -1,5 +1,5 @@
 /** Unread and starred messages: those of a registered state, changed by events as clients do (behaviour 4.4). */
-import type { Operations } from "../api/index.ts";
+import type { Events, Operations } from "../api/index.ts";
 import {
   type Changes,
   type ChatState,
@@ -79,13 +79,24 @@ function withFlag(known: ReadonlySet<number>, ids: readonly number[], isAdding: 
 
 const isMention = (flag: string) => flag === "mentioned" || flag.endsWith("wildcard_mentioned");
 
+/** Personal mentions always count, those of everybody only outside what is muted, as at a registration. */
+function isCalled({ user_topics, subscriptions }: ChatState, { message, flags }: Events["message"]): boolean {
+  if (flags.includes("mentioned") || !flags.some(isMention)) return flags.includes("mentioned");
+  const { stream_id: channelId, subject } = message;
+  const topic = subject.toLowerCase();
+  const own = user_topics?.find((one) => one.stream_id === channelId && one.topic_name.toLowerCase() === topic);
+  if (own !== undefined) return own.visibility_policy !== 1;
+  return subscriptions?.find((one) => one.stream_id === channelId)?.is_muted !== true;
+}
+
 export const unreadReducers: Reducers = {
-  message: (state, { message, flags }) => {
+  message: (state, event) => {
+    const { message, flags } = event;
     const isRead = flags.includes("read");
     const key = conversationKey(state.user_id, message);
     return {
       ...(isRead ? {} : { unread: new Map(state.unread).set(key, inserted(state.unread.get(key) ?? [], message.id)) }),
-      ...(!isRead && flags.some(isMention) ? { mentions: withFlag(state.mentions, [message.id], true) } : {}),
+      ...(!isRead && isCalled(state, event) ? { mentions: withFlag(state.mentions, [message.id], true) } : {}),
       ...(flags.includes("starred") ? { starred: withFlag(state.starred, [message.id], true) } : {}),
     };
   },

@@ -4,19 +4,22 @@ import type { Message } from "../../../client/src/api/index.ts";
 import { conversationKey } from "../../../client/src/state/index.ts";
 import { conversationOf, isResolved, markTopicRead, shownTopic } from "../actions.ts";
 import { client, explain } from "../api.ts";
-import { prefetch } from "../fetching.ts";
+import { openList, prefetch } from "../fetching.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
-import { directNarrow, narrow, type Place, topicNarrow } from "../state/narrow.ts";
+import { messageLimits, messagesOf } from "../state/message-lists.ts";
+import { directNarrow, everything, home, narrow, narrowKey, type Place, topicNarrow } from "../state/narrow.ts";
 import {
   channelName,
   channels,
   chat,
+  isDirectMuted,
   isTopicMuted,
   mentions,
   messages,
   myId,
   nameOf,
+  othersOf,
   topicLabel,
   unread,
   unreadPlaces,
@@ -166,8 +169,6 @@ export function Inbox() {
   );
 }
 
-const recentMessages = 1_000;
-
 interface Recent {
   readonly last: Message;
   readonly senders: readonly number[];
@@ -186,39 +187,37 @@ function conversationsOf(list: readonly Message[]): readonly Recent[] {
 }
 
 export function RecentConversations() {
-  const [fetched, setFetched] = useState<readonly Message[] | null>(null);
+  const [showsMuted, setShowsMuted] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [query, setQuery] = useState("");
+  const terms = showsMuted ? everything : home;
+  const list = messages.value.lists.get(narrowKey(terms));
+  const isCurrent = list?.isStale === false;
   useEffect(() => {
-    client
-      .call("GET /messages", {
-        anchor: "newest",
-        num_before: recentMessages,
-        num_after: 0,
-        client_gravatar: false,
-        allow_empty_topic_name: true,
-        narrow: [],
-      })
-      .then(
-        (answer) => setFetched(answer.messages),
-        (error) => setProblem(explain(error)),
-      );
-  }, []);
-  const known = new Map((fetched ?? []).map((message) => [message.id, message]));
-  for (const message of messages.value.recent) known.set(message.id, message);
-  const all = conversationsOf([...known.values()].sort((a, b) => a.id - b.id));
+    if (isCurrent) return;
+    setProblem(null);
+    openList(terms, "newest", messageLimits.list_grown_messages_max, 0).catch((error) => setProblem(explain(error)));
+  }, [showsMuted, isCurrent]);
+  const all = conversationsOf(
+    messagesOf(messages.value, narrowKey(terms)).filter((one) => showsMuted || !isDirectMuted(othersOf(one))),
+  );
   const labelOf = ({ last }: Recent) =>
     last.stream_id === undefined
-      ? (typeof last.display_recipient === "string" ? [] : last.display_recipient)
-          .filter(({ id }) => id !== myId.value)
-          .map(({ id }) => nameOf(id))
-          .join(", ") || "Notes to yourself"
+      ? othersOf(last).map(nameOf).join(", ") || "Notes to yourself"
       : topicLabel(shownTopic(last.subject));
   const shown = all.filter((one) => labelOf(one).toLowerCase().includes(query.toLowerCase()));
   return (
     <>
       <header class="head">
         <h1>Recent conversations</h1>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={showsMuted}
+            onChange={(event) => setShowsMuted(event.currentTarget.checked)}
+          />
+          Show muted
+        </label>
         <input
           type="search"
           class="filter"
@@ -229,7 +228,7 @@ export function RecentConversations() {
         />
       </header>
       <div class="page-scroll">
-        {fetched === null && problem === null ? <p class="waiting">Loading conversations</p> : null}
+        {list === undefined && problem === null ? <p class="waiting">Loading conversations</p> : null}
         <Problem text={problem === null ? null : `The conversations were not loaded. ${problem}`} />
         <ul class="inbox recent">
           {shown.slice(0, rowsMax).map((one) => {
@@ -255,7 +254,7 @@ export function RecentConversations() {
             );
           })}
         </ul>
-        {fetched !== null && all.length === 0 ? <p class="empty">Nothing was said yet.</p> : null}
+        {list !== undefined && all.length === 0 ? <p class="empty">Nothing was said yet.</p> : null}
       </div>
     </>
   );

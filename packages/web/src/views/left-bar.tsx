@@ -23,6 +23,7 @@ import {
   directs,
   drafts,
   folders,
+  isDirectMuted,
   isTopicMuted,
   mentions,
   mutedChannels,
@@ -195,7 +196,9 @@ function Directs() {
   const unreadByKey = unread.value;
   const known = [...directs.value].sort((a, b) => b.max_message_id - a.max_message_id);
   const rows = known.map(({ user_ids: ids }) => ({ ids, count: unreadByKey.get(ids.join())?.length ?? 0 }));
-  const shown = rows.filter(({ count, ids }, index) => index < directsShownMax || count > 0 || isAt(directPlace(ids)));
+  const shown = rows
+    .filter(({ ids }) => !isDirectMuted(ids) || isAt(directPlace(ids)))
+    .filter(({ count, ids }, index) => index < directsShownMax || count > 0 || isAt(directPlace(ids)));
   return (
     <section class="section" aria-label="Direct messages">
       <SectionHead name="directs" label="Direct messages">

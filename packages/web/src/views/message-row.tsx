@@ -22,7 +22,7 @@ import { dropPending, type PendingMessage, sendAgain } from "../pending.ts";
 import { canDelete, canEdit, canMove } from "../permissions.ts";
 import { markUnreadFrom } from "../reading.ts";
 import type { Term } from "../state/narrow.ts";
-import { chat, myId, nameOf, people } from "../store.ts";
+import { chat, mutedPeople, myId, nameOf, people } from "../store.ts";
 import { clockOf, fullTime } from "../time.ts";
 import { EditBox } from "./edit-box.tsx";
 import { MessageWidget } from "./lazy-views.ts";
@@ -123,6 +123,17 @@ function openPicture(event: MouseEvent): void {
 }
 
 function Content({ message, isEditing }: Pick<Props, "message" | "isEditing">) {
+  const [isAsked, ask] = useState(false);
+  if (mutedPeople.value.has(message.sender_id) && !isAsked) {
+    return (
+      <p class="message-content quiet">
+        You have muted this person.{" "}
+        <button type="button" onClick={() => ask(true)}>
+          Show
+        </button>
+      </p>
+    );
+  }
   if (isEditing) return <EditBox message={message} />;
   const sent = sentEdits.value.get(message.id);
   if (sent?.before === message.content) {
