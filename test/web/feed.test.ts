@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import t from "tap";
 import { uploaded } from "../support/attachments.ts";
-import { chromiumFor, logIn, until, write } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, textsOf, until, write } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
 import { holdRequests } from "../support/held-network.ts";
 import { picture } from "../support/pictures.ts";
@@ -121,6 +121,38 @@ t.test("[web.md, Lists] a jump to the end leaves no hole, and reads only what it
   );
 });
 
+t.test("[web.md, Lists] what overtakes a page on its way is not lost", { skip }, async (t) => {
+  const { server, ann, ben } = await house("Asa Arrow");
+  const edited = await ben.say("general", "overtaken", "Soup");
+  const gone = await ben.say("general", "overtaken", "Gone soon");
+  const { page } = await openPage(t);
+  let isFetched: () => void = () => undefined;
+  let release: () => void = () => undefined;
+  const fetched = new Promise<void>((done) => {
+    isFetched = done;
+  });
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
+  // Once the socket is there, answers and events come in their order.
+  await page.routeWebSocket(/\/api\/v1\/events\/ws$/, (socket) => socket.close());
+  await page.route(/\/api\/v1\/messages\?/, async (route) => {
+    const response = await route.fetch();
+    isFetched();
+    await released;
+    await route.fulfill({ response });
+  });
+  await logIn(page, server.url, ann, topicAt("overtaken"));
+  await fetched;
+  await server.owner.delete(`/messages/${gone}`);
+  await ben.patch(`/messages/${edited}`, { content: "Bread" });
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Psst" });
+  await page.locator(".left-bar .row.unread", { hasText: "Ben Bright" }).waitFor();
+  release();
+  await page.locator(row(edited)).waitFor();
+  t.strictSame(await textsOf(page), ["Bread"]);
+});
+
 t.test("[web.md, Reading] long messages are read when all of them was in the window", { skip }, async (t) => {
   const { server, ann, ben } = await house("Abe Arden");
   const ids: number[] = [];
@@ -158,6 +190,11 @@ t.test("[web.md, Reading] a list opens at the beginning of a message longer than
   const top = await topOf(page, long);
   t.ok(top > 0 && top < 300, `it begins ${top} px below the top of the list`);
   t.strictSame(await idsOf(page, ".unread"), [long, short]);
+  const gone = await ben.say("general", "high", "Gone soon");
+  await server.owner.delete(`/messages/${gone}`);
+  await page.locator(row(gone)).waitFor({ state: "detached" });
+  await page.evaluate(`location.hash = ${JSON.stringify(`${topicAt("high")}/near/${gone}`)}`);
+  await page.locator(`${row(short)}.cursor`).waitFor();
 });
 
 t.test("[web.md, Reading] a window without the focus, and a search, read nothing", { skip }, async (t) => {

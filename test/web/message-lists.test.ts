@@ -8,6 +8,7 @@ import {
   messageLimits,
   messagesOf,
   noMessages,
+  Recording,
   remuted,
   withPage,
 } from "../../packages/web/src/state/message-lists.ts";
@@ -275,6 +276,17 @@ t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
   }
   t.equal(store.lists.size, messageLimits.lists_max);
   t.equal(store.byId.size, messageLimits.lists_max, "messages that no list shows are dropped");
+  t.end();
+});
+
+t.test("[web.md, Bounds] a page that too many events have overtaken cannot be brought up to date", (t) => {
+  const recording = new Recording();
+  const event = { type: "delete_message", id: 1, message_type: "stream", message_ids: [1] } as never;
+  for (let count = 0; count < messageLimits.recorded_events_max; count++) recording.add(event);
+  t.ok(recording.isWhole);
+  recording.add(event);
+  t.notOk(recording.isWhole);
+  t.equal(recording.events.length, messageLimits.recorded_events_max);
   t.end();
 });
 

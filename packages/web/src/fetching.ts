@@ -3,9 +3,16 @@ import { batch } from "@preact/signals";
 import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
 import { noteOldUnread } from "./reading.ts";
-import { applyToMessages, type FetchedPage, messagesOf, type Side, withPage } from "./state/message-lists.ts";
+import {
+  applyToMessages,
+  type FetchedPage,
+  messagesOf,
+  type Recording,
+  type Side,
+  withPage,
+} from "./state/message-lists.ts";
 import { channelOf, directOf, isConversation, narrowKey, requestedTerms, type Term, topicOf } from "./state/narrow.ts";
-import { messages, myId, type Recording, reader, recordEvents, unread } from "./store.ts";
+import { messages, myId, reader, recordEvents, unread } from "./store.ts";
 
 export const fetchLimits = {
   /** Messages around the place where a list opens, on either side. */

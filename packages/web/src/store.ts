@@ -3,7 +3,14 @@ import { computed, signal } from "@preact/signals";
 import type { Message } from "../../client/src/api/index.ts";
 import type { Events } from "../../client/src/exports.ts";
 import { applyEvent, type ChatState, type ReducerOptions } from "../../client/src/state/index.ts";
-import { applyToMessages, type MessageStore, markedStale, noMessages, remuted } from "./state/message-lists.ts";
+import {
+  applyToMessages,
+  type MessageStore,
+  markedStale,
+  noMessages,
+  Recording,
+  remuted,
+} from "./state/message-lists.ts";
 import { inbox, type Place, placeOf, type Reader } from "./state/narrow.ts";
 
 export type AnyEvent = Events[keyof Events];
@@ -43,21 +50,6 @@ export function applyToStore(event: AnyEvent): void {
 function isMutedBy(event: AnyEvent): boolean {
   if (event.type === "user_topic") return isTopicMuted(event.stream_id, event.topic_name);
   return event.type === "subscription" && event.op === "update" && mutedChannels.peek().has(event.stream_id);
-}
-
-/** Events that are kept for a page of messages that is on its way; if there are more, the page is fetched again. */
-const recordedEventsMax = 1_000;
-
-/** Events since a page of messages was asked for: it may show what was before them. */
-export class Recording {
-  readonly events: AnyEvent[] = [];
-  /** Without it the page cannot be brought up to date. */
-  isWhole = true;
-
-  add(event: AnyEvent): void {
-    if (this.events.length < recordedEventsMax) this.events.push(event);
-    else this.isWhole = false;
-  }
 }
 
 const recordings = new Set<Recording>();

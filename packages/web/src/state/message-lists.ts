@@ -14,6 +14,8 @@ export const messageLimits = {
   list_grown_messages_max: 800,
   /** Messages of events that are kept for pages that were on their way meanwhile. */
   recent_messages_max: 200,
+  /** Events that are kept for a page that is on its way; after more the page is fetched again. */
+  recorded_events_max: 1_000,
 } as const;
 
 export interface MessageList {
@@ -254,6 +256,18 @@ function withSubmessage(store: MessageStore, event: Events["submessage"]): Messa
     return { ...message, submessages: [...message.submessages, { id, message_id, sender_id, msg_type, content }] };
   });
   return { ...store, byId };
+}
+
+/** Events since a page was asked for: it may show what was before them. */
+export class Recording {
+  readonly events: Events[keyof Events][] = [];
+  /** If not, the page cannot be brought up to date. */
+  isWhole = true;
+
+  add(event: Events[keyof Events]): void {
+    if (this.events.length < messageLimits.recorded_events_max) this.events.push(event);
+    else this.isWhole = false;
+  }
 }
 
 export function applyToMessages(store: MessageStore, event: Events[keyof Events], reader: Reader): MessageStore {

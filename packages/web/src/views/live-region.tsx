@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { htmlOf, plainTextOf } from "../content.ts";
 import { matcherFor } from "../state/narrow.ts";
-import { messages, myId, place, reader } from "../store.ts";
+import { messages, mutedPeople, myId, place, reader } from "../store.ts";
 
 const spokenMax = 300;
 /** Messages of a burst that are said; older ones of it are only shown. */
@@ -25,7 +25,8 @@ export function LiveRegion() {
     if (now.kind !== "narrow") return;
     const matches = matcherFor(now.terms, reader.peek());
     const said = fresh
-      .filter((message) => message.sender_id !== myId.peek() && matches?.(message) === true)
+      .filter(({ sender_id: id }) => id !== myId.peek() && !mutedPeople.peek().has(id))
+      .filter((message) => matches?.(message) === true)
       .map((message) => {
         const start = message.is_me_message ? message.sender_full_name : `${message.sender_full_name}:`;
         return { id: message.id, text: `${start} ${plainTextOf(htmlOf(message)).slice(0, spokenMax)}` };

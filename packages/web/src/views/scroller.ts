@@ -215,7 +215,11 @@ export class Scroller {
     else if (this.#anchor !== null) {
       const row = box.querySelector(`[data-id="${CSS.escape(this.#anchor.id)}"]`);
       if (row === null) this.#anchor = null;
-      else box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - this.#anchor.offset;
+      else {
+        const moved = row.getBoundingClientRect().top - box.getBoundingClientRect().top - this.#anchor.offset;
+        // Even to the same place it would end the browser's own smooth scrolling.
+        if (Math.abs(moved) >= 1) box.scrollTop += moved;
+      }
       this.#ownTop = box.scrollTop;
     }
   }
