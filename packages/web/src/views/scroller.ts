@@ -87,7 +87,7 @@ export class Scroller {
     const { top, bottom } = box.getBoundingClientRect();
     const rows = rowsOf(box);
     const first = firstVisible(rows, top);
-    const visible = this.#layOutVisible(rows, first, bottom);
+    const visible = this.#visible(rows, first, bottom);
     const [row] = visible;
     this.#nearest = row === undefined ? null : Number(idOf(row));
     const offset = row === undefined ? 0 : row.getBoundingClientRect().top - top;
@@ -107,14 +107,22 @@ export class Scroller {
     this.#anchor = row === undefined ? null : this.#placeOf(row);
   }
 
-  /** Rows that the browser has not drawn have an assumed height: those in the window are measured with their own. */
-  #layOutVisible(rows: readonly HTMLElement[], first: number, bottom: number): readonly HTMLElement[] {
-    const visible: HTMLElement[] = [];
-    for (const row of rows.slice(first)) {
-      this.#layOut(row);
-      if (row.getBoundingClientRect().top >= bottom) break;
-      visible.push(row);
-    }
+  /**
+   * The rows in the window. Those that the browser has not drawn have an assumed height: where a message may be read,
+   * they are measured with their own.
+   */
+  #visible(rows: readonly HTMLElement[], first: number, bottom: number): readonly HTMLElement[] {
+    const until = (mustLayOut: boolean) => {
+      let last = first;
+      for (; last < rows.length; last++) {
+        const row = rows[last] as HTMLElement;
+        if (mustLayOut) this.#layOut(row);
+        if (row.getBoundingClientRect().top >= bottom) break;
+      }
+      return rows.slice(first, last);
+    };
+    const assumed = until(false);
+    const visible = assumed.some((row) => unreadIds.peek().has(Number(idOf(row)))) ? until(true) : assumed;
     const isVisible = new Set(visible);
     for (const row of this.#laidOut) {
       if (isVisible.has(row)) continue;
