@@ -50,7 +50,8 @@ function NewBot({ onCreated }: { readonly onCreated: (made: NewKey) => void }) {
       ...(kind === outgoing ? { payload_url: String(data.get("payload_url")) } : {}),
     });
     onCreated({ name, email, key });
-    setKind(1);
+    // Another kind that was chosen meanwhile is that of the next bot.
+    setKind((now) => (now === kind ? 1 : now));
   };
   return (
     <EntryForm title="Add a bot" action="Add" failure="The bot was not added" submit={create}>

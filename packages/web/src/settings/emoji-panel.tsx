@@ -60,7 +60,7 @@ export function EmojiPanel() {
           failure="The emoji was not added"
           submit={async (data) => {
             await add(data);
-            setName("");
+            setName((now) => (now === data.get("name") ? "" : now));
           }}
         >
           <label>

@@ -16,17 +16,63 @@ interface EntryFormProps {
   readonly children: ComponentChildren;
 }
 
-/** What was typed while the answer was on its way is the next entry, and stays. */
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+const isField = (element: Element): element is Field =>
+  element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement;
+
+/** Whether it still has what was sent. */
+function isUnchanged(field: Field, sent: FormData): boolean {
+  const value = sent.get(field.name);
+  if (field.type === "checkbox") return (field as HTMLInputElement).checked === (value !== null);
+  if (!(value instanceof File)) return field.value === value;
+  const chosen = (field as HTMLInputElement).files?.[0];
+  return chosen?.name === value.name && chosen.size === value.size && chosen.lastModified === value.lastModified;
+}
+
+/** A list whose choice is kept by its component has no default here, and stays as it is. */
+function restore(field: Field): void {
+  if (field instanceof HTMLSelectElement) {
+    const opened = [...field.options].find((option) => option.defaultSelected);
+    if (opened !== undefined) field.value = opened.value;
+  } else if (field.type === "checkbox")
+    (field as HTMLInputElement).checked = (field as HTMLInputElement).defaultChecked;
+  else field.value = field.defaultValue;
+}
+
+/**
+ * The fields are as they were when the form was opened. What was typed or chosen while the answer was on its way is the
+ * next entry, and stays. `form.reset()` would choose the first entry of each list: it knows nothing of properties.
+ */
 export function emptyForm(form: HTMLFormElement, sent: FormData): void {
-  const now = [...new FormData(form)];
-  if (now.every(([name, value]) => typeof value !== "string" || sent.get(name) === value)) {
-    form.reset();
-    return;
-  }
-  for (const field of form.elements) {
-    const isText = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
-    if (isText && field.value === sent.get(field.name)) field.value = field.defaultValue;
-  }
+  for (const field of form.elements) if (isField(field) && isUnchanged(field, sent)) restore(field);
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly name: string;
+  readonly choices: Iterable<readonly [string | number, string]>;
+  /** What is chosen when the form is opened, and after it was sent. */
+  readonly initial: string | number;
+}
+
+/** A list of a form. The attribute of the first choice is set by hand, because the property alone is no default. */
+export function Choice({ label, name, choices, initial }: ChoiceProps) {
+  const markDefault = (option: HTMLOptionElement | null) => {
+    if (option !== null) option.defaultSelected = true;
+  };
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        {[...choices].map(([value, text]) => (
+          <option key={value} value={value} {...(value === initial ? { ref: markDefault } : {})}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
 /** Empties itself after it was done; a refusal stands below the fields. */

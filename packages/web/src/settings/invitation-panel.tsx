@@ -8,10 +8,12 @@ import { chat } from "../store.ts";
 import { fullTime } from "../time.ts";
 import { Problem, useAttempt, useOneAtATime } from "../views/parts.tsx";
 import { roleNames } from "../views/person-card.tsx";
-import { emptyForm } from "./forms.tsx";
+import { Choice, emptyForm } from "./forms.tsx";
 
 type Invite = Awaited<ReturnType<typeof client.call<"GET /invites">>>["invites"][number];
 
+/** As the lists of a form have them. */
+const memberRole = "400";
 const dayMinutes = 1_440;
 const expiries: readonly (readonly [number, string])[] = [
   [dayMinutes, "One day"],
@@ -48,8 +50,10 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
       }
       onDone();
     });
-    // Those who are invited are not invited again.
-    if (isDone && !isLink) emptyForm(form, data);
+    if (!isDone) return;
+    // A link was made for nobody by name: those who were typed still wait for their mail.
+    if (isLink) data.delete("emails");
+    emptyForm(form, data);
   };
   if (!mayMail && !mayLink) return <p>You may not invite people. Ask an administrator.</p>;
   return (
@@ -60,28 +64,13 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
           <textarea name="emails" rows={2} />
         </label>
       ) : null}
-      <label>
-        They join as
-        <select name="role">
-          {Object.entries(roleNames)
-            .filter(([role]) => Number(role) >= 300 || chat.value?.is_owner === true)
-            .map(([role, label]) => (
-              <option key={role} value={role} selected={role === "400"}>
-                {label}
-              </option>
-            ))}
-        </select>
-      </label>
-      <label>
-        The invitation is valid for
-        <select name="expiry">
-          {expiries.map(([minutes, label]) => (
-            <option key={minutes} value={minutes} selected={minutes === 10 * dayMinutes}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="They join as"
+        name="role"
+        initial={memberRole}
+        choices={Object.entries(roleNames).filter(([role]) => Number(role) >= 300 || chat.value?.is_owner === true)}
+      />
+      <Choice label="The invitation is valid for" name="expiry" initial={10 * dayMinutes} choices={expiries} />
       <Problem text={problem} />
       <div class="buttons">
         {mayMail ? (

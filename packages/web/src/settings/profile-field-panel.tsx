@@ -71,7 +71,7 @@ function NewField() {
       hint: String(form.get("hint")),
       ...(data === undefined ? {} : { field_data: data }),
     });
-    setType(fieldTypes.short);
+    setType((now) => (now === type ? fieldTypes.short : now));
   };
   return (
     <EntryForm title="Add a field" action="Add" failure="The field was not added" submit={create}>

@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { client, explain, request } from "../api.ts";
 import { tell } from "../notices.ts";
 import { agoOf, fullTime } from "../time.ts";
-import { Problem } from "../views/parts.tsx";
+import { Problem, useAttempt } from "../views/parts.tsx";
+import { emptyForm } from "./forms.tsx";
 
 interface OpenSession {
   readonly id: number;
@@ -68,22 +69,15 @@ function Sessions() {
 }
 
 function Password() {
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, isBusy, run } = useAttempt("The password was not changed");
   const change = async (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const data = new FormData(form);
-    setProblem(null);
-    try {
-      await client.call("PATCH /settings", {
-        old_password: String(data.get("old")),
-        new_password: String(data.get("new")),
-      });
-      form.reset();
-      tell("The password is changed.");
-    } catch (error) {
-      setProblem(`The password was not changed: ${explain(error)}`);
-    }
+    const passwords = { old_password: String(data.get("old")), new_password: String(data.get("new")) };
+    if (!(await run(() => client.call("PATCH /settings", passwords)))) return;
+    emptyForm(form, data);
+    tell("The password is changed.");
   };
   return (
     <form class="fields" onSubmit={change}>
@@ -97,7 +91,7 @@ function Password() {
       </label>
       <Problem text={problem} />
       <div class="buttons">
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           Change the password
         </button>
       </div>
