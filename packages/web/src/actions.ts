@@ -5,7 +5,7 @@ import { client } from "./api.ts";
 import { fenced } from "./compose/fences.ts";
 import { hrefOf } from "./navigation.ts";
 import { attempt, complain, tell } from "./notices.ts";
-import { directNarrow, type Place, topicNarrow } from "./state/narrow.ts";
+import { directNarrow, type Place, topicNarrow, withMessage } from "./state/narrow.ts";
 import { applyToStore, channelName, myId, nameOf } from "./store.ts";
 
 /** The message that is being edited in its place. */
@@ -64,7 +64,10 @@ export async function toggleStar(message: Message): Promise<void> {
 
 /** The conversation of a message, at the message. */
 export function conversationOf(message: Message, near: number | null = message.id): Place {
-  if (message.stream_id !== undefined) return topicNarrow(message.stream_id, message.subject, near);
+  if (message.stream_id !== undefined) {
+    const target = topicNarrow(message.stream_id, message.subject, near);
+    return near === null ? withMessage(target, message.id) : target;
+  }
   const people = typeof message.display_recipient === "string" ? [] : message.display_recipient;
   const others = people.map(({ id }) => id).filter((id) => id !== myId.peek());
   return directNarrow(others.length === 0 ? [myId.peek()] : others, near);

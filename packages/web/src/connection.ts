@@ -7,15 +7,14 @@ import { type EventStream, type Events, SocketClosedError } from "../../client/s
 import { chatStateOf } from "../../client/src/state/index.ts";
 import { ApiError, client, explain, isLoggedOut } from "./api.ts";
 import { checkBuild } from "./build-watch.ts";
+import { followDeletion, followMissed, followMove } from "./following.ts";
 import { noteTyping } from "./live.ts";
-import { replacePlace } from "./navigation.ts";
 import { notify } from "./notifications.ts";
 import { settlePending } from "./pending.ts";
 import { noteServerTime } from "./server-clock.ts";
 import { endSession } from "./session.ts";
 import { noMessages } from "./state/message-lists.ts";
-import { channelOf, isConversation, topicNarrow, topicOf } from "./state/narrow.ts";
-import { applyToStore, chat, connection, messages, outdateMessages, place } from "./store.ts";
+import { applyToStore, chat, connection, messages, outdateMessages } from "./store.ts";
 
 const capabilities = {
   archived_channels: true,
@@ -54,25 +53,16 @@ function isOffline(): void {
 }
 
 function receive(event: Events[keyof Events]): void {
+  if (event.type === "delete_message") followDeletion(event);
   batch(() => {
     applyToStore(event);
     if (event.type === "message") settlePending(event);
     if (event.type === "typing") noteTyping(event);
+    if (event.type === "update_message") followMove(event);
   });
   if (event.type === "message") notify(event);
-  if (event.type === "update_message") followMove(event);
   if (event.type === "restart") checkBuild();
   if (event.type === "realm" && event.op === "deactivated") endSession("This organization has been deactivated.");
-}
-
-/** A topic that is renamed or moved while somebody looks at it takes them along. */
-function followMove(event: Events["update_message"]): void {
-  const { orig_subject: before, stream_id: channelId, propagate_mode: mode, subject = before } = event;
-  const now = place.peek();
-  if (mode !== "change_all" || before === undefined || channelId === undefined || now.kind !== "narrow") return;
-  if (!isConversation(now.terms) || channelOf(now.terms) !== channelId) return;
-  if (topicOf(now.terms)?.toLowerCase() !== before.toLowerCase()) return;
-  replacePlace(topicNarrow(event.new_stream_id ?? channelId, subject ?? before));
 }
 
 /** Runs until the session ends. */
@@ -92,6 +82,7 @@ export async function connect(): Promise<void> {
         outdateMessages();
         chat.value = chatStateOf(state);
       });
+      followMissed().catch(() => undefined);
     },
     onGap: ({ state }) => {
       noteServerTime(state.server_timestamp);
@@ -99,6 +90,7 @@ export async function connect(): Promise<void> {
         chat.value = chatStateOf(state);
         outdateMessages();
       });
+      followMissed().catch(() => undefined);
     },
     onConnected: () => {
       connection.value = { state: "live" };

@@ -2,6 +2,7 @@
 import { batch } from "@preact/signals";
 import { channelKey, directKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
+import { replacePlace } from "./navigation.ts";
 import { noteOldUnread } from "./reading.ts";
 import {
   applyToMessages,
@@ -11,8 +12,18 @@ import {
   type Side,
   withPage,
 } from "./state/message-lists.ts";
-import { channelOf, directOf, isConversation, narrowKey, requestedTerms, type Term, topicOf } from "./state/narrow.ts";
-import { messages, myId, reader, recordEvents, unread } from "./store.ts";
+import {
+  channelOf,
+  directOf,
+  isConversation,
+  memberOf,
+  movedTerms,
+  narrowKey,
+  requestedTerms,
+  type Term,
+  topicOf,
+} from "./state/narrow.ts";
+import { messages, myId, place, reader, recordEvents, unread } from "./store.ts";
 
 export const fetchLimits = {
   /** Messages around the place where a list opens, on either side. */
@@ -45,14 +56,22 @@ interface Range {
   readonly after: number;
 }
 
-/**
- * Fetches a page and takes it, with the events that came meanwhile, until it lacks none.
- * @param isWanted whether the page is still of use
- */
-async function fetchPage(terms: readonly Term[], range: Range, side: Side, isWanted: () => boolean): Promise<void> {
-  const key = narrowKey(terms);
+interface PageRequest {
+  readonly terms: readonly Term[];
+  readonly range: Range;
+  readonly side: Side;
+  /** Whether the page is still of use. */
+  readonly isWanted: () => boolean;
+  /** A message of the topic, which the place follows if the topic is elsewhere now. */
+  readonly member: number | null;
+}
+
+/** Fetches a page and takes it, with the events that came meanwhile, until it lacks none. */
+async function fetchPage({ terms, range, side, isWanted, member }: PageRequest): Promise<void> {
+  const isFollowing = member !== null && topicOf(terms) !== null && isConversation(terms);
   for (;;) {
     const [recording, stop] = recordEvents();
+    const requested = requestedTerms(terms, reader.peek());
     const page = await client
       .call("GET /messages", {
         client_gravatar: false,
@@ -61,14 +80,28 @@ async function fetchPage(terms: readonly Term[], range: Range, side: Side, isWan
         include_anchor: side === "around",
         num_before: range.before,
         num_after: range.after,
-        narrow: requestedTerms(terms, reader.peek()),
+        narrow: isFollowing ? [...requested, { operator: "with", operand: member }] : requested,
       })
       .finally(stop);
     if (!isWanted()) return;
     if (!recording.isWhole) continue;
-    take(terms, page, side, recording);
-    if (side !== "around" || messages.peek().lists.get(key)?.isStale !== true) return;
+    const [first] = page.messages;
+    const isTopic = isFollowing && first?.stream_id !== undefined;
+    const found = isTopic ? movedTerms(terms, first.stream_id, first.subject) : terms;
+    batch(() => {
+      take(found, page, side, recording);
+      if (isFollowing) followTo(terms, found, member);
+    });
+    if (side !== "around" || messages.peek().lists.get(narrowKey(found))?.isStale !== true) return;
   }
+}
+
+/** The place that asked for a message's topic has the address where the topic is. */
+function followTo(terms: readonly Term[], found: readonly Term[], member: number): void {
+  const now = place.peek();
+  const key = narrowKey(terms);
+  const isHere = now.kind === "narrow" && narrowKey(now.terms) === key && memberOf(now) === member;
+  if (isHere && narrowKey(found) !== key) replacePlace({ ...now, terms: found });
 }
 
 function take(terms: readonly Term[], page: FetchedPage, side: Side, { events }: Recording): void {
@@ -81,18 +114,22 @@ function take(terms: readonly Term[], page: FetchedPage, side: Side, { events }:
   });
 }
 
-/** @param anchor a message, or where to open: at the first unread message, or at the end */
+/**
+ * @param anchor a message, or where to open: at the first unread message, or at the end
+ * @param member a message of the topic: if it is elsewhere now, the place follows it there
+ */
 export function openList(
   terms: readonly Term[],
   anchor: Anchor,
   before: number = fetchLimits.opening_messages,
   after: number = fetchLimits.opening_messages,
+  member: number | null = null,
 ): Promise<void> {
   const key = narrowKey(terms);
   wanted.set(key, anchor);
   const isWanted = () => wanted.get(key) === anchor;
-  return once(`${key} ${anchor}`, () =>
-    fetchPage(terms, { anchor, before, after }, "around", isWanted).finally(() => {
+  return once(`${key} ${anchor} ${member}`, () =>
+    fetchPage({ terms, range: { anchor, before, after }, side: "around", isWanted, member }).finally(() => {
       if (isWanted()) wanted.delete(key);
     }),
   );
@@ -108,7 +145,8 @@ export function extendList(terms: readonly Term[], side: "older" | "newer"): Pro
   if (edge === undefined) return Promise.resolve();
   const { page_messages: count } = fetchLimits;
   const range = { anchor: edge, before: side === "older" ? count : 0, after: side === "newer" ? count : 0 };
-  return once(`${key} ${side} ${edge}`, () => fetchPage(terms, range, side, () => edgeOf() === edge));
+  const isWanted = () => edgeOf() === edge;
+  return once(`${key} ${side} ${edge}`, () => fetchPage({ terms, range, side, isWanted, member: null }));
 }
 
 /** How many of the prefetched messages follow the first unread one: as many as are unread, and some before it. */

@@ -15,6 +15,7 @@ import {
 import { closeCompose } from "./compose/compose-actions.ts";
 import { composing, destinationOf, isComposeOpen, openCompose } from "./compose/compose-state.ts";
 import { quote } from "./compose/quotes.ts";
+import { cancelEdit } from "./edits.ts";
 import { returnFocus } from "./focus.ts";
 import { isForInputMethod } from "./input-methods.ts";
 import { go } from "./navigation.ts";
@@ -119,7 +120,7 @@ function closeInnermost(): unknown {
     return undefined;
   }
   if (editing.peek() !== null) {
-    editing.value = null;
+    cancelEdit();
     return undefined;
   }
   if (isTyped(document.activeElement)) {

@@ -2,23 +2,27 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { forgetComposing, watchCompose } from "./compose/compose-state.ts";
+import { forgetDraft, watchDrafts } from "./compose/draft-saving.ts";
 import { connect, disconnect, queueId, watchNetwork } from "./connection.ts";
 import { watchCopying } from "./copying.ts";
+import { forgetEdits, watchEdits } from "./edits.ts";
+import { watchMembers } from "./following.ts";
 import { watchInputMethods } from "./input-methods.ts";
-import { changesWriter } from "./kept.ts";
+import { changesWriter, watchLeaving } from "./kept.ts";
 import { watchKeys } from "./keyboard.ts";
 import { watchTime } from "./live.ts";
-import { watchAddress } from "./navigation.ts";
+import { visit, watchAddress } from "./navigation.ts";
 import { watchTitle } from "./notifications.ts";
 import { forgetPending, settleBy, watchPending } from "./pending.ts";
 import { forgetKeptUnread, forgetMarks } from "./reading.ts";
 import { readSession, session } from "./session.ts";
 import { noMessages } from "./state/message-lists.ts";
-import { chat, messages, place } from "./store.ts";
+import { chat, messages } from "./store.ts";
 import { watchTheme } from "./theme.ts";
+import { noteTopic } from "./topics.ts";
 import { App } from "./views/app.tsx";
 import { loadLater } from "./views/lazy-views.ts";
-import { isLeftOpen, noteTopic } from "./views/left-bar.tsx";
+import { isLeftOpen } from "./views/left-bar.tsx";
 
 const page = document.getElementById("page");
 const retryMs = 2_000;
@@ -42,6 +46,7 @@ async function start(): Promise<void> {
 }
 
 watchAddress();
+watchMembers();
 watchKeys();
 watchNetwork();
 watchTheme();
@@ -51,6 +56,9 @@ watchCompose();
 watchInputMethods();
 watchCopying();
 watchPending();
+watchEdits();
+watchDrafts();
+watchLeaving();
 settleBy(queueId);
 
 let connectedAs: number | null = null;
@@ -70,17 +78,20 @@ effect(() => {
     forgetMarks();
   }
   if (changesWriter(userId)) {
+    forgetDraft();
     forgetComposing();
     forgetPending();
+    forgetEdits();
   }
   connect().catch(() => undefined);
 });
 effect(() => {
   const last = messages.value.recent.at(-1);
-  if (last?.stream_id !== undefined) noteTopic(last.stream_id, last.subject);
+  if (last?.stream_id !== undefined) noteTopic(last.stream_id, last.subject, last.id);
 });
 effect(() => {
-  if (place.value === null) return;
+  // It changes when somebody goes elsewhere.
+  if (visit.value < 0) return;
   forgetKeptUnread();
   isLeftOpen.value = false;
 });

@@ -5,25 +5,37 @@
 import { effect, signal } from "@preact/signals";
 import type { Events } from "../../client/src/exports.ts";
 import { conversationKey } from "../../client/src/state/index.ts";
-import { ConnectionError, client, explain } from "./api.ts";
-import { keep, readKept } from "./kept.ts";
+import { ApiError, ConnectionError, client, explain } from "./api.ts";
+import { keep, leaveToNextVisit, readKept } from "./kept.ts";
 import { forgetTypist } from "./live.ts";
 import { serverNow } from "./server-clock.ts";
 import { myId } from "./store.ts";
 
 export type Destination =
-  | { readonly kind: "topic"; readonly channelId: number; readonly topic: string }
+  | {
+      readonly kind: "topic";
+      readonly channelId: number;
+      readonly topic: string;
+      /** A message of the topic, if one is known: the topic is where this message is. */
+      readonly member?: number;
+    }
   | { readonly kind: "direct"; readonly userIds: readonly number[] };
 
 export interface PendingMessage {
   readonly localId: string;
   readonly to: Destination;
+  /** Where its requests under this key send it: a repetition must be the same request. */
+  readonly first: Destination;
   readonly content: string;
   readonly at: number;
   /** The queue at the first attempt: a repetition under the same key must be the same request. */
   readonly queueId: string | undefined;
   /** Null while it is on its way. */
   readonly problem: string | null;
+  /** The server has answered that it did not store it. */
+  readonly isRefused: boolean;
+  /** The draft that it was written from. */
+  readonly draftId: number | null;
 }
 
 const storageKey = "pending";
@@ -37,6 +49,7 @@ function readPending(): readonly PendingMessage[] {
 }
 
 export function watchPending(): void {
+  leaveToNextVisit(storageKey, () => pending.peek().length > 0);
   effect(() => keep(storageKey, pending.value));
 }
 
@@ -55,8 +68,8 @@ export function settleBy(find: () => string | undefined): void {
   findQueue = find;
 }
 
-function change(localId: string, problem: string | null): void {
-  pending.value = pending.peek().map((one) => (one.localId === localId ? { ...one, problem } : one));
+function change(localId: string, change: Partial<PendingMessage>): void {
+  pending.value = pending.peek().map((one) => (one.localId === localId ? { ...one, ...change } : one));
 }
 
 export function dropPending(localId: string): void {
@@ -69,17 +82,27 @@ export function settlePending(event: Events["message"]): void {
   if (event.local_message_id !== undefined) dropPending(event.local_message_id);
 }
 
-/** @returns whether the server has it */
-export function send(to: Destination, content: string): Promise<boolean> {
-  const localId = `${origin}-${++count}`;
-  const message = { localId, to, content, at: serverNow() / 1000, queueId: findQueue(), problem: null };
+const newLocalId = () => `${origin}-${++count}`;
+
+/**
+ * @param draft the draft that it was written from
+ * @returns the draft of a message that the server has, which is not needed any more
+ */
+export async function send(to: Destination, content: string, draft: Promise<number | null>): Promise<number | null> {
+  const localId = newLocalId();
+  const request = { queueId: findQueue(), problem: null, isRefused: false, draftId: null };
+  const message = { localId, to, first: to, content, at: serverNow() / 1000, ...request };
   pending.value = [...pending.peek(), message];
-  return deliver(message);
+  draft.then((draftId) => change(localId, { draftId })).catch(() => undefined);
+  return (await deliver(message)) ? draft : null;
 }
 
-export function sendAgain(message: PendingMessage): Promise<boolean> {
-  change(message.localId, null);
-  return deliver(message);
+/** One that the server has refused is a new message, and goes where its topic is now. */
+export async function sendAgain(message: PendingMessage): Promise<number | null> {
+  const { localId, to, isRefused, draftId } = message;
+  const next = isRefused ? { localId: newLocalId(), first: to, isRefused: false } : {};
+  change(localId, { ...next, problem: null });
+  return (await deliver({ ...message, ...next })) ? draftId : null;
 }
 
 const address = (to: Destination) =>
@@ -90,12 +113,12 @@ const address = (to: Destination) =>
 /** How long a message may wait for the network before the page says that it was not sent. */
 const patienceMs = 30_000;
 
-async function deliver({ localId, to, content, queueId }: PendingMessage): Promise<boolean> {
+async function deliver({ localId, first, content, queueId }: PendingMessage): Promise<boolean> {
   const queue = queueId === undefined ? {} : { queue_id: queueId };
   try {
     await client.call(
       "POST /messages",
-      { ...address(to), content, read_by_sender: true, local_id: localId, ...queue },
+      { ...address(first), content, read_by_sender: true, local_id: localId, ...queue },
       { idempotencyKey: `page-${localId}`, retryMs: patienceMs },
     );
     // As a rule its event has arrived. If the queue was replaced meanwhile, the list is fetched with the message.
@@ -106,7 +129,7 @@ async function deliver({ localId, to, content, queueId }: PendingMessage): Promi
       error instanceof ConnectionError
         ? "The server did not answer. Send it again when you are connected; it will not be sent twice."
         : explain(error);
-    change(localId, why);
+    change(localId, { problem: why, isRefused: error instanceof ApiError });
     return false;
   }
 }

@@ -123,6 +123,19 @@ export function topicLabel(topic: string): string {
   return topic === "" ? (chat.value?.realm_empty_topic_display_name ?? "general chat") : topic;
 }
 
+/**
+ * The topic that the server means by a name: without blanks at its ends, empty for the names of the empty topic, and cut
+ * if it is too long.
+ */
+export function topicNamed(name: string): string {
+  const trimmed = name.trim();
+  const emptyName = chat.peek()?.realm_empty_topic_display_name ?? "general chat";
+  if (trimmed === "(no topic)" || trimmed === emptyName) return "";
+  const max = chat.peek()?.max_topic_length ?? 60;
+  const characters = [...trimmed];
+  return characters.length > max ? `${characters.slice(0, max - 3).join("")}...` : trimmed;
+}
+
 /** Policies of topics: 1 muted, 2 unmuted, 3 followed. */
 export const topicPolicies = computed(
   () =>

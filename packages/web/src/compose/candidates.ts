@@ -1,7 +1,7 @@
 /** What can complete a started name: people, groups, channels, topics, emoji, commands. */
 import { emojiNames, loadEmoji } from "../emoji.ts";
 import { activeUsers, channels, groups, subscribedIds, subscriptions, topicLabel } from "../store.ts";
-import { fetchTopics, knownTopics } from "../views/left-bar.tsx";
+import { fetchTopics, knownTopics } from "../topics.ts";
 import { best, type Candidate, type Started } from "./completion.ts";
 import { channelReference, channelStart, mentionOf, topicReference } from "./references.ts";
 

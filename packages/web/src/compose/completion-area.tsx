@@ -4,9 +4,10 @@ import { isForInputMethod } from "../input-methods.ts";
 import { settings } from "../store.ts";
 import { Avatar } from "../views/parts.tsx";
 import { candidatesFor } from "./candidates.ts";
-import { type Candidate, completed, type Started, startedAt } from "./completion.ts";
+import { type Candidate, type Started, startedAt } from "./completion.ts";
 import { composing, focusRequests, meetFocusRequest, setText } from "./compose-state.ts";
 import { openFences } from "./fences.ts";
+import { replaceRange } from "./insertion.ts";
 import { isTyping } from "./typing-notice.ts";
 import { addFiles } from "./uploads.ts";
 
@@ -24,18 +25,11 @@ function grow(area: HTMLTextAreaElement | null): void {
   area.style.height = `${Math.min(lineHeights.most, innerHeight * 0.45, Math.max(lineHeights.least, area.scrollHeight))}px`;
 }
 
-/** At once in the element, so that the next key is in the right place. */
-function replaceText(area: HTMLTextAreaElement, text: string, start: number, end = start): void {
-  area.value = text;
-  area.setSelectionRange(start, end);
-  setText(text);
-}
-
 /** Wraps the selection, such as with `**` for bold text. */
 function wrapped(area: HTMLTextAreaElement, before: string, after = before): void {
   const { selectionStart: start, selectionEnd: end, value } = area;
-  const text = `${value.slice(0, start)}${before}${value.slice(start, end)}${after}${value.slice(end)}`;
-  replaceText(area, text, start + before.length, end + before.length);
+  replaceRange(area, start, end, `${before}${value.slice(start, end)}${after}`);
+  area.setSelectionRange(start + before.length, end + before.length);
 }
 
 /** There, Enter begins the next line, whatever it does elsewhere. */
@@ -111,11 +105,10 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
   const choose = (candidate: Candidate) => {
     const { current } = area;
     if (current === null || started === null) return;
-    const next = completed(text, started, candidate.text);
-    replaceText(current, next.text, next.caret);
     current.focus();
+    replaceRange(current, started.start, started.end, candidate.text);
     // A channel is followed by its topics.
-    setStarted(startedAt(next.text, next.caret));
+    setStarted(startedAt(current.value, current.selectionStart));
   };
   const pressInList = (event: KeyboardEvent): boolean => {
     if (candidates.length === 0) return false;

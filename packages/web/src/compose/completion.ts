@@ -96,8 +96,3 @@ export function best<T>(entries: Iterable<T>, nameOf: (entry: T) => string, quer
     .slice(0, max)
     .map(({ entry }) => entry);
 }
-
-/** @returns the new text and where the caret is */
-export function completed(text: string, { start, end }: Started, choice: string): { text: string; caret: number } {
-  return { text: `${text.slice(0, start)}${choice}${text.slice(end)}`, caret: start + choice.length };
-}

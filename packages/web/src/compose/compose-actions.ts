@@ -1,13 +1,20 @@
 /** Sends what was written, or keeps it as a draft. */
-import { client, explain, once } from "../api.ts";
+import { explain } from "../api.ts";
 import { returnFocus } from "../focus.ts";
 import { whenFinal } from "../input-methods.ts";
 import { go } from "../navigation.ts";
-import { attempt, tell } from "../notices.ts";
+import { tell } from "../notices.ts";
 import { type Destination, pending, send } from "../pending.ts";
 import { postingObstacle } from "../permissions.ts";
-import { directNarrow, isConversation, type NarrowPlace, narrowKey, topicNarrow } from "../state/narrow.ts";
-import { channelName, chat, connection, nameOf, place, settings, topicLabel } from "../store.ts";
+import {
+  directNarrow,
+  isConversation,
+  type NarrowPlace,
+  narrowKey,
+  topicNarrow,
+  withMessage,
+} from "../state/narrow.ts";
+import { channelName, chat, connection, nameOf, place, settings, topicLabel, topicNamed } from "../store.ts";
 import {
   type Composing,
   clearCompose,
@@ -19,6 +26,7 @@ import {
   sentCount,
   textLimit,
 } from "./compose-state.ts";
+import { dropDraft, releaseDraft, saveDraft } from "./draft-saving.ts";
 import { quotesOnTheirWay } from "./quotes.ts";
 import { stoppedTyping } from "./typing-notice.ts";
 import { uploads } from "./uploads.ts";
@@ -29,8 +37,14 @@ export function labelOf(to: Destination | null): string {
   return `Message #${channelName(to.channelId) ?? ""} > ${topicLabel(to.topic)}`;
 }
 
+/** Under the topic's name that the server gives it. */
+export function settled(to: Destination): Destination {
+  return to.kind === "topic" ? { ...to, topic: topicNamed(to.topic) } : to;
+}
+
 export function placeOfDestination(to: Destination): NarrowPlace {
-  return to.kind === "topic" ? topicNarrow(to.channelId, to.topic) : directNarrow(to.userIds);
+  if (to.kind === "direct") return directNarrow(to.userIds);
+  return withMessage(topicNarrow(to.channelId, topicNamed(to.topic)), to.member);
 }
 
 /** Why the text cannot be sent now; null if it can. */
@@ -42,7 +56,8 @@ export function obstacle(): string | null {
   if (to.kind === "topic") {
     const why = postingObstacle(to.channelId);
     if (why !== null) return why;
-    if (to.topic.trim() === "" && chat.peek()?.realm_topics_policy === "disable_empty_topic") return "Name the topic.";
+    if (topicNamed(to.topic) === "" && chat.peek()?.realm_topics_policy === "disable_empty_topic")
+      return "Name the topic.";
   }
   const over = lengthOf(text) - textLimit();
   if (over > 0) return `The message is ${over} characters too long. Shorten it, or send it in parts.`;
@@ -56,21 +71,17 @@ export function obstacle(): string | null {
   return null;
 }
 
-export async function dropDraft(draftId: number | null): Promise<void> {
-  if (draftId === null) return;
-  await attempt("The draft was not removed", () => client.call("DELETE /drafts/{draft_id}", { draft_id: draftId }));
-}
-
 export function sendNow(): void {
   // A second click for a text that is on its way already.
   if (composing.peek().text === "" && pending.peek().some(({ problem }) => problem === null)) return;
   const why = obstacle();
   composeProblem.value = why;
-  const { to, text, draftId } = composing.peek();
+  const written = composing.peek();
+  const { to, text } = written;
   if (why !== null || to === null) return;
   stoppedTyping();
-  send(to, text.trimEnd())
-    .then((isSent) => (isSent ? dropDraft(draftId) : undefined))
+  send(settled(to), text.trimEnd(), releaseDraft(written))
+    .then(dropDraft)
     .catch(() => undefined);
   clearCompose();
   focusCompose();
@@ -85,26 +96,16 @@ export function sendNow(): void {
 
 const draftFailure = "The draft was not saved, so the text stays here: ";
 
-async function saveDraft({ to, text, draftId }: Composing): Promise<void> {
-  const draft = {
-    type: to === null ? ("" as const) : to.kind === "topic" ? ("stream" as const) : ("private" as const),
-    to: to === null ? [] : to.kind === "topic" ? [to.channelId] : to.userIds,
-    topic: to?.kind === "topic" ? to.topic : "",
-    content: text,
-  };
-  if (draftId === null) await once(draft, (options) => client.call("POST /drafts", { drafts: [draft] }, options));
-  else await client.call("PATCH /drafts/{draft_id}", { draft_id: draftId, draft });
-  tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
-}
-
 /** Makes a text a draft. If that fails, the text is in the box again, before what has been written there meanwhile. */
-export async function keepAsDraft(written: Composing): Promise<void> {
+export async function keepAsDraft(written: Composing, draft = Promise.resolve(written.draftId)): Promise<void> {
   try {
-    await saveDraft(written);
+    await saveDraft(written, draft);
+    tell("Saved as a draft.", { label: "Show drafts", run: () => go({ kind: "drafts" }) });
   } catch (error) {
+    const draftId = await draft;
     whenFinal(() => {
       const now = composing.peek();
-      composing.value = now.text === "" ? written : { ...now, text: `${written.text}\n\n${now.text}` };
+      composing.value = now.text === "" ? { ...written, draftId } : { ...now, text: `${written.text}\n\n${now.text}` };
       composeProblem.value = `${draftFailure}${explain(error)}`;
       isComposeOpen.value = true;
     });
@@ -115,8 +116,9 @@ export async function keepAsDraft(written: Composing): Promise<void> {
 export function setAside(): void {
   const written = composing.peek();
   if (written.text.trim() === "") return;
+  const draft = releaseDraft(written);
   clearCompose();
-  keepAsDraft(written).catch(() => undefined);
+  keepAsDraft(written, draft).catch(() => undefined);
 }
 
 /** Closes the box at once: what is typed next is not for it. Text in it becomes a draft. */

@@ -8,7 +8,7 @@ import { Icon } from "../views/icon.tsx";
 import { EmojiPicker, ScheduleDialog } from "../views/lazy-views.ts";
 import { Html, IconButton, Problem } from "../views/parts.tsx";
 import { CompletionArea } from "./completion-area.tsx";
-import { closeCompose, dropDraft, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
+import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
 import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
 import { insertAtCaret } from "./insertion.ts";
@@ -61,11 +61,13 @@ function Tools(props: {
 }) {
   const [isPicking, setPicking] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const hasPicked = useRef(false);
+  const picked = useRef<string | null>(null);
   // After the dialog has given the focus back, and before the next key.
   useLayoutEffect(() => {
-    if (!isPicking && hasPicked.current) focusCompose("caret");
-    hasPicked.current = false;
+    if (isPicking || picked.current === null) return;
+    insertAtCaret(picked.current);
+    picked.current = null;
+    focusCompose("caret");
   }, [isPicking]);
   const over = lengthOf(composing.value.text) - textLimit();
   return (
@@ -97,8 +99,7 @@ function Tools(props: {
         <EmojiPicker
           onClose={() => setPicking(false)}
           onPick={(emoji) => {
-            insertAtCaret(`:${emoji.emoji_name}: `);
-            hasPicked.current = true;
+            picked.current = `:${emoji.emoji_name}: `;
           }}
         />
       ) : null}
@@ -154,7 +155,7 @@ export function ComposeBox() {
           if (reason === null) setScheduling(true);
         }}
       />
-      {isScheduling ? <ScheduleDialog onClose={() => setScheduling(false)} onDone={dropDraft} /> : null}
+      {isScheduling ? <ScheduleDialog onClose={() => setScheduling(false)} /> : null}
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import { keep, readKept } from "../kept.ts";
 import type { Destination } from "../pending.ts";
-import { channelOf, directOf, type Place, topicOf } from "../state/narrow.ts";
+import { channelOf, directOf, memberOf, type Place, topicOf } from "../state/narrow.ts";
 import { chat, place } from "../store.ts";
 
 export interface Composing {
@@ -64,7 +64,11 @@ export function watchCompose(): void {
 export function destinationOf(target: Place): Destination | null {
   if (target.kind !== "narrow") return null;
   const channelId = channelOf(target.terms);
-  if (channelId !== null) return { kind: "topic", channelId, topic: topicOf(target.terms) ?? "" };
+  const topic = topicOf(target.terms);
+  const member = topic === null ? null : memberOf(target);
+  if (channelId !== null) {
+    return { kind: "topic", channelId, topic: topic ?? "", ...(member === null ? {} : { member }) };
+  }
   const userIds = directOf(target.terms);
   return userIds === null ? null : { kind: "direct", userIds };
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Destination } from "../pending.ts";
 import { channelOf } from "../state/narrow.ts";
 import { activeUsers, channelName, chat, place, subscriptions, topicLabel } from "../store.ts";
-import { fetchTopics, knownTopics } from "../views/left-bar.tsx";
+import { fetchTopics, knownTopics } from "../topics.ts";
 import { IconButton } from "../views/parts.tsx";
 import { PersonPicker } from "../views/person-picker.tsx";
 import { closeCompose } from "./compose-actions.ts";
@@ -61,13 +61,12 @@ function TopicFields({ to }: { readonly to: Extract<Destination, { kind: "topic"
   const channelId = to?.channelId ?? channelHere();
   const offer = () => {
     if (channelId === null) return;
-    const known = knownTopics(channelId);
-    setTopics(known);
-    if (known.length === 0)
-      fetchTopics(channelId).then(
-        () => channelOfForm() === channelId && setTopics(knownTopics(channelId)),
-        () => undefined,
-      );
+    setTopics(knownTopics(channelId));
+    // Those that are known may have been renamed while nobody looked.
+    fetchTopics(channelId).then(
+      () => channelOfForm() === channelId && setTopics(knownTopics(channelId)),
+      () => undefined,
+    );
   };
   return (
     <>

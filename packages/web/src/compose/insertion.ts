@@ -6,18 +6,38 @@ export function textArea(): HTMLTextAreaElement | null {
   return document.querySelector<HTMLTextAreaElement>("#compose-text");
 }
 
+const isOtherField = (element: Element | null, area: HTMLTextAreaElement) =>
+  element !== area && element?.matches("input, textarea, select, dialog *") === true;
+
+/**
+ * Replaces a part of the text as if it was typed, so that Ctrl Z takes it back. Only what has the focus can be typed
+ * into; where somebody types in another field or looks at a dialog, the text is put there without that.
+ */
+export function replaceRange(area: HTMLTextAreaElement, start: number, end: number, added: string): void {
+  const before = document.activeElement;
+  let isTyped = false;
+  if (!isOtherField(before, area)) {
+    area.focus({ preventScroll: true });
+    area.setSelectionRange(start, end);
+    isTyped = document.activeElement === area && document.execCommand("insertText", false, added);
+    if (before instanceof HTMLElement && before !== area) before.focus({ preventScroll: true });
+  }
+  if (!isTyped) area.setRangeText(added, start, end, "end");
+  setText(area.value);
+}
+
 /** @param isBehind the caret stays before the text if it is at the place where the text goes */
 function insertAt(place: number, added: string, isBehind = false): void {
   const area = textArea();
   const { text } = composing.peek();
-  const next = `${text.slice(0, place)}${added}${text.slice(place)}`;
-  if (area !== null) {
-    const moved = (at: number) => (at > place || (at === place && !isBehind) ? at + added.length : at);
-    const [start, end] = [moved(area.selectionStart), moved(area.selectionEnd)];
-    area.value = next;
-    area.setSelectionRange(start, end);
+  if (area === null || area.value !== text) {
+    setText(`${text.slice(0, place)}${added}${text.slice(place)}`);
+    return;
   }
-  setText(next);
+  const moved = (at: number) => (at > place || (at === place && !isBehind) ? at + added.length : at);
+  const [start, end] = [moved(area.selectionStart), moved(area.selectionEnd)];
+  replaceRange(area, place, place, added);
+  area.setSelectionRange(start, end);
 }
 
 const gapAfter = (text: string) => (text === "" || text.endsWith("\n") ? "" : "\n");

@@ -4,9 +4,11 @@ import { client, once } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
+import { topicNamed } from "../store.ts";
 import { weekdayAndTime } from "../time.ts";
 import { Dialog, Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
+import { dropDraft, releaseDraft } from "./draft-saving.ts";
 
 function at(days: number, hour: number): Date {
   const date = new Date(serverNow());
@@ -28,29 +30,29 @@ function choices(): readonly { readonly label: string; readonly date: Date }[] {
 
 interface Props {
   readonly onClose: () => void;
-  readonly onDone: (draftId: number | null) => Promise<void>;
 }
 
-export function ScheduleDialog({ onClose, onDone }: Props) {
+export function ScheduleDialog({ onClose }: Props) {
   const { problem, isBusy, run } = useAttempt("The message was not scheduled");
   const [offered] = useState(choices);
   const [own, setOwn] = useState("");
   const schedule = async (date: Date) => {
-    const written = composing.peek();
-    const { to, text, draftId } = written;
+    const { to, text } = composing.peek();
     if (to === null) return;
     const where =
       to.kind === "topic"
-        ? ({ type: "channel", to: to.channelId, topic: to.topic } as const)
+        ? ({ type: "channel", to: to.channelId, topic: topicNamed(to.topic) } as const)
         : ({ type: "direct", to: to.userIds } as const);
     const params = { ...where, content: text, scheduled_delivery_timestamp: Math.floor(date.getTime() / 1000) };
     const isDone = await run(() => once(params, (options) => client.call("POST /scheduled_messages", params, options)));
     if (!isDone) return;
     // What was written since then is another message.
-    if (composing.peek() === written) clearCompose();
+    const isSame = composing.peek().text === text;
+    const draft = isSame ? releaseDraft(composing.peek()) : Promise.resolve(null);
+    if (isSame) clearCompose();
     onClose();
     tell(`It will be sent on ${weekdayAndTime(date)}.`, { label: "Show", run: () => go({ kind: "scheduled" }) });
-    await onDone(draftId);
+    await dropDraft(await draft);
   };
   return (
     <Dialog title="Send later" onClose={onClose}>

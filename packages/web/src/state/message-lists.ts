@@ -3,7 +3,17 @@
  * list is a window without holes; what lies beyond its ends is fetched when somebody scrolls there.
  */
 import type { Events, Message } from "../../../client/src/api/index.ts";
-import { dependsOnMuting, type Matcher, matcherFor, type Reader, type Term } from "./narrow.ts";
+import {
+  channelOf,
+  dependsOnMuting,
+  type Matcher,
+  matcherFor,
+  movedTerms,
+  narrowKey,
+  type Reader,
+  type Term,
+  topicOf,
+} from "./narrow.ts";
 
 export const messageLimits = {
   /** Lists that are kept besides the visible one. */
@@ -176,8 +186,23 @@ function withUpdate(store: MessageStore, event: Events["update_message"], reader
     last_moved_timestamp: event.edit_timestamp,
   };
   const byId = changedMessages(next, event.message_ids, (message) => ({ ...message, ...place }));
+  if (event.propagate_mode === "change_all") next = { ...next, lists: withRenamed(next.lists, event) };
   const lists = changedLists(next, (list) => moved(list, event, byId, reader));
   return { byId, lists, recent: next.recent.filter(({ id }) => !event.message_ids.includes(id)) };
+}
+
+/** A list of a topic that is renamed or moved as a whole keeps what it shows, and is fetched again under its new name. */
+function withRenamed(lists: MessageStore["lists"], event: Events["update_message"]): MessageStore["lists"] {
+  const { stream_id: channelId = 0, orig_subject: before = "", subject = before } = event;
+  const next = new Map(lists);
+  for (const [key, list] of lists) {
+    const isHere = channelOf(list.terms) === channelId && topicOf(list.terms)?.toLowerCase() === before.toLowerCase();
+    if (!isHere) continue;
+    const terms = movedTerms(list.terms, event.new_stream_id ?? channelId, subject);
+    next.delete(key);
+    next.set(narrowKey(terms), { ...list, key: narrowKey(terms), terms, isStale: true });
+  }
+  return next;
 }
 
 /** Moved messages leave the lists of their former place. Lists of the new one are fetched again. */

@@ -15,6 +15,8 @@ export interface NarrowPlace {
   readonly terms: readonly Term[];
   /** The message at which it opens. */
   readonly near: number | null;
+  /** A message of the conversation: the place is where this message is, whatever its topic was called. */
+  readonly with?: number;
 }
 
 export type Place =
@@ -45,6 +47,25 @@ export function topicNarrow(channelId: number, topic: string, near: number | nul
     ],
     near,
   );
+}
+
+/** @param id a message of the conversation, if one is known */
+export function withMessage(target: NarrowPlace, id: number | undefined): NarrowPlace {
+  return id === undefined ? target : { ...target, with: id };
+}
+
+/** The message that the place follows; null if its address names none. */
+export function memberOf(target: NarrowPlace): number | null {
+  return target.near ?? target.with ?? null;
+}
+
+/** The same narrow in another channel or topic. */
+export function movedTerms(terms: readonly Term[], channelId: number, topic: string): readonly Term[] {
+  const operands: Readonly<Record<string, string | number>> = { channel: channelId, topic };
+  return terms.map((term) => {
+    const operand = term.negated === true ? undefined : operands[term.operator];
+    return operand === undefined ? term : { ...term, operand };
+  });
 }
 
 /** @param userIds the other participants; one's own id alone for notes to oneself */
@@ -93,8 +114,9 @@ export function addressOf(place: Place, nameOf: (channelId: number) => string | 
     `${term.negated === true ? "-" : ""}${term.operator}`,
     encodeOperand(term, nameOf),
   ]);
-  const near = place.near === null ? [] : ["near", String(place.near)];
-  return `#narrow/${[...parts, ...near].join("/")}`;
+  if (place.near !== null) parts.push("near", String(place.near));
+  else if (place.with !== undefined) parts.push("with", String(place.with));
+  return `#narrow/${parts.join("/")}`;
 }
 
 function decodeTerms(name: string, text: string): readonly Term[] {
@@ -124,17 +146,21 @@ export function placeOf(fragment: string): Place | null {
   if (panel !== undefined) return { kind: panel, section: parts.map(decode).join("/") };
   if (kind === "feed" || kind === "all_messages") return feed;
   if (kind !== "narrow") return null;
+  // Links to the empty topic leave out its name: `topic/with/7`.
+  const at = parts.findIndex((part, index) => part === "topic" && /^(?:with|near)$/.test(parts[index + 1] ?? ""));
+  if (parts.length % 2 === 1 && at >= 0) parts.splice(at + 1, 0, "");
   const terms: Term[] = [];
   let near: number | null = null;
+  let member: number | undefined;
   for (let index = 0; index + 1 < parts.length; index += 2) {
     const [name = "", value = ""] = parts.slice(index, index + 2);
     if (name === "near" || name === "with") {
       const id = Number.parseInt(value, 10);
       if (name === "near" && Number.isSafeInteger(id)) near = id;
-      if (name === "with" && Number.isSafeInteger(id)) near ??= id;
+      if (name === "with" && Number.isSafeInteger(id)) member = id;
     } else terms.push(...decodeTerms(name, value));
   }
-  return { kind: "narrow", terms, near };
+  return withMessage({ kind: "narrow", terms, near }, member);
 }
 
 /** Names a narrow: equal texts have equal messages. */

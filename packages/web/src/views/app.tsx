@@ -7,10 +7,11 @@ import { ComposeBox } from "../compose/compose-box.tsx";
 import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
 import { reconnect } from "../connection.ts";
 import { shortcuts } from "../keyboard.ts";
+import { visit } from "../navigation.ts";
 import { dropNotice, notices } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
 import { session } from "../session.ts";
-import { isConversation, narrowKey, type Place } from "../state/narrow.ts";
+import { isConversation, type Place } from "../state/narrow.ts";
 import { chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
 import { FeedHead } from "./conversation-head.tsx";
 import { Feed } from "./feed.tsx";
@@ -75,7 +76,7 @@ function Middle({ now }: { readonly now: Place }) {
     return (
       <>
         <FeedHead target={now} />
-        <Feed key={narrowKey(now.terms)} target={now} />
+        <Feed key={visit.value} target={now} />
         <Typing />
         {isWritable ? <ComposeBox /> : <Compose />}
       </>

@@ -124,7 +124,7 @@ function TopicTools({ channelId, topic, terms }: { channelId: number; topic: str
   const resolve = () => run(async () => any !== undefined && (await toggleResolved(any.id, topic)));
   return (
     <>
-      {canResolve(channelId) && any !== undefined ? (
+      {canResolve(channelId) && topic !== "" && any !== undefined ? (
         <IconButton
           icon="check"
           label={isResolved(topic) ? "Mark as unresolved" : "Mark as resolved"}

@@ -54,7 +54,14 @@ function Card({ to, when, problem, children, buttons }: CardProps) {
 }
 
 function resume(to: Destination | null, text: string, draftId?: number): void {
-  if (draftId === undefined || draftId !== composing.peek().draftId) setAside();
+  const now = composing.peek();
+  if (draftId !== undefined && draftId === now.draftId) {
+    // It is in the box, with what was typed since it was saved.
+    if (now.to !== null) go(placeOfDestination(now.to));
+    openCompose({ to: now.to });
+    return;
+  }
+  setAside();
   if (to !== null) go(placeOfDestination(to));
   openCompose({ ...(to === null ? {} : { to }), insert: text, ...(draftId === undefined ? {} : { draftId }) });
 }

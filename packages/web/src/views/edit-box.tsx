@@ -4,9 +4,9 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../../../client/src/api/index.ts";
-import { editing, readSource } from "../actions.ts";
+import { readSource } from "../actions.ts";
 import { explain } from "../api.ts";
-import { refusedEdits, saveEdit } from "../edits.ts";
+import { cancelEdit, saveEdit, typedEdits } from "../edits.ts";
 import { isForInputMethod, whenFinal } from "../input-methods.ts";
 import { chat } from "../store.ts";
 import { Problem } from "./parts.tsx";
@@ -15,18 +15,19 @@ const isTyping = () => document.activeElement?.matches("input, textarea, select"
 
 /** The text that was there, with what was typed before it came. */
 function useSource(id: number) {
-  const [refused] = useState(() => refusedEdits.take(id));
-  const [source, setSource] = useState<string | null>(refused?.source ?? null);
+  const [kept] = useState(() => typedEdits.get(id));
+  const [source, setSource] = useState<string | null>(kept?.source ?? null);
   const [reading] = useState(() => (source === null ? readSource(id) : Promise.resolve(source)));
-  const [text, setText] = useState(refused?.text ?? "");
-  const [problem, setProblem] = useState(refused?.problem ?? null);
+  const [text, setText] = useState(kept?.text ?? "");
+  const [problem, setProblem] = useState(kept?.problem ?? null);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (source !== null) return;
+    let isShown = true;
     const put = (whole: string) => {
       const { current } = area;
       setSource(whole);
-      if (current === null) return;
+      if (current === null || !isShown) return;
       const { selectionStart: start, selectionEnd: end, value } = current;
       current.value = `${whole}${value}`;
       current.setSelectionRange(start + whole.length, end + whole.length);
@@ -36,10 +37,18 @@ function useSource(id: number) {
       (whole) => whenFinal(() => put(whole)),
       (error) => setProblem(explain(error)),
     );
+    return () => {
+      isShown = false;
+    };
   }, [reading]);
+  // It is there when the box is opened again.
+  useEffect(() => {
+    if (text === (source ?? "")) typedEdits.drop(id);
+    else typedEdits.set(id, { text, source, problem });
+  }, [text, source]);
   useLayoutEffect(() => {
-    // One that was refused does not take the focus from what is being written now.
-    if (refused !== null && isTyping()) return;
+    // One that comes back does not take the focus from what is being written now.
+    if (kept !== undefined && isTyping()) return;
     area.current?.focus();
     area.current?.setSelectionRange(text.length, text.length);
   }, []);
@@ -49,7 +58,7 @@ function useSource(id: number) {
 export function EditBox({ message }: { readonly message: Message }) {
   const { area, source, reading, text, setText, problem } = useSource(message.id);
   const close = () => {
-    editing.value = null;
+    cancelEdit();
     document.querySelector<HTMLElement>(`[data-id="${message.id}"]`)?.focus();
   };
   const save = () => {

@@ -14,6 +14,7 @@ import {
   directOf,
   followsEvents,
   isConversation,
+  memberOf,
   type NarrowPlace,
   narrowKey,
   type Term,
@@ -179,15 +180,17 @@ function shownOf(terms: readonly Term[]): readonly Message[] {
 }
 
 /** The list of a place, and what scrolls and fetches it. */
-function useFeed({ terms, near }: NarrowPlace) {
+function useFeed(target: NarrowPlace) {
+  const { terms, near } = target;
   const key = narrowKey(terms);
   const box = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<Scroller | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const opened = useRef<{ key: string; near: number | null } | null>(null);
+  /** Each visit has a component of its own; within one, the terms change only because messages moved. */
+  const opened = useRef<{ near: number | null } | null>(null);
   const newest = useRef(0);
-  const firstNew = useRef<{ key: string; id: number | null }>({ key: "", id: null });
+  const firstNew = useRef<number | null>(null);
   const list = messages.value.lists.get(key);
   const shown = shownOf(terms);
   const pendingCount = pending.value.length;
@@ -198,12 +201,13 @@ function useFeed({ terms, near }: NarrowPlace) {
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
-    openList(terms, anchor).catch((error) => setProblem(explain(error)));
+    openList(terms, anchor, undefined, undefined, memberOf(target)).catch((error) => setProblem(explain(error)));
   };
   // Opening, and fetching again what has become stale.
   useEffect(() => {
-    const isHere = opened.current?.key === key && opened.current.near === near;
-    if (isReady && !list.isStale) return;
+    const member = memberOf(target);
+    const isHere = opened.current?.near === near;
+    if (isReady && !list.isStale && (member === null || list.ids.includes(member))) return;
     open((isHere ? scroller.current?.nearest : null) ?? near ?? "first_unread");
   }, [key, near, list?.isStale, list === undefined]);
 
@@ -231,12 +235,12 @@ function useFeed({ terms, near }: NarrowPlace) {
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null || list === undefined) return;
-    if (opened.current?.key === key && opened.current.near === near) scroller.current?.changed(list.foundNewest);
+    if (opened.current !== null && opened.current.near === near) scroller.current?.changed(list.foundNewest);
     else if (isReady && !list.isStale) {
-      opened.current = { key, near };
+      opened.current = { near };
       scroller.current = new Scroller(current, terms, list.foundNewest);
       const first = shown.find(({ id }) => isUnread.has(id))?.id ?? null;
-      firstNew.current = { key, id: first };
+      firstNew.current = first;
       const nearest = near === null ? null : (shown.find(({ id }) => id >= near) ?? shown.at(-1))?.id;
       cursor.value = nearest ?? first ?? shown.at(-1)?.id ?? null;
       if (nearest != null) scroller.current.show(nearest, 0.3);
@@ -255,8 +259,10 @@ function useFeed({ terms, near }: NarrowPlace) {
   }, [key, near, list, pendingCount]);
   useScrolling(box, content, scroller);
   useCursor(shown);
-  const mark = firstNew.current.key === key ? firstNew.current.id : null;
-  return { box, content, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll, mark };
+  return {
+    ...{ box, content, scroller, list, shown, isUnread, pendingCount, problem, open, onScroll },
+    mark: firstNew.current,
+  };
 }
 
 export function Feed({ target }: { readonly target: NarrowPlace }) {

@@ -8,7 +8,16 @@ import { openList, prefetch } from "../fetching.ts";
 import { hrefOf } from "../navigation.ts";
 import { attempt } from "../notices.ts";
 import { messageLimits, messagesOf } from "../state/message-lists.ts";
-import { directNarrow, everything, home, narrow, narrowKey, type Place, topicNarrow } from "../state/narrow.ts";
+import {
+  directNarrow,
+  everything,
+  home,
+  narrow,
+  narrowKey,
+  type Place,
+  topicNarrow,
+  withMessage,
+} from "../state/narrow.ts";
 import {
   channelName,
   channels,
@@ -152,7 +161,7 @@ export function Inbox() {
                 {topics.slice(0, rowsMax).map(({ topic, ids }) => (
                   <Line
                     key={topic}
-                    target={topicNarrow(channelId, topic)}
+                    target={withMessage(topicNarrow(channelId, topic), ids.at(-1))}
                     label={topicLabel(shownTopic(topic))}
                     isDone={isResolved(topic)}
                     ids={ids}

@@ -1,10 +1,8 @@
 /** The left side: views, direct messages, and channels by folder with their topics and unread counts. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { client } from "../api.ts";
 import { prefetch } from "../fetching.ts";
 import { go, hrefOf } from "../navigation.ts";
-import { complain } from "../notices.ts";
 import {
   channelNarrow,
   channelOf,
@@ -16,6 +14,7 @@ import {
   stateNarrow,
   topicNarrow,
   topicOf,
+  withMessage,
 } from "../state/narrow.ts";
 import {
   channels,
@@ -40,14 +39,13 @@ import {
   unreadPlaces,
   unreadTotal,
 } from "../store.ts";
+import { fetchTopics, knownTopics, newestOf, topicChanges } from "../topics.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { memo, PresenceDot } from "./parts.tsx";
 
 /** Channels whose topics are shown. */
 const opened = signal<ReadonlySet<number>>(new Set());
 const closedSections = signal<ReadonlySet<string>>(new Set());
-/** Topics as the server lists them, by channel. */
-const fetchedTopics = signal<ReadonlyMap<number, readonly string[]>>(new Map());
 export const isLeftOpen = signal(false);
 
 const topicsShownMax = 8;
@@ -58,33 +56,6 @@ function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
   const next = new Set(set);
   if (!next.delete(value)) next.add(value);
   return next;
-}
-
-export async function fetchTopics(channelId: number): Promise<void> {
-  try {
-    const { topics } = await client.call("GET /users/me/{stream_id}/topics", {
-      stream_id: channelId,
-      allow_empty_topic_name: true,
-    });
-    fetchedTopics.value = new Map(fetchedTopics.peek()).set(
-      channelId,
-      topics.map(({ name }) => name),
-    );
-  } catch (error) {
-    complain("The topics were not loaded", error);
-  }
-}
-
-/** A new topic appears at the top of its channel. */
-export function noteTopic(channelId: number, topic: string): void {
-  const known = fetchedTopics.peek().get(channelId);
-  if (known === undefined || known[0] === topic) return;
-  const others = known.filter((name) => name.toLowerCase() !== topic.toLowerCase());
-  fetchedTopics.value = new Map(fetchedTopics.peek()).set(channelId, [topic, ...others]);
-}
-
-export function knownTopics(channelId: number): readonly string[] {
-  return fetchedTopics.value.get(channelId) ?? [];
 }
 
 interface RowProps {
@@ -246,9 +217,10 @@ function directPlace(ids: readonly number[]): Place {
 function Topics({ channelId }: { readonly channelId: number }) {
   useEffect(() => {
     fetchTopics(channelId).catch(() => undefined);
-  }, [channelId]);
+  }, [channelId, topicChanges.value]);
   const unreadTopics = unreadPlaces.value.byChannel.get(channelId) ?? [];
   const counts = new Map(unreadTopics.map(({ topic, ids }) => [topic, ids.length]));
+  const newestUnread = new Map(unreadTopics.map(({ topic, ids }) => [topic, ids.at(-1)]));
   const names = [...knownTopics(channelId)];
   const isListed = new Set(names);
   for (const { topic } of unreadTopics) if (!isListed.has(topic)) names.push(topic);
@@ -264,7 +236,7 @@ function Topics({ channelId }: { readonly channelId: number }) {
         <Row
           key={topic}
           class={topicPolicy(channelId, topic) === 3 ? "topic followed" : "topic"}
-          target={topicNarrow(channelId, topic)}
+          target={withMessage(topicNarrow(channelId, topic), newestUnread.get(topic) ?? newestOf(channelId, topic))}
           label={topicLabel(topic)}
           count={counts.get(topic) ?? 0}
           isQuiet={isTopicMuted(channelId, topic)}

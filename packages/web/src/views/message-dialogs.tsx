@@ -6,7 +6,7 @@ import { client, explain } from "../api.ts";
 import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import { topicNarrow } from "../state/narrow.ts";
-import { channelName, channels, chat, nameOf, topicLabel } from "../store.ts";
+import { channelName, channels, chat, nameOf, topicLabel, topicNamed } from "../store.ts";
 import { fullTime } from "../time.ts";
 import { EmojiPicker } from "./emoji-picker.tsx";
 import { Avatar, Dialog, Html, Problem, useAttempt } from "./parts.tsx";
@@ -59,20 +59,21 @@ function Move({ message, onClose }: Props) {
     .sort((a, b) => a.name.localeCompare(b.name));
   const move = async (event: Event) => {
     event.preventDefault();
+    const named = topicNamed(topic);
     const isDone = await run(() =>
       client.call("PATCH /messages/{message_id}", {
         message_id: message.id,
         propagate_mode: mode,
         send_notification_to_old_thread: isNoted,
         send_notification_to_new_thread: isNoted,
-        ...(topic === message.subject ? {} : { topic }),
+        ...(named === message.subject ? {} : { topic: named }),
         ...(channelId === message.stream_id ? {} : { stream_id: channelId }),
       }),
     );
     if (!isDone) return;
     onClose();
-    tell(`Moved to #${channelName(channelId) ?? ""} > ${topicLabel(topic)}.`);
-    if (mode !== "change_one") go(topicNarrow(channelId, topic, message.id));
+    tell(`Moved to #${channelName(channelId) ?? ""} > ${topicLabel(named)}.`);
+    if (mode !== "change_one") go(topicNarrow(channelId, named, message.id));
   };
   return (
     <Dialog title="Move messages" onClose={onClose}>
@@ -115,7 +116,7 @@ function Move({ message, onClose }: Props) {
           <button
             type="submit"
             class="primary"
-            disabled={topic === message.subject && channelId === message.stream_id}
+            disabled={topicNamed(topic) === message.subject && channelId === message.stream_id}
             aria-disabled={isBusy}
           >
             Move

@@ -13,6 +13,7 @@ import {
 } from "../actions.ts";
 import { setAside } from "../compose/compose-actions.ts";
 import { openCompose } from "../compose/compose-state.ts";
+import { dropDraft } from "../compose/draft-saving.ts";
 import { quote } from "../compose/quotes.ts";
 import { htmlOf } from "../content.ts";
 import { sentEdits } from "../edits.ts";
@@ -251,7 +252,7 @@ export function PendingRow({ message }: { readonly message: PendingMessage }) {
         {message.problem === null ? null : (
           <p class="problem" role="alert">
             {message.problem}{" "}
-            <button type="button" onClick={() => sendAgain(message)}>
+            <button type="button" onClick={() => sendAgain(message).then(dropDraft)}>
               Send again
             </button>{" "}
             <button
@@ -259,7 +260,8 @@ export function PendingRow({ message }: { readonly message: PendingMessage }) {
               onClick={() => {
                 dropPending(message.localId);
                 setAside();
-                openCompose({ to: message.to, insert: message.content });
+                const draft = message.draftId === null ? {} : { draftId: message.draftId };
+                openCompose({ to: message.to, insert: message.content, ...draft });
               }}
             >
               Edit

@@ -21,8 +21,9 @@ import {
   place,
   settings,
 } from "../store.ts";
+import { knownTopics } from "../topics.ts";
 import { Icon } from "./icon.tsx";
-import { isLeftOpen, knownTopics } from "./left-bar.tsx";
+import { isLeftOpen } from "./left-bar.tsx";
 import { isHelpOpen, openPerson } from "./opened.ts";
 import { Avatar, IconButton, Menu } from "./parts.tsx";
 import { isRightOpen } from "./right-bar.tsx";
