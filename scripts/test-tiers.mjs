@@ -72,6 +72,7 @@ export const tiers = [
     "old-unread",
     "problems",
     "screens",
+    "typed-words",
     "wrong-clock",
   ].map((name) => ({ file: `test/web/${name}.test.ts`, quick: null, deep: {} })),
   { file: "test/sim/known-events.test.ts", quick: null, deep: { EVENTS: 100_000 } },

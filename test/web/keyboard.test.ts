@@ -70,7 +70,7 @@ function keyProofs({ ids, mine, theirs, ben }: Awaited<ReturnType<typeof furnish
   const other = row(theirs);
   return [
     // First, because the combined feed reads everything.
-    { label: "Next unread topic", becomes: isAt(topicOf("next")) },
+    { label: "Next unread topic", becomes: `location.hash.startsWith(${JSON.stringify(topicOf("next"))})` },
     { label: "Next unread direct conversation", becomes: `location.hash.startsWith("#narrow/dm/${ben.userId}")` },
     { label: "Search", becomes: isFocused("[aria-label='Search messages']"), back: ["Escape"] },
     { label: "Inbox", becomes: isAt("#inbox") },
@@ -106,7 +106,11 @@ function keyProofs({ ids, mine, theirs, ben }: Awaited<ReturnType<typeof furnish
     { label: "Copy the link", becomes: `window.copied?.endsWith(${JSON.stringify(`${lunch}/near/${theirs}`)})` },
     { label: "Delete", becomes: isThere(dialogOf("Delete this message?")) },
     { label: "Who the sender is", becomes: isThere(dialogOf("Ben Bright")) },
-    { label: "Mute or unmute the topic", becomes: isThere(".left-bar a.topic.muted[href$='/lunch']"), back: ["M"] },
+    {
+      label: "Mute or unmute the topic",
+      becomes: isThere(".left-bar a.topic.muted[href*='/topic/lunch/']"),
+      back: ["M"],
+    },
     { label: "Menu of the message", becomes: isThere(`${other} [role=menu]`), back: ["Escape"] },
     {
       label: "Write to a channel",
