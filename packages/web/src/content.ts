@@ -49,6 +49,16 @@ export function characterOf(code: string): string {
   return points.every((point) => point > 0 && point <= 0x10ffff) ? String.fromCodePoint(...points) : "";
 }
 
+/** The last part of an address, as people write it. */
+export function fileNameOf(href: string): string {
+  const last = href.split(/[?#]/)[0]?.split("/").at(-1) ?? "";
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
 function enhanceLink(link: Element): void {
   const href = link.getAttribute("href") ?? "";
   if (!safeLink.test(href)) {
@@ -114,6 +124,14 @@ function enhanceCode(block: Element): void {
   // A box that scrolls must be reachable by keyboard.
   box?.setAttribute("tabindex", "0");
   block.append(copy);
+}
+
+/** The server's previews have no text alternative: the picture has the name of its file. */
+function nameImage(image: HTMLImageElement): void {
+  if (image.hasAttribute("alt")) return;
+  const link = image.closest("a");
+  const href = link?.getAttribute("href") ?? image.getAttribute("src") ?? "";
+  image.alt = link?.getAttribute("title") || fileNameOf(href);
 }
 
 /** The size of the box that a picture or a video is shown in, in CSS pixels (styles/rendered.css). */
@@ -182,6 +200,7 @@ export function fragmentOf(html: string, userId: number): DocumentFragment {
   for (const image of content.querySelectorAll("img")) {
     image.loading = "lazy";
     reserve(image);
+    nameImage(image);
     if (!/^(?:\/|data:image\/)/.test(image.getAttribute("src") ?? "")) image.replaceWith(image.alt);
   }
   for (const block of content.querySelectorAll(".spoiler-block")) enhanceSpoiler(block);

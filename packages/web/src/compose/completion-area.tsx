@@ -8,8 +8,8 @@ import { type Candidate, type Started, startedAt } from "./completion.ts";
 import { composing, focusRequests, meetFocusRequest, setText } from "./compose-state.ts";
 import { openFences } from "./fences.ts";
 import { replaceRange } from "./insertion.ts";
+import { takePaste } from "./paste.ts";
 import { isTyping } from "./typing-notice.ts";
-import { addFiles } from "./uploads.ts";
 
 interface Props {
   readonly label: string;
@@ -164,12 +164,7 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
           if (event.key.startsWith("Arrow") && candidates.length === 0) look();
         }}
         onBlur={() => setStarted(null)}
-        onPaste={(event) => {
-          const files = event.clipboardData?.files;
-          if (files === undefined || files.length === 0) return;
-          event.preventDefault();
-          addFiles(files);
-        }}
+        onPaste={takePaste}
       />
     </div>
   );

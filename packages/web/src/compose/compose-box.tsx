@@ -11,6 +11,7 @@ import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
 import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
+import { isDropping } from "./drops.ts";
 import { insertAtCaret } from "./insertion.ts";
 import { addFiles, dropUpload, retryUpload, uploads } from "./uploads.ts";
 
@@ -110,7 +111,6 @@ function Tools(props: {
 export function ComposeBox() {
   const [isPreview, setPreview] = useState(false);
   const [isScheduling, setScheduling] = useState(false);
-  const [isOver, setOver] = useState(false);
   const { to, text } = composing.value;
   const now = place.value;
   const isHere =
@@ -121,20 +121,7 @@ export function ComposeBox() {
   }, [text === ""]);
   if (why !== null && text === "") return <p class="compose-closed">{why}</p>;
   return (
-    <section
-      class={`compose ${isOver ? "dropping" : ""}`}
-      aria-label="Write a message"
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        addFiles(event.dataTransfer?.files ?? []);
-      }}
-    >
+    <section class={`compose ${isDropping.value ? "dropping" : ""}`} aria-label="Write a message">
       {isHere && !isComposeOpen.value ? null : <DestinationFields isHere={isHere} />}
       {isPreview ? (
         <Preview text={text} />

@@ -7,12 +7,12 @@ import { ComposeBox } from "../compose/compose-box.tsx";
 import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
 import { reconnect } from "../connection.ts";
 import { shortcuts } from "../keyboard.ts";
-import { visit } from "../navigation.ts";
+import { hrefOf, visit } from "../navigation.ts";
 import { dropNotice, notices } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
 import { session } from "../session.ts";
-import { isConversation, type Place } from "../state/narrow.ts";
-import { chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
+import { channelOf, inbox, isConversation, type Place } from "../state/narrow.ts";
+import { channels, chat, connection, minute, myId, nameOf, place, typists } from "../store.ts";
 import { FeedHead } from "./conversation-head.tsx";
 import { Feed } from "./feed.tsx";
 import { Icon } from "./icon.tsx";
@@ -70,8 +70,24 @@ function Compose() {
   );
 }
 
+/** Of a link to a channel that does not exist any more, or that this person may not see. */
+function UnknownChannel() {
+  return (
+    <>
+      <header class="head">
+        <h1>Unknown channel</h1>
+      </header>
+      <p class="empty">
+        This channel does not exist, or you have no access to it. <a href={hrefOf(inbox)}>Go to the inbox</a>
+      </p>
+    </>
+  );
+}
+
 function Middle({ now }: { readonly now: Place }) {
   if (now.kind === "narrow") {
+    const channelId = channelOf(now.terms);
+    if (channelId !== null && !channels.value.has(channelId)) return <UnknownChannel />;
     const isWritable = isConversation(now.terms) || (now.terms.length === 1 && destinationOf(now) !== null);
     return (
       <>

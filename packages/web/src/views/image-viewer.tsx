@@ -1,15 +1,7 @@
 /** Shows a picture or a video of a message over the page. */
+import { fileNameOf } from "../content.ts";
 import { openedImage } from "./opened.ts";
 import { Dialog, lazy } from "./parts.tsx";
-
-function nameIn(href: string): string {
-  const last = href.split("/").at(-1) ?? "";
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
-}
 
 /** Most people who read never open a video, so its controls are not part of the first view. */
 const VideoPlayer = lazy(() => import("./video-player.tsx").then((views) => views.VideoPlayer));
@@ -17,7 +9,7 @@ const VideoPlayer = lazy(() => import("./video-player.tsx").then((views) => view
 export function ImageViewer() {
   const { value } = openedImage;
   if (value === null) return null;
-  const name = nameIn(value.href);
+  const name = fileNameOf(value.href);
   const close = () => {
     openedImage.value = null;
   };

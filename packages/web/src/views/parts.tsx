@@ -217,15 +217,22 @@ interface MenuProps {
   readonly onClose: () => void;
 }
 
-/** A menu below the button that opened it; arrow keys move, Escape closes. */
+/**
+ * A menu below the button that opened it; arrow keys move, Escape closes. It is in the browser's top layer, so that no
+ * list or box that scrolls cuts it off.
+ */
 export function Menu({ label, items, onClose }: MenuProps) {
   const box = useRef<HTMLDivElement>(null);
   const opener = useRef<Element | null>(null);
   useLayoutEffect(() => {
     opener.current = document.activeElement;
     const { current } = box;
-    current?.querySelector("button")?.focus();
-    keepInView(box.current);
+    current?.showPopover();
+    const place = () => placeBeside(current, current?.parentElement ?? null);
+    place();
+    current?.querySelector("button")?.focus({ preventScroll: true });
+    addEventListener("scroll", place, true);
+    addEventListener("resize", place);
     const outside = (event: Event) => {
       if (event.target instanceof Node && box.current?.contains(event.target) === false) onClose();
     };
@@ -233,6 +240,8 @@ export function Menu({ label, items, onClose }: MenuProps) {
     const forget = onLeave(onClose);
     return () => {
       document.removeEventListener("pointerdown", outside, true);
+      removeEventListener("scroll", place, true);
+      removeEventListener("resize", place);
       forget();
       const now = document.activeElement;
       if (now === document.body || current?.contains(now) === true) giveBackFocus(opener.current);
@@ -249,7 +258,7 @@ export function Menu({ label, items, onClose }: MenuProps) {
     event.stopPropagation();
   };
   return (
-    <div class="menu" role="menu" tabIndex={-1} aria-label={label} ref={box} onKeyDown={move}>
+    <div class="menu" popover="manual" role="menu" tabIndex={-1} aria-label={label} ref={box} onKeyDown={move}>
       {items.map((item) =>
         item === null ? null : (
           <button
@@ -273,13 +282,18 @@ export function Menu({ label, items, onClose }: MenuProps) {
   );
 }
 
-/** A menu near an edge opens to the other side. */
-function keepInView(box: HTMLElement | null): void {
-  if (box === null) return;
-  const { bottom, left, right } = box.getBoundingClientRect();
-  if (bottom > innerHeight - 8) box.classList.add("upwards");
-  if (left < 8) box.classList.add("to-right");
-  if (right > innerWidth - 8) box.classList.add("to-left");
+const menuMargin = 8;
+
+/** Below its anchor, or above it if there is more room; always within the window. */
+function placeBeside(menu: HTMLElement | null, anchor: HTMLElement | null): void {
+  if (menu === null || anchor === null) return;
+  const { top, bottom, right } = anchor.getBoundingClientRect();
+  const isBelow = bottom + 4 + menu.offsetHeight <= innerHeight - menuMargin || innerHeight - bottom >= top;
+  const wantedTop = isBelow ? bottom + 4 : top - 4 - menu.offsetHeight;
+  const within = (wanted: number, size: number, room: number) =>
+    Math.max(menuMargin, Math.min(wanted, room - menuMargin - size));
+  menu.style.top = `${within(wantedTop, menu.offsetHeight, innerHeight)}px`;
+  menu.style.left = `${within(right - menu.offsetWidth, menu.offsetWidth, innerWidth)}px`;
 }
 
 export interface Attempt {

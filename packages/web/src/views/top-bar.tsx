@@ -48,6 +48,7 @@ function Search() {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const input = useRef<HTMLInputElement>(null);
+  const isTyped = useRef(false);
   const focus = searchFocus.value;
   const seen = useRef(0);
   if (focus !== seen.current) {
@@ -75,8 +76,10 @@ function Search() {
     if (isForInputMethod(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const chosen = offered[at];
+    // Tab takes the suggestion that arrows chose, or completes an operator; otherwise it leads on, as everywhere.
+    const completed = at > 0 ? chosen : offered.find(({ isDone }) => !isDone);
     if (step !== undefined && offered.length > 0) setAt((at + step + offered.length) % offered.length);
-    else if (event.key === "Tab" && chosen !== undefined && text !== "") choose(chosen);
+    else if (event.key === "Tab" && !event.shiftKey && isTyped.current && completed !== undefined) choose(completed);
     else if (event.key === "Enter") {
       if (at > 0 && chosen !== undefined) choose(chosen);
       else run(shown);
@@ -102,9 +105,13 @@ function Search() {
         placeholder="Search"
         autocomplete="off"
         value={shown}
-        onFocus={() => setText(text ?? shown)}
+        onFocus={() => {
+          isTyped.current = false;
+          setText(text ?? shown);
+        }}
         onBlur={() => setText(null)}
         onInput={(event) => {
+          isTyped.current = true;
           setText(event.currentTarget.value);
           setAt(0);
         }}

@@ -1,0 +1,165 @@
+/** Windows of all widths: nothing that one needs is cut off, and nothing that is dropped or pasted goes elsewhere. */
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { attachmentsOf, uploaded } from "../support/attachments.ts";
+import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
+import type { Client } from "../support/client.ts";
+import { picture } from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const { skip, openPage } = chromiumFor(t);
+const lunch = "#narrow/channel/1-general/topic/lunch";
+
+async function open(
+  t: Test,
+  fragment: string,
+  viewport: { width: number; height: number },
+  say?: (ann: Client) => unknown,
+) {
+  const server = await startTestServer(t);
+  await server.person("Ben Bright");
+  const ann = await server.person("Ann Ames");
+  await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
+  await say?.(ann);
+  const { page, complaints } = await openPage(t, { viewport });
+  await logIn(page, server.url, ann, fragment);
+  return { ann, page, complaints };
+}
+
+/** Whether a person can see and press the middle of each element. */
+const areInReach = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      return hit !== null && (element === hit || element.contains(hit));
+    }),
+  );
+
+t.test(
+  "[web.md, Layout] on a tablet the role and the deactivation of a person are within the window",
+  { skip },
+  async (t) => {
+    for (const width of [761, 900, 1000]) {
+      const { page } = await open(t, "#organization/people", { width, height: 900 });
+      await page.locator(".table select").first().waitFor();
+      const reach = await areInReach(page, ".table select, .table .danger");
+      t.ok(reach.length >= 3 && !reach.includes(false), `${width} px: ${JSON.stringify(reach)}`);
+      await page.getByRole("button", { name: "Conversations" }).click();
+      await page.locator(".left-bar").getByText("general").waitFor();
+    }
+  },
+);
+
+t.test("[web.md, Layout] the menu of the last message is above the box and whole", { skip }, async (t) => {
+  const { page, complaints } = await open(t, lunch, { width: 1280, height: 600 }, async (ann) => {
+    for (let number = 0; number < 30; number++) await ann.say("general", "lunch", `Soup ${number}`);
+  });
+  const last = page.locator(".feed .message[data-id]").last();
+  await last.hover();
+  await last.getByRole("button", { name: "More actions (i)" }).click();
+  await page.getByRole("menu").waitFor();
+  const reach = await areInReach(page, ".menu button");
+  t.ok(reach.length > 5);
+  t.notOk(reach.includes(false), JSON.stringify(reach));
+  await page.keyboard.press("Escape");
+  t.equal(await page.getByRole("menu").count(), 0);
+  t.strictSame(complaints, []);
+});
+
+t.test("[web.md, Layout] on a phone a picture fills the window, has a name, and can be closed", { skip }, async (t) => {
+  const { page, complaints } = await open(t, lunch, { width: 390, height: 780 }, async (ann) => {
+    const image = await uploaded(ann, await picture("png", 900, 700), '"green soup.png"');
+    await ann.say("general", "lunch", `[green soup.png](${image.url})`);
+    await ann.say("general", "lunch", `[The soup](${image.url})`);
+  });
+  const previews = page.locator(".feed .message_inline_image img");
+  await previews.nth(1).waitFor();
+  t.strictSame(await previews.evaluateAll((images) => images.map((one) => (one as HTMLImageElement).alt)), [
+    "green soup.png",
+    "The soup",
+  ]);
+  await previews.first().click();
+  const shown = page.locator(".viewer img");
+  await shown.waitFor();
+  await until(page, `document.querySelector(".viewer img").naturalWidth > 0`);
+  const box = await shown.boundingBox();
+  t.ok(box !== null && box.x >= 0 && box.x + box.width <= 390 && box.width > 380, JSON.stringify(box));
+  t.ok(box !== null && box.y + box.height <= 780, JSON.stringify(box));
+  t.strictSame(await areInReach(page, ".viewer .icon-button, .viewer a"), [true, true]);
+  await page.getByRole("button", { name: "Close" }).click();
+  t.equal(await page.getByRole("dialog").count(), 0);
+  t.strictSame(complaints, []);
+});
+
+/** Files that are dragged over a part of the page and dropped there. @returns whether the page took the event */
+const drop = (page: Page, selector: string) =>
+  page.locator(selector).evaluate((target) => {
+    const data = new DataTransfer();
+    data.items.add(new File(["soup"], "soup.txt", { type: "text/plain" }));
+    const init = { dataTransfer: data, bubbles: true, cancelable: true };
+    return ["dragover", "drop"].map((name) => !target.dispatchEvent(new DragEvent(name, init)));
+  });
+
+t.test("[web.md, Sending] a file that is dropped beside the box does not replace the page", { skip }, async (t) => {
+  const { ann, page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
+  await page.locator("#compose-text").waitFor();
+  t.strictSame(await drop(page, ".left-bar"), [true, true], "nothing is opened");
+  t.equal(await page.locator(".uploads li").count(), 0, "and nothing is uploaded");
+  t.strictSame(await drop(page, ".feed"), [true, true]);
+  await until(page, `document.getElementById("compose-text").value.includes("[soup.txt](/user_uploads/")`);
+  t.equal((await attachmentsOf(ann)).length, 1);
+  t.strictSame(complaints, []);
+});
+
+const paste = (page: Page, kinds: Readonly<Record<string, string>>, withPicture: boolean) =>
+  page.locator("#compose-text").evaluate(
+    (area, given) => {
+      const data = new DataTransfer();
+      for (const [type, text] of Object.entries(given.kinds)) data.setData(type, text);
+      if (given.withPicture) data.items.add(new File(["no picture"], "image.png", { type: "image/png" }));
+      return !area.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    },
+    { kinds, withPicture },
+  );
+
+t.test("[web.md, Sending] cells of a spreadsheet are pasted as a table, and text as text", { skip }, async (t) => {
+  const { page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
+  await page.locator("#compose-text").fill("Prices:");
+  const html = "<table><tr><td>x</td></tr></table>";
+  const cells = '\tprice\r\n"two\nlines"\t1|2\r\n"a ""b"""\t\r\n';
+  t.ok(await paste(page, { "text/plain": cells, "text/html": html }, true));
+  t.equal(
+    await page.locator("#compose-text").inputValue(),
+    'Prices:\n\n|  | price |\n| --- | --- |\n| two lines | 1\\|2 |\n| a "b" |  |\n',
+  );
+  t.notOk(await paste(page, { "text/plain": "word", "text/html": "<b>word</b>" }, true), "the browser pastes text");
+  t.equal(await page.locator(".uploads li").count(), 0, "the picture of the text is not uploaded");
+  t.ok(await paste(page, { "text/plain": "image.png" }, true), "a file with its name is a file");
+  t.strictSame(complaints, []);
+});
+
+t.test("[web.md, Layout] a link to an unknown channel says so and leads on", { skip }, async (t) => {
+  const { page, complaints } = await open(t, "#narrow/channel/999-gone/topic/soup", { width: 1280, height: 800 });
+  await page.getByText("This channel does not exist, or you have no access to it.").waitFor();
+  t.equal(await page.locator(".compose, .compose-start").count(), 0);
+  await page.getByRole("link", { name: "Go to the inbox" }).click();
+  await until(page, `location.hash === "#inbox"`);
+  t.strictSame(complaints, []);
+});
+
+t.test("[web.md, Accessibility] Tab leads through the search box and searches for nothing", { skip }, async (t) => {
+  const { page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
+  const search = page.getByRole("combobox", { name: "Search messages" });
+  await search.focus();
+  await page.keyboard.press("Tab");
+  t.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "People");
+  t.match(page.url(), /topic\/lunch$/);
+  await search.fill("soup");
+  await page.keyboard.press("Tab");
+  t.match(page.url(), /topic\/lunch$/, "words that are typed are no choice of a person or channel");
+  await search.fill("sen");
+  await page.keyboard.press("Tab");
+  t.equal(await search.inputValue(), "sender:", "an operator is completed");
+  t.strictSame(complaints, []);
+});
