@@ -252,7 +252,8 @@ t.test("[D260] administrators try a linkifier in a text, and nothing is saved", 
 });
 
 t.test("[D283] a stored linkifier with another scheme than http and https makes no link", (t) => {
-  const found = (urlTemplate: string) => new LinkifierFinder([{ pattern: "run(?P<id>\\d+)", urlTemplate }]).find("run12");
+  const found = (urlTemplate: string) =>
+    new LinkifierFinder([{ pattern: "run(?P<id>\\d+)", urlTemplate }]).find("run12");
   t.equal(found("https://f.example/{id}").length, 1);
   for (const template of ["mailto:{id}@f.example", "javascript:alert({id})", "/{id}"]) {
     t.strictSame(found(template), [], template);

@@ -32,6 +32,8 @@ type TextTable = { [T in TableName]: KeyOf<T> extends number | readonly number[]
 
 /** The compiler asks for each of them, and that its keys are like these. */
 const textKeys: { readonly [T in TextTable]: fc.Arbitrary<KeyOf<T>> } = {
+  addressConfirmationRequests: fc.tuple(text, number, text),
+  addressConfirmations: text,
   alertWords: fc.tuple(number, text),
   apiKeys: text,
   attachmentFiles: text,
