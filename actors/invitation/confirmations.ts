@@ -59,11 +59,3 @@ function isLimited(view: View, email: string): boolean {
     within(24 * hourMs) >= limits.address_confirmations_per_day_max
   );
 }
-
-export function expireConfirmation(_context: unknown, asked: Command<"address-confirmation.expire">): Outcome {
-  const { email, requestedAt, keyHash } = asked.params;
-  return done({}, [
-    effects.remove("addressConfirmations", keyHash),
-    effects.remove("addressConfirmationRequests", [email, requestedAt, keyHash]),
-  ]);
-}

@@ -13,7 +13,6 @@ import { isAdministrator } from "../../src/domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import { expireConfirmation } from "../invitation/confirmations.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -167,6 +166,15 @@ function invitationEffects(invitation: InvitationRecord): Effect[] {
     ...(email === "" ? [] : [effects.put("invitationAddresses", [fold(email), id], {})]),
     ...(expiresAt === null ? [] : [effects.schedule(expiresAt, expiry)]),
   ];
+}
+
+/** The link to an address that wanted to join by a reusable link (D281) is not valid any more. */
+export function expireConfirmation(_context: unknown, asked: Command<"address-confirmation.expire">): Outcome {
+  const { email, requestedAt, keyHash } = asked.params;
+  return done({}, [
+    effects.remove("addressConfirmations", keyHash),
+    effects.remove("addressConfirmationRequests", [email, requestedAt, keyHash]),
+  ]);
 }
 
 export const invitesDecisions = {
