@@ -67,7 +67,7 @@ t.test("[behaviour 2.1] with email changes disabled only administrators request 
   const sent = await outboxMails(mails.dataDir, 2);
   const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
   const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
-  const page = await fetch(link);
+  const page = await fetch(link, { method: "POST" });
   t.equal(page.status, 400);
   t.match(await page.text(), "Email address changes are disabled in this organization.");
   t.strictSame(
