@@ -7,7 +7,8 @@ import type { Variable } from "./config-variable.ts";
 export const clusterNats: Variable<NatsAddresses | null> = {
   name: "CLUSTER_NATS",
   fallback: null,
-  wants: "addresses such as nats://a:4222,nats://b:4222,nats://c:4222, with user:password@ in front of each if they are needed",
+  wants:
+    "addresses such as nats://a:4222,nats://b:4222,nats://c:4222, with user:password@ in front of each if they are needed",
   isSecret: true,
   read: (value) => parseNatsAddresses(value) ?? undefined,
 };

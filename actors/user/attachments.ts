@@ -12,7 +12,14 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
-import { attachmentEvent, chargeOf, expiryOf, recheckAttachments, removeFile, usageOf } from "../rules/attachment-events.ts";
+import {
+  attachmentEvent,
+  chargeOf,
+  expiryOf,
+  recheckAttachments,
+  removeFile,
+  usageOf,
+} from "../rules/attachment-events.ts";
 
 /** POST /user_uploads. */
 export function addAttachment(_context: unknown, asked: Command<"attachment.add">, view: View): Outcome {
