@@ -76,6 +76,8 @@ async function untilStored({ dataDir }: SmallDisk): Promise<void> {
  * too.
  */
 async function fillBeside(disk: SmallDisk, owner: Client, leaveBytes = 0): Promise<void> {
+  // A ballast that is still being written would not be released.
+  await untilSpareFilesAreWhole(disk.dataDir);
   await untilStored(disk);
   do {
     disk.fill(leaveBytes);
@@ -94,7 +96,6 @@ t.test(
     const { program, owner } = await startProgram(t, disk.dataDir, watched);
     t.equal((await post(owner, "before")).status, 200);
     for (const leaveBytes of [4 * mebibyte, 0]) {
-      await untilSpareFilesAreWhole(disk.dataDir);
       await fillBeside(disk, owner, leaveBytes);
       t.match(await post(owner, "refused"), refused);
       t.match(await owner.post("/register"), refused);
