@@ -314,11 +314,10 @@ export const invitesArea = defineArea({
       fields: ["invitationId", "email", "createdAt"],
       dates: ["createdAt"],
     }),
-    /** The same by address, for the limits. */
-    addressConfirmationRequests: defineTable<
-      readonly [foldedEmail: string, requestedAt: number, keyHash: string],
-      Empty
-    >({ fields: [] }),
+    /** The same by address, for the limits: at most one a minute. */
+    addressConfirmationRequests: defineTable<readonly [foldedEmail: string, requestedAt: number], Empty>({
+      fields: [],
+    }),
     /** Invitations that a user sent within a day, for the limit. */
     invitationSends: defineTable<readonly [userId: number, at: number, id: number], Empty>({
       fields: [],

@@ -41,7 +41,7 @@ export function confirmAddress(
   const expiry = { email: fold(email), requestedAt: view.now, keyHash };
   return done({}, [
     effects.put("addressConfirmations", keyHash, { invitationId: row.id, email, createdAt: view.now }),
-    effects.put("addressConfirmationRequests", [fold(email), view.now, keyHash], {}),
+    effects.put("addressConfirmationRequests", [fold(email), view.now], {}),
     effects.schedule(until, command({ actor: "realm" }, "address-confirmation.expire", expiry, null)),
     ...(inviter === undefined ? [] : mailEffects(view, invitationMail({ ...row, email, expiresAt }, inviter, link))),
   ]);

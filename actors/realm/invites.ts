@@ -173,7 +173,7 @@ export function expireConfirmation(_context: unknown, asked: Command<"address-co
   const { email, requestedAt, keyHash } = asked.params;
   return done({}, [
     effects.remove("addressConfirmations", keyHash),
-    effects.remove("addressConfirmationRequests", [email, requestedAt, keyHash]),
+    effects.remove("addressConfirmationRequests", [email, requestedAt]),
   ]);
 }
 
