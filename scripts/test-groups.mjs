@@ -22,6 +22,7 @@ export const measuringFiles = [
   "test/journal/overlay-memory.test.ts",
   "test/domain/markdown-safety.test.ts",
   "test/domain/markdown-steps.test.ts",
+  "test/readme/account-bounds.test.ts",
   "test/runtime/cache-memory.test.ts",
   "test/runtime/search-cost.test.ts",
 ];

@@ -13,9 +13,9 @@ export const tiers = [
   // Waits for clients to come back after a restart, in a browser.
   { file: "test/web/client-bundle.test.ts", quick: null, deep: {} },
   // Two servers, under load.
-  { file: "test/startup/upgrade.test.ts", quick: null, deep: {} },
+  { file: "test/startup/upgrade.test.ts", quick: {}, deep: {} },
   { file: "test/journal/power.test.ts", quick: null, deep: { CUTS: 400 } },
-  { file: "test/archive/kills.test.ts", quick: null, deep: { KILLS: 10 } },
+  { file: "test/archive/kills.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 10 } },
   // Each starts the program and kills it again and again: `kill`, `power` and `flush-order` stand for them in `npm test`.
   ...[
     "archive/bases",
@@ -52,24 +52,18 @@ export const tiers = [
   { file: "test/web/talk.test.ts", quick: { KILLS: 1 }, deep: { KILLS: 5 } },
   { file: "test/web/budgets.test.ts", quick: null, deep: { TOPICS: 10_000 } },
   { file: "test/web/scrolling.test.ts", quick: null, deep: { MESSAGES: 10_000 } },
-  // In a browser each action takes a tenth of a second or more.
+  // In a browser each action takes a tenth of a second or more. docs/testing-tiers.md names what covers their subjects.
   ...[
     "accessibility",
-    "account-pages",
     "administration",
     "calls",
-    "compose",
     "double-clicks",
     "input-methods",
-    "join",
     "keyboard",
     "late-answers",
     "live",
     "lost-network",
     "many-people",
-    "messages",
-    "notifications",
-    "old-unread",
     "problems",
     "screens",
     "typed-words",
@@ -82,7 +76,7 @@ export const tiers = [
   // Starts a dozen servers and three NATS clusters.
   { file: "test/cluster/membership.test.ts", quick: null, deep: {} },
   // Start two servers or more, and NATS.
-  { file: "test/cluster/failover.test.ts", quick: null, deep: {} },
+  { file: "test/cluster/failover.test.ts", quick: {}, deep: {} },
   { file: "test/cluster/forwarding.test.ts", quick: null, deep: {} },
   // Starts two servers, and the command line a dozen times.
   { file: "test/cluster/placement.test.ts", quick: null, deep: {} },

@@ -57,7 +57,7 @@ function heldResponder({ bytesMax = 2 ** 30 } = {}) {
   return { journal, gate, unsent, sent, response, responder };
 }
 
-const get = { method: "GET", fetchSite: "", origin: "" } as RequestHead;
+const get = { method: "GET", fetchSite: "", origin: "", forwarded: { address: null, isSecure: null } } as RequestHead;
 
 t.test("[M1] an answer leaves when everything that it may show is durable", (t) => {
   const { journal, sent, responder } = heldResponder();
