@@ -4,7 +4,7 @@
  * stays, and nothing else counts.
  */
 import { closeSync, constants, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
@@ -17,6 +17,7 @@ import {
   basesFolder,
   type ErasedNote,
   erasedFile,
+  erasedFolder,
   type GenerationStart,
   identityFile,
   listGenerations,
@@ -132,7 +133,7 @@ export class ArchiveWriter {
     this.#claimed();
     this.verify();
     const missing = erased.filter(({ id }) => !existsSync(erasedFile(archive, id)));
-    if (missing.length > 0) makeFolder(archive, dirname(erasedFile(archive, 0)));
+    if (missing.length > 0) makeFolder(archive, erasedFolder(archive));
     for (const { id, at } of missing) publishJson(erasedFile(archive, id), { id, at } satisfies ErasedNote);
   }
 

@@ -83,11 +83,15 @@ export interface ErasedNote {
 }
 
 export function erasedFile(archive: string, realmId: number): string {
-  return join(archive, "erased", folderOf(realmId));
+  return join(erasedFolder(archive), folderOf(realmId));
+}
+
+export function erasedFolder(archive: string): string {
+  return join(archive, "erased");
 }
 
 export function readErased(archive: string): ErasedNote[] {
-  const ids = numbersIn(join(archive, "erased")).filter((id) => id > 0);
+  const ids = numbersIn(erasedFolder(archive)).filter((id) => id > 0);
   return ids.map((id) => ({ ...(readJson(erasedFile(archive, id)) as ErasedNote), id }));
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Archiver } from "../../src/archive/archiver.ts";
+import { type ErasedNote, readErased } from "../../src/archive/layout.ts";
 import { until } from "./archive-support.ts";
 import { World } from "./archived-journal.ts";
 
@@ -22,7 +23,12 @@ class Timers {
   }
 }
 
-function archiverOf(t: Test, world: World, hasSpace: () => boolean = () => true) {
+interface Given {
+  readonly hasSpace?: () => boolean;
+  readonly erased?: readonly ErasedNote[];
+}
+
+function archiverOf(t: Test, world: World, { hasSpace = () => true, erased = [] }: Given = {}) {
   const timers = new Timers();
   const lines: string[] = [];
   const log = { warn: (line: string) => void lines.push(line), error: (line: string) => void lines.push(line) };
@@ -37,7 +43,7 @@ function archiverOf(t: Test, world: World, hasSpace: () => boolean = () => true)
     clock: { now: Date.now, after: timers.after },
     hasSpace,
     realms: () => [],
-    erased: () => [],
+    erased: () => erased,
     onErased: () => undefined,
     revision: () => 1,
     log,
@@ -67,6 +73,17 @@ t.test("[D254] an archive sets one timer after a record, and none while nothing 
   await until(() => archiver.keepsAfter === world.end);
   t.equal(timers.set.size, 0);
   t.strictSame(lines, []);
+});
+
+t.test("[operations, Archive and point in time] an archive notes the organizations that were erased", async (t) => {
+  const world = new World(t);
+  const erased = [
+    { id: 2, at: 5 },
+    { id: 7, at: 6 },
+  ];
+  const { lines } = archiverOf(t, world, { erased });
+  await until(() => readErased(world.archive).length === erased.length || lines.length > 0);
+  t.strictSame([readErased(world.archive), lines], [erased, []]);
 });
 
 t.test(
@@ -108,7 +125,7 @@ t.test("[M5] a nearly full disk of the data folder ends the wait for an archive 
   const world = new World(t);
   rmSync(world.archive, { recursive: true });
   let hasSpace = true;
-  const { archiver, lines, write } = archiverOf(t, world, () => hasSpace);
+  const { archiver, lines, write } = archiverOf(t, world, { hasSpace: () => hasSpace });
   await until(() => lines.length === 1);
   write(1);
   t.equal(archiver.keepsAfter, 0);
