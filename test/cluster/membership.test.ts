@@ -81,7 +81,7 @@ else {
       const rest = cluster.nodes.filter(({ name }) => name !== leader);
       t.equal(rest.length, 2);
       await cluster.nodes.find(({ name }) => name === leader)?.program.end("SIGKILL");
-      await Promise.all(rest.map(untilHealthy));
+      await Promise.all(rest.map((node) => untilHealthy(node)));
       t.not(await leaderOf(nats, "leases"), leader);
       t.equal((await owner.get("/users/me")).status, 200, "nor does it end while NATS elects a leader for the leases");
       const { stdout } = await runCluster(t, cluster, ["cli.mjs", "cluster", "status"]);

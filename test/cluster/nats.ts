@@ -128,7 +128,7 @@ export class NatsCluster {
       };
       return node;
     });
-    await Promise.all(started.map(untilHealthy));
+    await Promise.all(started.map((node) => untilHealthy(node, nodes)));
     return new NatsCluster(started);
   }
 }
@@ -146,16 +146,21 @@ export async function leaderOf(nats: Nats, stream: string): Promise<string> {
   }
 }
 
-/** Resolves when the server has joined the others and the cluster has a leader. */
-export async function untilHealthy({ host, monitorPort, program }: NatsNode): Promise<void> {
+/**
+ * Resolves when the server has joined the others and the cluster has a leader.
+ * @param peers how many the server must know, itself included; it is healthy as soon as most of them are there
+ */
+export async function untilHealthy({ host, monitorPort, program }: NatsNode, peers = 1): Promise<void> {
   let isOver = false;
   void program.exited.then(() => {
     isOver = true;
   });
   for (;;) {
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
-    const answer = await fetch(`http://${host}:${monitorPort}/healthz`).catch(() => null);
-    if (answer?.ok === true) return;
+    const asked = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
+    const isHealthy = (await asked("/healthz"))?.ok === true;
+    const known = (await (await asked("/jsz"))?.json())?.meta?.cluster_size ?? 1;
+    if (isHealthy && known >= peers) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
   }
 }

@@ -172,7 +172,7 @@ export async function playNemesis(t: Test, options: NemesisOptions): Promise<str
     await load.stop();
     const target = name.includes("NATS") ? server.name : `${node.name}${isOwner ? ", the owner" : ""}`;
     const posts = load.acknowledged.size - before;
-    await Promise.all(cluster.nats.nodes.map(untilHealthy));
+    await Promise.all(cluster.nats.nodes.map((node) => untilHealthy(node)));
     violations.push(...load.violations, ...readers.flatMap((reader) => reader.violations));
     // Otherwise nothing is compared: what is broken already does not get well.
     if (violations.length === 0) violations.push(...(await differences({ cluster, clients, load, readers, nats })));
