@@ -110,7 +110,7 @@ t.test(
       { generation: "../..", base: 1, from: 0, files: [] },
     ]) {
       publishJson(join(archive, "removing.json"), note);
-      t.throws(() => pruneArchive(archive, 0), /is not a/);
+      t.throws(() => pruneArchive(archive, 0), / is not (a|the) /);
       t.ok(existsSync(kept));
     }
     t.end();
