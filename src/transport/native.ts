@@ -6,6 +6,7 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
 import { readCertificate } from "./certificate.ts";
+import { HeldResponse, LIBUS_LISTEN_EXCLUSIVE_PORT, type ListenOnHost } from "./held-response.ts";
 import {
   type RenewedCertificate,
   type RequestHandler,
@@ -18,17 +19,6 @@ import {
 } from "./transport.ts";
 
 type Library = typeof import("uWebSockets.js");
-
-/** The overload of `listen` that the library has but its typings lack (pitfalls 0). */
-type ListenOnHost = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (socket: us_listen_socket | false) => void,
-) => void;
-
-/** Exported by the library but missing in its typings: rejects a second listener on the port. */
-const LIBUS_LISTEN_EXCLUSIVE_PORT = 1;
 
 /** @throws Error when the library has no binary that loads here */
 export async function loadNative(): Promise<Transport> {
@@ -69,6 +59,7 @@ class NativeApp implements WebApp {
   readonly #routes: (() => void)[] = [];
   #renewedNames: readonly string[] = [];
   readonly #open = new Set<WebSocket<object>>();
+  #held: HeldResponse | null = null;
   #listenSocket: us_listen_socket | null = null;
 
   constructor(library: Library, app: TemplatedApp) {
@@ -103,7 +94,9 @@ class NativeApp implements WebApp {
         const key = request.getHeader("sec-websocket-key");
         const extensions = request.getHeader("sec-websocket-extensions");
         route.upgrade(response, request, (data, protocol) => {
-          this.#upgradeWithin(response, () => response.upgrade(data, key, protocol, extensions, context));
+          const upgrade = () => void response.upgrade(data, key, protocol, extensions, context);
+          if (this.#held === null) upgrade();
+          else this.#held.cork(upgrade);
         });
       },
       open: (socket) => {
@@ -125,23 +118,14 @@ class NativeApp implements WebApp {
     this.#app.get(path, (response, request) => route.plain(response, request));
   }
 
-  /**
-   * When the cork of a request ends that was upgraded in a later pass of the loop, the library may take the new socket
-   * for the request again, and close it (pitfalls 2.3). Within the cork of another socket that end is left out. Where
-   * no other is open, the library prints a warning, which is better than a client that loses its connection.
-   */
-  #upgradeWithin(response: HttpResponse, upgrade: () => void): void {
-    const [other] = this.#open;
-    if (other === undefined) upgrade();
-    else other.cork(() => response.cork(upgrade));
-  }
-
-  listen(host: string, port: number): Promise<number | null> {
+  async listen(host: string, port: number): Promise<number | null> {
+    this.#held = await HeldResponse.open(this.#library);
     return new Promise((resolve) => {
       // Without this option the kernel lets a second process share the port. The typings have it only without a host.
       const listen = this.#app.listen.bind(this.#app) as unknown as ListenOnHost;
       listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
         if (!socket) {
+          this.#held?.close();
           resolve(null);
           return;
         }
@@ -174,6 +158,7 @@ class NativeApp implements WebApp {
   }
 
   close(): void {
+    this.#held?.close();
     this.#app.close();
   }
 }
