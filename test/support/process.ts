@@ -56,7 +56,10 @@ export class Program {
         stderr: this.stderr,
       };
     });
-    t.teardown(() => this.end("SIGKILL"));
+    t.teardown(async () => {
+      const { stderr } = await this.end("SIGKILL");
+      if (/Warning: uWS\./.test(stderr)) throw new Error(`${args.join(" ")} made uWebSockets.js warn: ${stderr}`);
+    });
   }
 
   get pid(): number {
