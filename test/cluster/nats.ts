@@ -159,8 +159,8 @@ export async function untilHealthy({ host, monitorPort, program }: NatsNode, pee
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
     const asked = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
     const isHealthy = (await asked("/healthz"))?.ok === true;
-    const known = (await (await asked("/jsz"))?.json())?.meta?.cluster_size ?? 1;
-    if (isHealthy && known >= peers) return;
+    const figures = (await (await asked("/jsz"))?.json()) as { meta?: { cluster_size?: number } } | undefined;
+    if (isHealthy && (figures?.meta?.cluster_size ?? 1) >= peers) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
   }
 }

@@ -23,7 +23,7 @@ app.onSocket(
 const port = await app.listen("127.0.0.1", 0);
 const client = new WebSocket(`ws://127.0.0.1:${port}${socketPath}`);
 const [message] = await once(client, "message");
-console.log(String(message));
+process.stdout.write(`${message}\n`);
 client.terminate();
-app.stopListening();
+void app.stopListening();
 app.close();
