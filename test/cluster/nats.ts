@@ -146,6 +146,10 @@ export async function leaderOf(nats: Nats, stream: string): Promise<string> {
   }
 }
 
+interface Figures {
+  readonly jetstream?: { readonly meta?: { readonly cluster_size?: number } };
+}
+
 /**
  * Resolves when the server has joined the others and the cluster has a leader.
  * @param peers how many the server must know, itself included; it is healthy as soon as most of them are there
@@ -159,8 +163,9 @@ export async function untilHealthy({ host, monitorPort, program }: NatsNode, pee
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
     const asked = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
     const isHealthy = (await asked("/healthz"))?.ok === true;
-    const figures = (await (await asked("/jsz"))?.json()) as { meta?: { cluster_size?: number } } | undefined;
-    if (isHealthy && (figures?.meta?.cluster_size ?? 1) >= peers) return;
+    // As the nodes count them (src/cluster/server-check.ts).
+    const figures = (await (await asked("/varz"))?.json()) as Figures | undefined;
+    if (isHealthy && (figures?.jetstream?.meta?.cluster_size ?? 1) >= peers) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
   }
 }
