@@ -61,8 +61,8 @@ function header(headers: readonly string[], name: string): string {
 }
 
 /**
- * The file's name in `filename*` (RFC 6266, RFC 8187). It counts wherever it is: .NET's HttpClient also sends `filename`
- * as an encoded word (RFC 2047), for programs that do not know the other form.
+ * The file's name in `filename*` (RFC 6266, RFC 8187). It counts wherever it is: `filename` beside it may be an encoded
+ * word (RFC 2047), for programs that do not know the other form.
  * @returns null if there is none, or it cannot be read
  */
 export function extendedName(parameters: ReadonlyMap<string, string> | null): string | null {
