@@ -1,6 +1,7 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { Gate } from "../journal/gate.ts";
+import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -22,6 +23,19 @@ export interface Alarm {
   fatal(error: unknown): never;
   /** Logs one line for the operator. */
   warn(line: string): void;
+}
+
+/**
+ * Ends the process for a write that failed, and for a turn of which only a part was handed out (M5).
+ * @throws DamagedData, which its caller survives
+ */
+export function orEnd(alarm: Alarm, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (damageIn(error) !== null) throw error;
+    alarm.fatal(error);
+  }
 }
 
 export interface DispatcherOptions {

@@ -13,7 +13,6 @@ import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Gate } from "../journal/gate.ts";
-import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -22,7 +21,7 @@ import type { Clock } from "./clock.ts";
 import { CommandQueue, isVolatile, type TurnKind } from "./command-queue.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
 import { DeferredReplies } from "./deferred-replies.ts";
-import type { Alarm, DispatcherOptions, EventSink } from "./dispatcher-options.ts";
+import { type Alarm, type DispatcherOptions, type EventSink, orEnd } from "./dispatcher-options.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
 import { InFlightRequests } from "./in-flight-requests.ts";
@@ -206,7 +205,7 @@ export class Dispatcher {
       this.#alarm.fatal(error);
     }
     this.#isInTurn = false;
-    this.#finishTurn();
+    orEnd(this.#alarm, () => this.#finishTurn());
     this.#turnWatch?.ended(this.#clock.monotonic() - startedAt, this.#last, this.#alarm.warn);
   }
 
@@ -355,12 +354,7 @@ export class Dispatcher {
   }
 
   #writeAlone(work: () => void): void {
-    try {
-      this.#environment.transaction(work);
-    } catch (error) {
-      if (damageIn(error) !== null) throw error;
-      this.#alarm.fatal(error);
-    }
+    orEnd(this.#alarm, () => this.#environment.transaction(work));
   }
 
   /** Takes a position for an event without a command (heartbeats). Renewing the lease writes one page (E1). */

@@ -9,6 +9,7 @@ const outOfDescriptors = Object.assign(new Error("EMFILE: too many open files, o
 for (const [name, error] of [
   ["no descriptor for a file", outOfDescriptors],
   ["no descriptor for a store", new Error("Too many open files")],
+  ["a bug", new TypeError("x is not a function")],
   ["a damaged row", new DamagedData("/data/data.mdb", "a row")],
 ] as const) {
   t.test(`[S3] background work that meets ${name} is reported, and the next timers run`, (t) => {
