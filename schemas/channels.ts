@@ -26,8 +26,9 @@ const limits = {
   channels_per_realm_max: 100_000,
   /** By one person who is not an administrator, and that person's bots, within 24 hours. */
   channels_created_per_person_per_day_max: 1000,
+  channels_created_per_request_max: 100,
   /** More new channels in one request are created in slices of this size. */
-  channels_created_per_command_max: 50,
+  channels_created_per_command_max: 10,
   /** A channel without messages for this long is not recently active. */
   channel_inactive_days: 180,
   /** How often channels are checked for inactivity, and how often the server checks whether that is due. */

@@ -10,6 +10,11 @@ export interface GroupScope {
   readonly systemNames: readonly SystemGroupName[];
 }
 
+/** Number of users and groups that an anonymous group names. */
+export function namesIn({ memberIds, subgroupIds }: GroupRecord): number {
+  return memberIds.length + subgroupIds.length;
+}
+
 /** Whether a list in ascending order, as `GroupRecord.memberIds`, contains the id. */
 export function includesId(ascending: readonly number[], id: number): boolean {
   let low = 0;

@@ -21,7 +21,9 @@ const limits = {
   /** Ids in all cached scopes of an organization's groups: 20 MB. Groups nested in a row make it their square. */
   group_scope_ids_kept_max: 500_000,
   /** Users and groups that the permissions in one request name directly, once for each channel that it creates. */
-  permission_names_per_request_max: 20_000,
+  permission_names_per_request_max: 5000,
+  /** Those of all permissions whose holders were named by one person who is not an administrator, or the person's bots. */
+  permission_names_per_person_max: 100_000,
   /** Those of all permissions of an organization: 16 MB of memory. */
   permission_names_per_realm_max: 2_000_000,
 } as const;
@@ -195,6 +197,7 @@ export interface GroupRecord {
   readonly description: string;
   readonly isSystem: boolean;
   readonly isActive: boolean;
+  /** Of an anonymous group: the person who named its members and subgroups; null: nobody, or an older program did. */
   readonly creatorId: number | null;
   readonly createdAt: number | null;
   /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */

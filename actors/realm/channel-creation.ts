@@ -6,6 +6,7 @@ import type { NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { personOf } from "../../src/domain/bots.ts";
 import { hasMetadataAccess, isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { command, type MembershipChange } from "../protocol/commands.ts";
@@ -16,7 +17,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** How many channels the caller may create now. A person's bots count as that person; administrators are not limited. */
 export function channelsLeftToday(view: View, caller: UserRecord): number {
-  const person = (caller.botOwnerId === null ? undefined : view.users.get(caller.botOwnerId)) ?? caller;
+  const person = personOf(view, caller);
   if (isAdministrator(caller) || isAdministrator(person)) return Number.POSITIVE_INFINITY;
   const since = view.now - dayMs;
   let left: number = limits.channels_created_per_person_per_day_max;
@@ -30,9 +31,10 @@ export function channelsLeftToday(view: View, caller: UserRecord): number {
  */
 export function checkChannelsLeft(view: View, left: number, offset: number): Refusal | null {
   if (view.channels.size + offset >= limits.channels_per_realm_max) return refuse.badRequest("Too many channels");
-  if (offset < left) return null;
-  const max = limits.channels_created_per_person_per_day_max;
-  return refuse.badRequest(`You can create at most ${max} channels within 24 hours.`);
+  const perDay = limits.channels_created_per_person_per_day_max;
+  if (offset >= left) return refuse.badRequest(`You can create at most ${perDay} channels within 24 hours.`);
+  const max = limits.channels_created_per_request_max;
+  return offset < max ? null : refuse.badRequest(`You can create at most ${max} channels in one request.`);
 }
 
 /** Whether the subscription is the only reason why the user can see the channel. */

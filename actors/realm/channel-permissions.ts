@@ -8,7 +8,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
 import { postingNotice } from "./channel-notices.ts";
 import type { Asked, Change } from "./channel-step.ts";
-import { changeGroupValue, checkNamed, type ValueChange, wantedValues } from "./group-values.ts";
+import { changeGroupValue, checkNamedChanges, type ValueChange } from "./group-values.ts";
 
 /** The organization decides who may change the message deletion permissions. */
 export function checkDeletePolicies(view: View, { caller, channel, params }: Asked): Change | Refusal {
@@ -23,7 +23,7 @@ export function checkDeletePolicies(view: View, { caller, channel, params }: Ask
 /** Applies changes in the order of the table. Each anonymous group that is needed gets its own id. */
 export function changeChannelGroups(view: View, asked: Asked): Change | Refusal {
   const { caller, channel } = asked;
-  const crowded = checkNamed(view, wantedValues(asked.params.groups));
+  const crowded = checkNamedChanges(view, caller, asked.params.groups, (name) => channelGroupId(view, channel, name));
   if (crowded !== null) return crowded;
   const groups: Partial<Record<GroupSettingName, number>> = { ...channel.groups };
   const streamEvents: StreamUpdate[] = [];
@@ -58,7 +58,10 @@ function changeOf(
   const wanted = params.groups[name];
   if (wanted === undefined) return null;
   const setting = channelGroupSettings[name];
-  const change = changeGroupValue(view, { name, setting }, channelGroupId(view, channel, name), wanted, nextId);
+  const change = changeGroupValue(view, { name, setting }, channelGroupId(view, channel, name), wanted, {
+    id: nextId,
+    caller,
+  });
   if (change === null || ("kind" in change && change.code === "EXPECTATION_MISMATCH")) return change;
   // Checked before the new value is validated.
   if (setting.needsContentAccess && !hasContentAccess(view, caller, before)) {

@@ -93,7 +93,7 @@ export function checkChannelCreate(
   const refused = checkCreationPermission(view, caller, wanted, { retention, offset });
   if (refused !== null) return refused;
 
-  const crowded = checkNamed(view, Object.values(wanted.groups), offset + 1);
+  const crowded = checkNamed(view, caller, { values: Object.values(wanted.groups), count: offset + 1 });
   if (crowded !== null) return crowded;
   const settings = creations.settings();
   if ("kind" in settings) return settings;

@@ -16,7 +16,7 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import type { RecordContext } from "../protocol/record-machines.ts";
 import { groupUpdateEvent } from "./group-events.ts";
-import { changeGroupValue, checkNamed, wantedValues } from "./group-values.ts";
+import { changeGroupValue, checkNamedChanges } from "./group-values.ts";
 
 export interface UserGroupContext extends RecordContext<NamedGroup> {
   readonly caller: UserRecord;
@@ -27,7 +27,7 @@ export function updateActiveGroup(
   asked: Command<"group.update">,
   view: View,
 ): Outcome<UserGroupContext> {
-  return update(context.row, asked, view, false);
+  return update(context, asked, view, false);
 }
 
 /** A deactivated group can be changed, and reactivated by the same request (spec 2.5, 4.6). */
@@ -36,11 +36,11 @@ export function updateDeactivatedGroup(
   asked: Command<"group.update">,
   view: View,
 ): Outcome<UserGroupContext> {
-  return update(context.row, asked, view, asked.params.isDeactivated === false);
+  return update(context, asked, view, asked.params.isDeactivated === false);
 }
 
 function update(
-  group: NamedGroup,
+  { row: group, caller }: UserGroupContext,
   { params }: Command<"group.update">,
   view: View,
   isReactivated: boolean,
@@ -55,7 +55,7 @@ function update(
     description: described ?? group.description,
     isActive: group.isActive || isReactivated,
   };
-  const settings = changeSettings(view, changed, params.settings);
+  const settings = changeSettings(view, caller, changed, params.settings);
   if ("kind" in settings) return settings;
   const after = { ...changed, settings: { ...group.settings, ...settings.ids } };
   const events = [
@@ -78,10 +78,11 @@ interface SettingsChange {
 /** @param group its row after the change: a group reactivated by the same request may hold its own permissions */
 function changeSettings(
   view: View,
+  caller: UserRecord,
   group: GroupRecord,
   changes: Command<"group.update">["params"]["settings"],
 ): SettingsChange | Refusal {
-  const crowded = checkNamed(view, wantedValues(changes));
+  const crowded = checkNamedChanges(view, caller, changes, (name) => userGroupSettingId(view, group, name));
   if (crowded !== null) return crowded;
   const after = withOverrides(view, { groups: new Map([[group.id, group]]) });
   const ids: Partial<Record<UserGroupSettingName, number>> = {};
@@ -92,7 +93,10 @@ function changeSettings(
     const asked = changes[name];
     if (asked === undefined) continue;
     const named = { name, setting: userGroupSettings[name] };
-    const change = changeGroupValue(after, named, userGroupSettingId(view, group, name), asked, lastId + 1);
+    const change = changeGroupValue(after, named, userGroupSettingId(view, group, name), asked, {
+      id: lastId + 1,
+      caller,
+    });
     if (change === null) continue;
     if ("kind" in change) return change;
     ids[name] = change.id;

@@ -3,13 +3,16 @@
  * permission. Shared by channels, user groups and the organization.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { namesIn } from "../../schemas/group-scope.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { personOf } from "../../src/domain/bots.ts";
 import { refuseDeactivated } from "../../src/domain/group-permissions.ts";
 import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../src/domain/group-values.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
@@ -17,6 +20,13 @@ import { type Effect, effects } from "../protocol/effects.ts";
 export interface NamedSetting {
   readonly name: string;
   readonly setting: GroupSetting;
+}
+
+/** An anonymous group that may be stored. */
+export interface NextGroup {
+  readonly id: number;
+  /** null: the server's own command line. */
+  readonly caller: UserRecord | null;
 }
 
 export interface GroupChange {
@@ -27,18 +37,16 @@ export interface GroupChange {
 
 /**
  * Resolves the initial value of a permission.
- * @param nextId id for the anonymous group, if one is needed
+ * @param next the anonymous group, if one is needed
  */
 export function resolveGroupValue(
   view: View,
   named: NamedSetting,
   value: GroupSettingValue,
-  nextId: number,
+  next: NextGroup,
 ): GroupChange | Refusal {
   const normal = normalGroupValue(view, value);
-  return typeof normal === "number"
-    ? checkNamedGroup(view, named, normal)
-    : anonymousGroup(view, named, normal, nextId);
+  return typeof normal === "number" ? checkNamedGroup(view, named, normal) : anonymousGroup(view, named, normal, next);
 }
 
 /** The holders of all permissions of a new object, with the anonymous groups to store. */
@@ -67,7 +75,8 @@ export function resolveSettings<Name extends string>(
   for (const name of Object.keys(wanted.settings) as Name[]) {
     const setting = wanted.settings[name];
     const value = wanted.values[name] ?? defaultHolder(view, wanted.creator, setting);
-    const change = resolveGroupValue(view, { name, setting }, value, wanted.firstId + records.length);
+    const next = { id: wanted.firstId + records.length, caller: wanted.creator };
+    const change = resolveGroupValue(view, { name, setting }, value, next);
     if ("kind" in change) return change;
     const refused = check(name, change);
     if (refused !== null) return refused;
@@ -93,25 +102,60 @@ export function withLaterIds<Name extends string>(
 }
 
 /**
- * Bounds how many users and groups the permissions in one request name directly, and those of the organization (S3).
- * @param count number of objects that get these permissions
+ * Bounds how many users and groups the permissions in one request name directly, those that one person has named, and
+ * those of the organization (S3). What a request names no more makes room for what it names.
+ * @param asked.count number of objects that get these permissions
+ * @param asked.replaced ids of the groups that hold the permissions before
  */
-export function checkNamed(view: View, values: Iterable<GroupSettingValue | undefined>, count = 1): Refusal | null {
+export function checkNamed(
+  view: View,
+  caller: UserRecord | null,
+  asked: {
+    readonly values: Iterable<GroupSettingValue | undefined>;
+    readonly count?: number;
+    readonly replaced?: Iterable<number>;
+  },
+): Refusal | null {
   let named = 0;
-  for (const value of values) {
-    if (typeof value === "object") named += count * (value.direct_members.length + value.direct_subgroups.length);
+  for (const value of asked.values) {
+    if (typeof value === "object") named += value.direct_members.length + value.direct_subgroups.length;
   }
+  if (named === 0) return null;
+  named *= asked.count ?? 1;
   const request = limits.permission_names_per_request_max;
   if (named > request) {
     return refuse.badRequest(`Permissions name too many users (maximum ${request} in one request). Use a user group.`);
   }
-  if (named === 0 || view.groups.namesInPermissions + named <= limits.permission_names_per_realm_max) return null;
-  return refuse.badRequest("Permissions in this organization name too many users. Use a user group.");
+  const person = caller === null ? null : personOf(view, caller);
+  let freed = 0;
+  let freedOfPerson = 0;
+  for (const id of new Set(asked.replaced)) {
+    const group = view.groups.get(id);
+    if (group === undefined || group.name !== null) continue;
+    freed += namesIn(group);
+    if (group.creatorId === person?.id) freedOfPerson += namesIn(group);
+  }
+  const isLimited = caller !== null && person !== null && !isAdministrator(caller) && !isAdministrator(person);
+  const most = limits.permission_names_per_person_max;
+  const added = named - freedOfPerson;
+  if (isLimited && added > 0 && view.groups.namesInPermissionsBy(person.id) + added > most) {
+    return refuse.badRequest(`You have named too many users in permissions (maximum ${most}). Use a user group.`);
+  }
+  const grown = named - freed;
+  return grown <= 0 || view.groups.namesInPermissions + grown <= limits.permission_names_per_realm_max
+    ? null
+    : refuse.badRequest("Permissions in this organization name too many users. Use a user group.");
 }
 
-/** The new values of changed permissions, for `checkNamed`. */
-export function wantedValues(changes: Readonly<Partial<Record<string, GroupSettingChange>>>) {
-  return Object.values(changes).map((change) => change?.new);
+/** `checkNamed` for changed permissions. */
+export function checkNamedChanges<Name extends string>(
+  view: View,
+  caller: UserRecord | null,
+  changes: Readonly<Partial<Record<Name, GroupSettingChange>>>,
+  holderOf: (name: Name) => number,
+): Refusal | null {
+  const names = Object.keys(changes) as Name[];
+  return checkNamed(view, caller, { values: names.map((name) => changes[name]?.new), replaced: names.map(holderOf) });
 }
 
 /** System groups exist from the realm's creation on. */
@@ -124,7 +168,7 @@ function defaultHolder(view: View, creator: UserRecord, { default: holder }: Gro
 export interface ValueChange {
   /** Id of the new holder. */
   readonly id: number;
-  /** Whether `nextId` was used. */
+  /** Whether the id of `next` was used. */
   readonly takesId: boolean;
   /** The new value in output form, for events. */
   readonly value: GroupSettingValue;
@@ -134,7 +178,7 @@ export interface ValueChange {
 /**
  * Applies `{new, old}` (spec 2.2): checks `old` first, then whether the value differs, then whether the new value is
  * allowed (D16). The anonymous group that held the permission before is reused or deleted.
- * @param nextId id for the anonymous group, if one is needed; the caller updates the counter
+ * @param next the anonymous group, if one is needed; the counter is left to the function that calls this one
  * @returns null if nothing changes
  */
 export function changeGroupValue(
@@ -142,7 +186,7 @@ export function changeGroupValue(
   named: NamedSetting,
   currentId: number,
   change: GroupSettingChange,
-  nextId: number,
+  next: NextGroup,
 ): ValueChange | null | Refusal {
   const current = shownGroupValue(view, currentId);
   const old = change.old ?? null;
@@ -151,14 +195,14 @@ export function changeGroupValue(
   if (isSameGroupValue(wanted, current)) return null;
   const before = view.groups.get(currentId);
   const isReplaced = before !== undefined && before.name === null;
-  const resolved = resolveGroupValue(view, named, wanted, isReplaced ? currentId : nextId);
+  const resolved = resolveGroupValue(view, named, wanted, isReplaced ? { ...next, id: currentId } : next);
   if ("kind" in resolved) return resolved;
   const { id, record } = resolved;
   const value =
     record === null ? id : { direct_members: [...record.memberIds], direct_subgroups: [...record.subgroupIds] };
   const stored = record === null ? [] : [effects.put("groups", id, record)];
   const gone = isReplaced && id !== currentId ? [effects.remove("groups", currentId)] : [];
-  return { id, takesId: id === nextId, value, effects: [...stored, ...gone] };
+  return { id, takesId: id === next.id, value, effects: [...stored, ...gone] };
 }
 
 /** Checks a named group (behaviour 3.4, in this order). */
@@ -178,7 +222,7 @@ function anonymousGroup(
   view: View,
   { name, setting }: NamedSetting,
   value: Exclude<GroupSettingValue, number>,
-  id: number,
+  { id, caller }: NextGroup,
 ): GroupChange | Refusal {
   if (setting.requiresSystemGroup) return refuse.systemGroupRequired(name);
   for (const memberId of value.direct_members) {
@@ -198,7 +242,7 @@ function anonymousGroup(
     description: "",
     isSystem: false,
     isActive: true,
-    creatorId: null,
+    creatorId: caller === null ? null : personOf(view, caller).id,
     createdAt: view.now,
     memberIds: ascending(value.direct_members),
     subgroupIds: ascending(value.direct_subgroups),

@@ -27,7 +27,7 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
   if (caller === null) return refuse.noSuchUser();
   const refused = checkCreation(view, caller, asked.params);
   if (refused !== null) return refused;
-  const crowded = checkNamed(view, Object.values(asked.params.settings));
+  const crowded = checkNamed(view, caller, { values: Object.values(asked.params.settings) });
   if (crowded !== null) return crowded;
   const { name, description, memberIds, subgroupIds } = asked.params;
   const id = view.counter("group") + 1;

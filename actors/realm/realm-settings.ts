@@ -25,7 +25,7 @@ import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { accessEffects } from "../rules/user-visibility.ts";
-import { changeGroupValue, checkNamed, wantedValues } from "./group-values.ts";
+import { changeGroupValue, checkNamedChanges } from "./group-values.ts";
 import { realmEvent } from "./realm-events.ts";
 import { waitingPeriodEffects } from "./waiting-period.ts";
 
@@ -39,7 +39,7 @@ export function changeRealmSettings(
   if (refused !== null) return refused;
   const settings = changedSettings(view, caller, params);
   if (isRefusal(settings)) return settings;
-  const groups = changedGroups(view, params);
+  const groups = changedGroups(view, caller, params);
   if (isRefusal(groups)) return groups;
   const data = { ...settings, ...olderForms(settings), ...groups.eventValues };
   const changed = Object.keys(data);
@@ -111,8 +111,8 @@ interface GroupChanges {
   readonly effects: readonly Effect[];
 }
 
-function changedGroups(view: View, { groups }: RealmChange): GroupChanges | Refusal {
-  const crowded = checkNamed(view, wantedValues(groups));
+function changedGroups(view: View, caller: UserRecord | null, { groups }: RealmChange): GroupChanges | Refusal {
+  const crowded = checkNamedChanges(view, caller, groups, (name) => realmGroupId(view, name));
   if (crowded !== null) return crowded;
   const ids: Record<string, number> = {};
   const eventValues: { -readonly [N in keyof NewPermissions]: NewPermissions[N] } = {};
@@ -123,7 +123,7 @@ function changedGroups(view: View, { groups }: RealmChange): GroupChanges | Refu
     const wanted = groups[name];
     if (wanted === undefined) continue;
     const named = { name, setting: realmGroupSettings[name] };
-    const change = changeGroupValue(view, named, realmGroupId(view, name), wanted, next);
+    const change = changeGroupValue(view, named, realmGroupId(view, name), wanted, { id: next, caller });
     if (change === null) continue;
     if (isRefusal(change)) return change;
     ids[name] = change.id;

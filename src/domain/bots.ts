@@ -12,6 +12,11 @@ export function isOwnedBot(user: UserRecord): boolean {
   return user.botType !== null && user.botOwnerId !== null;
 }
 
+/** The person who answers for what the user does: a bot's owner, or the user. */
+export function personOf(view: View, user: UserRecord): UserRecord {
+  return (user.botOwnerId === null ? undefined : view.users.get(user.botOwnerId)) ?? user;
+}
+
 export function canAdministerBot(user: UserRecord, bot: UserRecord): boolean {
   return isOwnedBot(bot) && (bot.botOwnerId === user.id || isAdministrator(user));
 }

@@ -79,6 +79,8 @@ export interface GroupsView {
   ofMember(userId: number): readonly number[];
   /** Number of users and groups that all anonymous groups name, once for each group. */
   readonly namesInPermissions: number;
+  /** The part of them that the person has named. */
+  namesInPermissionsBy(personId: number): number;
   /** Whether the user is a direct member of an anonymous group. */
   isNamedInPermissions(userId: number): boolean;
 }

@@ -3,7 +3,7 @@
  * in slices between which posts to other channels run, and a crash loses no part of them.
  */
 import t from "tap";
-import type { Command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/commands.ts";
 import type { GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
@@ -38,6 +38,33 @@ function withGroups(
 }
 
 const naming = (ids: readonly number[]): GroupSettingValue => ({ direct_members: [...ids], direct_subgroups: [] });
+
+function changeGroups(
+  channelId: number,
+  groups: Command<"channel.update">["params"]["groups"],
+  by = ownerId,
+): Command<"channel.update"> {
+  const none = { description: null, newName: null, isPrivate: null, isWebPublic: null, isHistoryPublic: null };
+  const unchanged = { ...none, isDefault: null, messageRetentionDays: null, isArchived: null, folder: null };
+  const params = { ...unchanged, channelId, topicsPolicy: null, groups, isWebPublicAllowed: false };
+  return command({ actor: "realm" }, "channel.update", params, by);
+}
+
+/** The row of a permission that names so many users. */
+function namedInPermission(id: number, count: number): GroupRecord {
+  return {
+    id,
+    name: null,
+    description: "",
+    isSystem: false,
+    isActive: true,
+    creatorId: null,
+    createdAt: null,
+    memberIds: Array.from({ length: count }, (_, index) => index + 1),
+    subgroupIds: [],
+    settings: {},
+  };
+}
 
 /** For each turn until the request is answered: how many channels it created, if any. */
 async function createdPerTurn(bench: OpenRealm, asked: Command): Promise<{ turns: number[]; reply: Reply }> {
@@ -94,6 +121,19 @@ t.test(
   },
 );
 
+t.test(
+  "[S3, D274] channels_created_per_request_max: one more new channel is rejected, an existing one is not",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const max = limits.channels_created_per_request_max;
+    const refused = `You can create at most ${max} channels in one request.`;
+    t.equal(codeOf(await bench.ask(commands.subscribe(names(max + 1), null))), refused);
+    t.equal(bench.realm.view.channels.size, 1, "nothing is written");
+    t.equal(codeOf(await bench.ask(commands.subscribe(["general", ...names(max)], null))), "ok");
+    t.equal(bench.realm.view.channels.size, 1 + max);
+  },
+);
+
 t.test("[M3] a request that creates many channels is completed after a crash between its slices", async (t) => {
   const bench = await slowly(await openNewRealm(t));
   const count = 3 * slice;
@@ -117,7 +157,7 @@ t.test("[S3] permission_names_per_request_max: counts each new channel, permissi
   const max = limits.permission_names_per_request_max;
   const perChannel = 2 * people.length;
   const groups = { can_send_message_group: naming(people), can_resolve_topics_group: naming(people) };
-  const most = limits.channels_per_request_max;
+  const most = limits.channels_created_per_request_max;
   // The bound in sum is larger than the schema lets this few people reach, so each of them is named often.
   const often = {
     ...groups,
@@ -125,7 +165,8 @@ t.test("[S3] permission_names_per_request_max: counts each new channel, permissi
   };
   const refused = `Permissions name too many users (maximum ${max} in one request). Use a user group.`;
   t.equal(codeOf(await bench.ask(withGroups(commands.subscribe(names(most), null), often))), "ok");
-  t.equal(codeOf(await bench.ask(withGroups(commands.subscribe(names(most + 1, "d"), null), often))), refused);
+  const beyond = { ...often, can_resolve_topics_group: naming([...people, ownerId]) };
+  t.equal(codeOf(await bench.ask(withGroups(commands.subscribe(names(most, "d"), null), beyond))), refused);
   t.equal(bench.realm.view.channels.byName("d0"), undefined, "nothing is written");
   const channel = bench.realm.view.channels.byName("c0");
   t.equal(bench.realm.view.groups.get(channel?.groups.can_send_message_group ?? 0)?.memberIds.length, people.length);
@@ -135,18 +176,7 @@ t.test("[S3] permission_names_per_realm_max: beyond it a permission needs a user
   const bench = await openNewRealm(t);
   const value = naming([ownerId]);
   const asked = (name: string) => withGroups(commands.subscribe([name], null), { can_resolve_topics_group: value });
-  const row = (id: number): GroupRecord => ({
-    id,
-    name: null,
-    description: "",
-    isSystem: false,
-    isActive: true,
-    creatorId: null,
-    createdAt: null,
-    memberIds: Array.from({ length: 20_000 }, (_, index) => index + 1),
-    subgroupIds: [],
-    settings: {},
-  });
+  const row = (id: number) => namedInPermission(id, 20_000);
   const { groups } = bench.realm.view;
   const room = () => limits.permission_names_per_realm_max - groups.namesInPermissions;
   const first = 1000;
@@ -165,6 +195,57 @@ t.test("[S3] permission_names_per_realm_max: beyond it a permission needs a user
   t.equal(codeOf(await bench.ask(asked("again"))), "ok", "the names that are gone count no more");
 });
 
+t.test("[S3, D273] permission_names_per_person_max: a person and the person's bots; not administrators", async (t) => {
+  const bench = await openNewRealm(t);
+  const [person = 0, other = 0] = await createUsers(bench, 2);
+  const bot = answerOf(await bench.ask(commands.createBot(1, 1, person)))["user_id"] as number;
+  const most = limits.permission_names_per_person_max;
+  const refused = `You have named too many users in permissions (maximum ${most}). Use a user group.`;
+  const asked = (name: string, ids: readonly number[], by: number) =>
+    bench.ask(withGroups(commands.subscribe([name], null, by), { can_resolve_topics_group: naming(ids) }));
+  // The creator holds the permission to administer the channel.
+  t.equal(codeOf(await asked("own", [ownerId, other, person], person)), "ok");
+  t.equal(bench.realm.view.groups.namesInPermissionsBy(person), 4);
+  const earlier: GroupRecord = {
+    ...namedInPermission(1000, most - 4 - 3),
+    creatorId: person,
+  };
+  fill(bench.realm, "groups", [[earlier.id, earlier]]);
+  t.equal(codeOf(await asked("by bot", [ownerId, other], bot)), "ok", "at the bound, with the bot as its creator");
+  t.equal(bench.realm.view.groups.namesInPermissionsBy(person), most, "the bot's names are the person's");
+  for (const by of [person, bot]) t.equal(codeOf(await asked("beyond", [ownerId], by)), refused);
+  t.equal(codeOf(await bench.ask(commands.createChannel("by default", [], person))), "ok");
+  t.equal(codeOf(await asked("another's", [ownerId], other)), "ok");
+  const own = bench.realm.view.channels.byName("own")?.id ?? 0;
+  const change = (ids: readonly number[], by: number) =>
+    bench.ask(changeGroups(own, { can_resolve_topics_group: { new: naming(ids) } }, by));
+  t.equal(codeOf(await change([ownerId, other, person, bot], person)), refused);
+  t.equal(codeOf(await change([ownerId, other], person)), "ok", "fewer names are always possible");
+  t.equal(codeOf(await change([ownerId, other, person, bot], ownerId)), "ok", "an administrator has no such bound");
+  const { groups } = bench.realm.view;
+  t.equal(
+    groups.namesInPermissionsBy(person),
+    most + 1 - 3,
+    "names that an administrator gave are the administrator's",
+  );
+  t.strictSame(bench.rebuilt(), bench.snapshot());
+});
+
+t.test("[S3] permission_names_per_realm_max: fewer names are possible where there are too many", async (t) => {
+  const bench = await openNewRealm(t);
+  const people = [ownerId, ...(await createUsers(bench, 3))];
+  const groups = { can_resolve_topics_group: naming(people) };
+  t.equal(codeOf(await bench.ask(withGroups(commands.subscribe(["c"], null), groups))), "ok");
+  const { view } = bench.realm;
+  const room = limits.permission_names_per_realm_max - view.groups.namesInPermissions;
+  fill(bench.realm, "groups", [[1000, namedInPermission(1000, room + 10)]]);
+  const id = view.channels.byName("c")?.id ?? 0;
+  const change = (ids: readonly number[]) =>
+    bench.ask(changeGroups(id, { can_resolve_topics_group: { new: naming(ids) } }));
+  t.equal(codeOf(await change(people.slice(1))), "ok");
+  t.equal(codeOf(await change(people)), "Permissions in this organization name too many users. Use a user group.");
+});
+
 t.test(
   "[S3, D272] channels_created_per_person_per_day_max: a person and the person's bots; not administrators",
   async (t) => {
@@ -173,12 +254,20 @@ t.test(
     const bot = answerOf(await bench.ask(commands.createBot(1, 1, person)))["user_id"] as number;
     const max = limits.channels_created_per_person_per_day_max;
     const refused = `You can create at most ${max} channels within 24 hours.`;
-    t.equal(codeOf(await bench.ask(commands.subscribe(names(max - 1), null, person))), "ok");
+    const inRequest = limits.channels_created_per_request_max;
+    for (let from = 0; from < max - inRequest; from += inRequest) {
+      t.equal(codeOf(await bench.ask(commands.subscribe(names(inRequest, `${from} `), null, person))), "ok");
+    }
+    t.equal(codeOf(await bench.ask(commands.subscribe(names(inRequest - 1), null, person))), "ok");
     t.equal(codeOf(await bench.ask(commands.subscribe(["by bot", "one more"], null, bot))), refused);
     t.equal(codeOf(await bench.ask(commands.createChannel("by bot", [], bot))), "ok", "at the bound");
     t.equal(codeOf(await bench.ask(commands.createChannel("one more", [], person))), refused);
     t.equal(codeOf(await bench.ask(commands.createChannel("by another", [], other))), "ok");
-    t.equal(codeOf(await bench.ask(commands.subscribe(names(max + 1, "owner's "), null))), "ok");
+    const [asOwner, ownersLast] = [names(max + 1, "owner's "), `owner's ${max}`];
+    for (let from = 0; from <= max; from += inRequest) {
+      await bench.ask(commands.subscribe(asOwner.slice(from, from + inRequest), null));
+    }
+    t.ok(bench.realm.view.channels.byName(ownersLast), "beyond the bound");
     bench.clock.advance(dayMs + 1);
     t.equal(codeOf(await bench.ask(commands.createChannel("a day later", [], person))), "ok");
   },

@@ -22,6 +22,8 @@ const filesMax = (limits.upload_quota_per_user_mib_default * mebibyte) / limits.
 const noRows = { rows: 0, tables: [] } as const;
 /** A coalesced event and its place in a list. */
 const volatileEventBytes = 500;
+/** At most: the group of a permission that names one user. */
+const anonymousGroupBytes = 512;
 /** Measured: an idle socket takes 6.6 KB. */
 const socketBytes = 8 * 1024;
 
@@ -220,6 +222,14 @@ export const accountBounds: readonly AccountBound[] = [
     tables: ["attachments", "attachmentFiles", "userAttachments"],
     diskBytes: limits.upload_quota_per_user_mib_default * mebibyte,
     test: ["test/api/upload-quotas.test.ts", "[D278, S3] upload_charged_bytes_min"],
+  },
+  {
+    what: "users and groups that permissions name, with the bots of the account",
+    limits: ["permission_names_per_person_max"],
+    ...noRows,
+    diskBytes: limits.permission_names_per_person_max * anonymousGroupBytes,
+    memoryBytes: limits.permission_names_per_person_max * anonymousGroupBytes,
+    test: ["test/runtime/channel-creation.test.ts", "[S3, D273] permission_names_per_person_max"],
   },
   {
     what: "bots, each with the bounds of an account",

@@ -6,7 +6,7 @@
  */
 
 import { fold } from "../../../schemas/fold.ts";
-import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
+import { type GroupScope, namesIn, scopeOf } from "../../../schemas/group-scope.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { GroupRecord } from "../../../schemas/user-groups.ts";
 import { addAscending, type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
@@ -32,6 +32,8 @@ export class GroupsProjection implements Projection {
   /** Number of anonymous groups of which a user is a direct member, indexed by user id. */
   readonly #timesNamed: (number | undefined)[] = [];
   #namesInPermissions = 0;
+  /** By the person who named them. */
+  readonly #namesBy = new Map<number, number>();
   /** Derived data; not part of the snapshot. */
   readonly #scopes = new Map<number, GroupScope>();
   #scopeIds = 0;
@@ -50,8 +52,8 @@ export class GroupsProjection implements Projection {
     if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id, before ?? after);
     if (before?.name !== after?.name) this.#rename(id, before?.name ?? null, after?.name ?? null);
     // Members of a named group have rows of their own; those of an anonymous group are in its row.
-    if (before?.name === null) this.#namesInPermissions -= namesIn(before);
-    if (after?.name === null) this.#namesInPermissions += namesIn(after);
+    if (before?.name === null) this.#countNames(before, -1);
+    if (after?.name === null) this.#countNames(after, 1);
     for (const userId of before?.memberIds ?? []) this.#countNamed(userId, -1);
     for (const userId of after?.memberIds ?? []) this.#countNamed(userId, 1);
     if (after === null) {
@@ -84,6 +86,15 @@ export class GroupsProjection implements Projection {
     const namesakes = this.#byFoldedName.get(fold(after));
     if (namesakes === undefined) this.#byFoldedName.set(fold(after), [id]);
     else addAscending(namesakes, id);
+  }
+
+  #countNames(group: GroupRecord, sign: 1 | -1): void {
+    const change = sign * namesIn(group);
+    this.#namesInPermissions += change;
+    if (group.creatorId === null) return;
+    const names = this.namesInPermissionsBy(group.creatorId) + change;
+    if (names === 0) this.#namesBy.delete(group.creatorId);
+    else this.#namesBy.set(group.creatorId, names);
   }
 
   #countNamed(userId: number, change: 1 | -1): void {
@@ -167,6 +178,10 @@ export class GroupsProjection implements Projection {
     return this.#namesInPermissions;
   }
 
+  namesInPermissionsBy(personId: number): number {
+    return this.#namesBy.get(personId) ?? 0;
+  }
+
   isNamedInPermissions(userId: number): boolean {
     return this.#timesNamed[userId] !== undefined;
   }
@@ -179,13 +194,10 @@ export class GroupsProjection implements Projection {
       members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
       groupsOf: this.#groupsOf.flatMap((groups, id) => (groups === undefined ? [] : [[id, sortedNumbers(groups)]])),
       namesInPermissions: this.#namesInPermissions,
+      namesBy: sortedEntries(this.#namesBy),
       timesNamed: this.#timesNamed.flatMap((times, id) => (times === undefined ? [] : [[id, times]])),
     };
   }
-}
-
-function namesIn({ memberIds, subgroupIds }: GroupRecord): number {
-  return memberIds.length + subgroupIds.length;
 }
 
 function isSameList(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
