@@ -35,6 +35,9 @@ export interface Fetched {
   readonly foundAnchor: boolean;
   readonly foundOldest: boolean;
   readonly foundNewest: boolean;
+  /** Where the walks in both directions stopped; null: they did not. */
+  readonly stoppedOlder: number | null;
+  readonly stoppedNewer: number | null;
 }
 
 export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promise<Fetched> {
@@ -47,6 +50,8 @@ export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promi
     foundAnchor: anchored !== null,
     foundOldest: older.isExhausted,
     foundNewest: newer.isExhausted,
+    stoppedOlder: older.stoppedAt,
+    stoppedNewer: newer.stoppedAt,
   };
 }
 
@@ -54,6 +59,8 @@ export interface Collected {
   readonly messages: MessageRecord[];
   /** There are no more messages in that direction. */
   readonly isExhausted: boolean;
+  /** The last message that was examined, if the walk stops at `search_unindexed_messages_max` and did. */
+  readonly stoppedAt: number | null;
 }
 
 /**
@@ -99,13 +106,17 @@ export class MessageWalk {
   #charactersLeft = 0;
   /** Messages that may still be examined in vain although the search index does not list them; 0: none any more. */
   #unindexedLeft: number = limits.search_unindexed_messages_max;
+  readonly #stopsUnindexed: boolean;
+  #stoppedAt: number | null = null;
   #hasPaused = false;
 
-  constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean) {
+  /** @param stopsUnindexed at `search_unindexed_messages_max` it stops instead of leaving messages out */
+  constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean, stopsUnindexed = false) {
     this.#view = view;
     this.#reader = reader;
     this.#narrowed = narrowed;
     this.isAbandoned = isAbandoned;
+    this.#stopsUnindexed = stopsUnindexed;
     this.#newest = view.counter("message");
     this.#searched = new SearchedWords(view, narrowed.search);
   }
@@ -274,18 +285,21 @@ export class MessageWalk {
   /**
    * Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. A walk that
    * has examined `search_unindexed_messages_max` messages in vain that the index does not list goes on with those that
-   * it lists, and never counts as exhausted.
+   * it lists, and never counts as exhausted; one that stops there does so once in each direction.
    */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
     let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
-    if (count === 0) return { messages, isExhausted: false };
+    this.#stoppedAt = null;
+    if (this.#stopsUnindexed) this.#unindexedLeft = limits.search_unindexed_messages_max;
+    const unfinished = { messages, isExhausted: false, stoppedAt: null };
+    if (count === 0) return unfinished;
     const turn = this.#enter();
     if (turn !== null) await turn;
     while (!this.#searched.prepare(this.#budget)) {
       await this.#pause();
-      if (this.isAbandoned()) return { messages, isExhausted: false };
+      if (this.isAbandoned()) return unfinished;
     }
     let light = 0;
     // Exactly `count` matches do not count as exhausted: the public API reports it only if there were fewer than
@@ -294,13 +308,13 @@ export class MessageWalk {
       const end = this.#pass(messages, next, step, count);
       if (end === null || messages.length === count || this.#charactersLeft <= 0) {
         this.#leave();
-        return { messages, isExhausted: end === null && this.#unindexedLeft > 0 };
+        return { messages, isExhausted: end === null && this.#unindexedLeft > 0, stoppedAt: this.#stoppedAt };
       }
       next = end;
       // `shown` reads the texts again: those of many concurrent walks would not fit into memory (S3).
       for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
       await this.#pause();
-      if (this.isAbandoned()) return { messages, isExhausted: false };
+      if (this.isAbandoned()) return unfinished;
     }
   }
 
@@ -322,6 +336,10 @@ export class MessageWalk {
         this.#charactersLeft -= charactersOf(this.#view, message);
       } else if (found.id >= plan.unindexedFrom) {
         this.#unindexedLeft--;
+        if (this.#unindexedLeft === 0 && this.#stopsUnindexed) {
+          this.#stoppedAt = found.id;
+          return null;
+        }
         if (this.#unindexedLeft === 0) plan = this.#planOf(step);
       }
       next += step;

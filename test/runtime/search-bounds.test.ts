@@ -9,7 +9,7 @@ import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
 import { readSearch } from "../../src/domain/search/query.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { indexed } from "../../src/domain/search/words.ts";
-import { MessageWalk } from "../../src/queries/message-fetch.ts";
+import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
 import { PassBudget } from "../../src/queries/pass-budget.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";
 import { SearchIndexer, wholeSlice } from "../../src/runtime/search-indexer.ts";
@@ -316,5 +316,35 @@ t.test(
     const unmatched = limits.search_unindexed_messages_max;
     const opened = await farBehind(t, { unmatched, topics: limits.search_topics_merged_max + 1 });
     t.strictSame(await searched(opened, "needle"), [[1], false]);
+  },
+);
+
+t.test(
+  "[S3, D275] search_unindexed_messages_max: a change of flags in a narrow stops there, and repeats from there reach every match",
+  async (t) => {
+    const max = limits.search_unindexed_messages_max;
+    const { realm } = await farBehind(t, { unmatched: max + 100, topics: 1 });
+    const newest = max + 102;
+    const needle = { content: "needle !?", rendered: "<p>needle !?</p>" };
+    fill(realm, "messages", [[newest, messageRow(newest, 1, needle)]]);
+    const owner = realm.view.users.get(ownerId);
+    if (owner === undefined) throw new Error("no owner");
+    for (const operand of ["needle", '"!?"']) {
+      const narrowed = readNarrow(realm.view, owner, termsOf([["search", operand]]));
+      if ("kind" in narrowed) throw new Error(narrowed.msg);
+      const fetch = (range: { readonly anchor: number; readonly before: number; readonly after: number }) =>
+        fetchMessages(new MessageWalk(realm.view, owner, narrowed, () => false, true), {
+          ...range,
+          includesAnchor: false,
+        });
+      const up = await fetch({ anchor: 0, before: 0, after: 1000 });
+      t.strictSame([up.messages.map(({ id }) => id), up.stoppedNewer, up.foundNewest], [[1, 2], max + 2, false]);
+      const rest = await fetch({ anchor: max + 2, before: 0, after: 1000 });
+      t.strictSame([rest.messages.map(({ id }) => id), rest.stoppedNewer, rest.foundNewest], [[newest], null, true]);
+      const down = await fetch({ anchor: newest + 1, before: 1000, after: 0 });
+      t.strictSame([down.messages.map(({ id }) => id), down.stoppedOlder, down.foundOldest], [[newest], 102, false]);
+      const older = await fetch({ anchor: 102, before: 1000, after: 0 });
+      t.strictSame([older.messages.map(({ id }) => id), older.stoppedOlder, older.foundOldest], [[1, 2], null, true]);
+    }
   },
 );

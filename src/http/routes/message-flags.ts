@@ -147,7 +147,8 @@ async function updateInNarrow(call: Call<NarrowParams>) {
   const anchor = await anchorOf(params.anchor, () => firstUnread(view, reader, narrowed, () => isAbandoned));
   if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
-  const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
+  // A client repeats the request from the last processed message until all are processed, so none may be left out.
+  const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned, true);
   const fetched = await fetchMessages(walk, range);
   const messageIds = await walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 }));
   // The lookup was aborted: do not flag only a part of the range.
@@ -158,8 +159,8 @@ async function updateInNarrow(call: Call<NarrowParams>) {
     mustReachAll: false,
     answer: {
       processed_count: messageIds.length,
-      first_processed_id: messageIds[0] ?? null,
-      last_processed_id: messageIds.at(-1) ?? null,
+      first_processed_id: fetched.stoppedOlder ?? messageIds[0] ?? null,
+      last_processed_id: fetched.stoppedNewer ?? messageIds.at(-1) ?? null,
       found_oldest: anchor === 0 || fetched.foundOldest,
       found_newest: anchor === newestAnchor || fetched.foundNewest,
     },
