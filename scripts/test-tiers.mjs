@@ -66,6 +66,7 @@ export const tiers = [
     "many-people",
     "problems",
     "screens",
+    "text",
     "typed-words",
     "wrong-clock",
   ].map((name) => ({ file: `test/web/${name}.test.ts`, quick: null, deep: {} })),

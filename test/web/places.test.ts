@@ -33,6 +33,7 @@ const term: fc.Arbitrary<Term> = fc.oneof(
   fc.record({ operator: fc.constant("channel"), operand: id }),
   fc.record({ operator: fc.constant("topic"), operand: text }),
   fc.record({ operator: fc.constant("dm"), operand: fc.uniqueArray(id, { minLength: 1, maxLength: 5 }) }),
+  fc.record({ operator: fc.constantFrom("sender", "dm-including"), operand: id }),
   fc.record({ operator: fc.constant("is"), operand: fc.constantFrom("starred", "mentioned") }),
   fc.record({ operator: fc.constant("search"), operand: text }),
 );
@@ -51,6 +52,9 @@ t.test("[web.md] the address of a place leads back to it, whatever its topic is 
   );
   t.strictSame(placeOf("#narrow/stream/5-kitchen/topic/lunch.20time/near/7"), topicNarrow(5, "lunch time", 7));
   t.strictSame(placeOf("#narrow/pm-with/3,4-group"), directNarrow([3, 4]), "older links lead there, too");
+  const from = (operand: string | number) => narrow([{ operator: "sender", operand }]);
+  t.strictSame(placeOf("#narrow/sender/3-Mei-Lin"), from(3), "a person by id");
+  t.strictSame(placeOf("#narrow/sender/3-mei@example.com"), from("3-mei@example.com"), "a person by address");
   t.strictSame(
     placeOf("#narrow/channel/5-kitchen/topic/with/7"),
     withMessage(topicNarrow(5, ""), 7),

@@ -1,9 +1,10 @@
 /** The box in which messages are written. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
+import { htmlOf, saysWhatSenderDoes } from "../content.ts";
 import { postingObstacle } from "../permissions.ts";
 import { narrowKey } from "../state/narrow.ts";
-import { place, settings } from "../store.ts";
+import { myId, nameOf, place, settings } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
 import { EmojiPicker, ScheduleDialog } from "../views/lazy-views.ts";
 import { Html, IconButton, Problem } from "../views/parts.tsx";
@@ -52,7 +53,20 @@ function Preview({ text }: { readonly text: string }) {
     };
   }, [text]);
   if (problem !== null) return <Problem text={problem} />;
-  return <div class="preview">{html === null ? <p class="waiting">Rendering</p> : <Html html={html} />}</div>;
+  if (html === null) {
+    return (
+      <div class="preview">
+        <p class="waiting">Rendering</p>
+      </div>
+    );
+  }
+  const isStatus = saysWhatSenderDoes(text, html);
+  return (
+    <div class={`preview ${isStatus ? "message-content status" : ""}`}>
+      {isStatus ? <span class="sender">{nameOf(myId.value)}</span> : null}
+      <Html html={htmlOf({ content: html, is_me_message: isStatus })} />
+    </div>
+  );
 }
 
 function Tools(props: {

@@ -127,6 +127,8 @@ function decodeTerms(name: string, text: string): readonly Term[] {
   const negated = isNegated ? { negated: true } : {};
   if (operator === "channel" && /^\d+(-|$)/.test(value))
     return [{ operator, operand: Number.parseInt(value, 10), ...negated }];
+  if (operator === "sender" && /^\d+(-[^@]*)?$/.test(value))
+    return [{ operator, operand: Number.parseInt(value, 10), ...negated }];
   if (operator === "id") return [{ operator, operand: Number(value), ...negated }];
   if (listOperators.has(operator) && /^[\d,]+(-|$)/.test(value)) {
     const ids = (value.split("-")[0] ?? "").split(",").filter(Boolean).map(Number);
