@@ -56,6 +56,7 @@ export const tiers = [
   ...[
     "accessibility",
     "administration",
+    "back",
     "calls",
     "double-clicks",
     "input-methods",

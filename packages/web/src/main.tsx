@@ -15,6 +15,7 @@ import { watchTime } from "./live.ts";
 import { visit, watchAddress } from "./navigation.ts";
 import { watchTitle } from "./notifications.ts";
 import { forgetPending, settleBy, watchPending } from "./pending.ts";
+import { watchPositions } from "./positions.ts";
 import { forgetKeptUnread, forgetMarks } from "./reading.ts";
 import { readSession, session } from "./session.ts";
 import { noMessages } from "./state/message-lists.ts";
@@ -47,6 +48,7 @@ async function start(): Promise<void> {
 }
 
 watchAddress();
+watchPositions();
 watchMembers();
 watchKeys();
 watchNetwork();

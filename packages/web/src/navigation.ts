@@ -1,5 +1,6 @@
 /** Where the page is: the fragment of its address, so that links, the back button and reloads work. */
 import { batch, effect, signal } from "@preact/signals";
+import { changeEntry, resumedPosition } from "./positions.ts";
 import { addressOf, inbox, narrowKey, type Place, placeOf } from "./state/narrow.ts";
 import { channelName, chat, place, topicNamed } from "./store.ts";
 
@@ -41,6 +42,7 @@ export function go(wanted: Place): void {
 }
 
 function arrive(): void {
+  changeEntry();
   for (const close of [...closers]) close();
   enter(settled(placeOf(location.hash) ?? inbox));
 }
@@ -49,7 +51,7 @@ function enter(target: Place): void {
   const now = place.peek();
   const isHere = now.kind === "narrow" && target.kind === "narrow" && narrowKey(now.terms) === narrowKey(target.terms);
   batch(() => {
-    if (!isHere) visit.value++;
+    if (!isHere || resumedPosition() !== null) visit.value++;
     place.value = target;
   });
 }
@@ -57,7 +59,7 @@ function enter(target: Place): void {
 /** The present place has another address now; the back button does not lead to the old one. */
 export function replacePlace(wanted: Place): void {
   const target = settled(wanted);
-  history.replaceState(null, "", hrefOf(target));
+  history.replaceState(history.state, "", hrefOf(target));
   place.value = target;
 }
 

@@ -1,5 +1,6 @@
 /** The whole page: log in, or the three columns with what is open over them. */
 import type { ComponentType } from "preact";
+import { useLayoutEffect } from "preact/hooks";
 import { channelKey, directKey } from "../../../client/src/state/index.ts";
 import { messageDialog } from "../actions.ts";
 import { isOutdated } from "../build-watch.ts";
@@ -9,6 +10,7 @@ import { reconnect } from "../connection.ts";
 import { shortcuts } from "../keyboard.ts";
 import { hrefOf, visit } from "../navigation.ts";
 import { dropNotice, notices } from "../notices.ts";
+import { resumeList } from "../positions.ts";
 import { serverNow } from "../server-clock.ts";
 import { session } from "../session.ts";
 import { channelOf, inbox, isConversation, type Place } from "../state/narrow.ts";
@@ -85,6 +87,7 @@ function UnknownChannel() {
 }
 
 function Middle({ now }: { readonly now: Place }) {
+  useLayoutEffect(resumeList, [visit.value]);
   if (now.kind === "narrow") {
     const channelId = channelOf(now.terms);
     if (channelId !== null && !channels.value.has(channelId)) return <UnknownChannel />;

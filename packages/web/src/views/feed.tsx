@@ -9,7 +9,8 @@ import { sentCount } from "../compose/compose-state.ts";
 import { extendList, openList } from "../fetching.ts";
 import { returnFocus } from "../focus.ts";
 import { pending } from "../pending.ts";
-import { messagesOf, withoutList } from "../state/message-lists.ts";
+import type { MessagePosition } from "../positions.ts";
+import { type MessageList, messagesOf, withoutList } from "../state/message-lists.ts";
 import {
   directOf,
   followsEvents,
@@ -24,6 +25,7 @@ import { isDirectMuted, messages, mutedPeople, myId, othersOf, reader, unreadIds
 import { dayOf, startOfDay } from "../time.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { MessageRow, PendingRow } from "./message-row.tsx";
+import { useResumed } from "./resuming.ts";
 import { Scroller, topMessage } from "./scroller.ts";
 import { useActivity, useScrolling } from "./scrolling.ts";
 import { ToEnd } from "./to-end.tsx";
@@ -179,6 +181,32 @@ function shownOf(terms: readonly Term[]): readonly Message[] {
   return all.filter((message) => !isDirectMuted(othersOf(message)));
 }
 
+/** Whether the list has what it opens at. It may be a part elsewhere in the place, where somebody was before. */
+function hasStart(list: MessageList, opensAt: number | null, isUnread: ReadonlySet<number>): boolean {
+  // A message that is not in the list any more has a place there, too.
+  if (opensAt !== null) return list.ids.includes(opensAt) || list.anchor === opensAt;
+  const first = list.ids.findIndex((id) => isUnread.has(id));
+  return first === -1 ? list.foundNewest : first > 0 || list.foundOldest;
+}
+
+interface Start {
+  readonly shown: readonly Message[];
+  /** The first unread message. */
+  readonly first: number | null;
+  readonly opensAt: number | null;
+  readonly back: MessagePosition | null;
+}
+
+function showStart(scroller: Scroller, { shown, first, opensAt, back }: Start): void {
+  const nearest = opensAt === null ? null : (shown.find(({ id }) => id >= opensAt) ?? shown.at(-1))?.id;
+  const selected = shown.find(({ id }) => id === back?.selected)?.id;
+  cursor.value = selected ?? nearest ?? first ?? shown.at(-1)?.id ?? null;
+  if (nearest != null && back !== null) scroller.showAt(nearest, back.offset);
+  else if (nearest != null) scroller.show(nearest, 0.3);
+  else if (first === null) scroller.toEnd();
+  else scroller.show(first, first === shown[0]?.id ? 0.05 : 0.2);
+}
+
 /** The list of a place, and what scrolls and fetches it. */
 function useFeed(target: NarrowPlace) {
   const { terms, near } = target;
@@ -187,8 +215,12 @@ function useFeed(target: NarrowPlace) {
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<Scroller | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const [fetched, setFetched] = useState<{ near: number | null } | null>(null);
+  const isFetched = fetched?.near === near;
   /** Each visit has a component of its own; within one, the terms change only because messages moved. */
   const opened = useRef<{ near: number | null } | null>(null);
+  const back = useResumed(near, scroller, cursor);
+  const opensAt = back?.id ?? near;
   const newest = useRef(0);
   const firstNew = useRef<number | null>(null);
   const list = messages.value.lists.get(key);
@@ -196,19 +228,21 @@ function useFeed(target: NarrowPlace) {
   const pendingCount = pending.value.length;
   const isUnread = unreadIds.value;
   const isActive = useActivity();
-  // A message that is not in the list any more has a place there, too.
-  const isReady = list !== undefined && (near === null || list.ids.includes(near) || list.anchor === near);
+  const isReady = list !== undefined && (isFetched || hasStart(list, opensAt, isUnread));
 
   const open = (anchor: number | "first_unread") => {
     setProblem(null);
-    openList(terms, anchor, undefined, undefined, memberOf(target)).catch((error) => setProblem(explain(error)));
+    openList(terms, anchor, undefined, undefined, memberOf(target)).then(
+      () => setFetched({ near }),
+      (error) => setProblem(explain(error)),
+    );
   };
   // Opening, and fetching again what has become stale.
   useEffect(() => {
     const member = memberOf(target);
     const isHere = opened.current?.near === near;
     if (isReady && !list.isStale && (member === null || list.ids.includes(member))) return;
-    open((isHere ? scroller.current?.nearest : null) ?? near ?? "first_unread");
+    open((isHere ? scroller.current?.nearest : null) ?? opensAt ?? "first_unread");
   }, [key, near, list?.isStale, list === undefined]);
 
   // Nothing says what such a list has when it is opened again.
@@ -241,11 +275,7 @@ function useFeed(target: NarrowPlace) {
       scroller.current = new Scroller(current, terms, list.foundNewest);
       const first = shown.find(({ id }) => isUnread.has(id))?.id ?? null;
       firstNew.current = first;
-      const nearest = near === null ? null : (shown.find(({ id }) => id >= near) ?? shown.at(-1))?.id;
-      cursor.value = nearest ?? first ?? shown.at(-1)?.id ?? null;
-      if (nearest != null) scroller.current.show(nearest, 0.3);
-      else if (first === null) scroller.current.toEnd();
-      else scroller.current.show(first, first === shown[0]?.id ? 0.05 : 0.2);
+      showStart(scroller.current, { shown, first, opensAt, back });
       // A key that changes the place takes the focus away with the message that had it.
       requestAnimationFrame(takeLostFocus);
     }
@@ -256,7 +286,7 @@ function useFeed(target: NarrowPlace) {
     }
     newest.current = last?.id ?? 0;
     onScroll();
-  }, [key, near, list, pendingCount]);
+  }, [key, near, list, pendingCount, isFetched]);
   useScrolling(box, content, scroller);
   useCursor(shown);
   return {

@@ -245,6 +245,14 @@ export class Scroller {
     return this.#nearest;
   }
 
+  /** Where the list is now. */
+  get position(): Anchor | null {
+    const { top } = this.box.getBoundingClientRect();
+    const rows = rowsOf(this.box);
+    const row = rows[firstVisible(rows, top)];
+    return row === undefined ? null : this.#placeOf(row);
+  }
+
   expectEnd(): void {
     this.#isEndExpected = true;
   }
@@ -258,12 +266,17 @@ export class Scroller {
 
   /** @param share of the height above the row */
   show(id: number, share: number): void {
+    this.showAt(id, this.box.getBoundingClientRect().height * share);
+  }
+
+  /** @param offset pixels from the top of the window to the row */
+  showAt(id: number, offset: number): void {
     const { box } = this;
     const row = box.querySelector<HTMLElement>(`[data-id="${id}"]`);
     if (row === null) return;
     const { top, height } = box.getBoundingClientRect();
-    this.#layOutAround(row, height * share, height * (1 - share));
-    box.scrollTop += row.getBoundingClientRect().top - top - height * share;
+    this.#layOutAround(row, offset, height - offset);
+    box.scrollTop += row.getBoundingClientRect().top - top - offset;
     this.#ownTop = box.scrollTop;
     this.#isEndHeld = false;
     this.#anchor = this.#placeOf(row);
