@@ -22,7 +22,7 @@ const limits = {
   /** About a hundred years; use null for no limit. */
   invitation_minutes_max: 52_560_000,
   invitation_links_per_address_max: 5,
-  /** How long a link that confirms an address is valid (D281), */
+  /** How long a link that confirms an address is valid (D275), */
   address_confirmation_ms: 24 * 60 * 60 * 1000,
   /** and how many of them an organization has. */
   address_confirmations_max: 5000,
@@ -203,7 +203,7 @@ export interface InvitationRecord {
   readonly timer: number | null;
 }
 
-/** An address that wants to join by a reusable link (D281). Keyed by the SHA-256 of the key in the email's link (S2). */
+/** An address that wants to join by a reusable link (D275). Keyed by the SHA-256 of the key in the email's link (S2). */
 export interface AddressConfirmationRecord {
   readonly invitationId: number;
   readonly email: string;

@@ -254,7 +254,7 @@ export function createOperations(config: Config, tools: AreaTools) {
   };
 }
 
-/** Without a mail server each email is a file that the operator must pass on (D282). */
+/** Without a mail server each email is a file that the operator must pass on (D276). */
 function sendsEmail({ smtpServer }: Config): boolean {
   return smtpServer !== null;
 }

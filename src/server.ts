@@ -2,7 +2,6 @@
  * Wires the server together (composition root): everything that knows all other parts is here. `main.ts` runs it as a
  * process, tests run it on port 0.
  */
-
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../schemas/errors.ts";
@@ -101,8 +100,7 @@ export interface ServerTools {
  *   StoppedWaiting: each with a message of one line
  */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
-  const clock = tools.clock ?? systemClock;
-  const dataDir = resolve(config.dataDir);
+  const [clock, dataDir] = [tools.clock ?? systemClock, resolve(config.dataDir)];
   const { app, kind } = await createApp(config, tools.log, clock);
   await checkHost(config.host);
   const webFolder = tools.webFolder ?? builtPageFolder;
@@ -129,8 +127,8 @@ async function createApp(config: Config, log: Log, clock: Clock): Promise<{ app:
   const { transport, why, isFallback } = await load(config);
   log[isFallback ? "warn" : "info"](`transport ${transport.kind}: ${why}`);
   const malformedBody = JSON.stringify(errorBody(refuse.badRequest("Malformed HTTP request")));
-  const admits = connectionAdmission(log, clock);
-  const app = transport.createApp({ tls: tlsOf(config), malformedBody, timers: systemClock, admits });
+  const options = { tls: tlsOf(config), timers: systemClock, admits: connectionAdmission(log, clock) };
+  const app = transport.createApp({ ...options, malformedBody });
   if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not contain a key and its certificate");
   return { app, kind: transport.kind };
 }

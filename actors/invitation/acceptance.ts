@@ -46,7 +46,7 @@ export function accept(
   return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, { fate: "used" });
 }
 
-/** The address of the new account; null: it is not confirmed (D281). */
+/** The address of the new account; null: it is not confirmed (D275). */
 function addressOf(
   view: View,
   row: InvitationRecord,

@@ -1,5 +1,5 @@
 /**
- * Confirming an address before it joins by a reusable link (D281): anybody may have the link, and the organization takes
+ * Confirming an address before it joins by a reusable link (D275): anybody may have the link, and the organization takes
  * only people with an address in its domains, so they must show that they read the emails to it.
  */
 

@@ -7,7 +7,7 @@
  *    valid, lapsed --revoke--> revoked       by its creator, by an administrator, or because the inviter is deactivated
  *    valid --accept--> valid                 a reusable link: one more account
  *    valid --accept--> used                  an invitation for one address: only once
- *    valid --confirm-address--> valid        a reusable link: an email to somebody who wants to join (D281)
+ *    valid --confirm-address--> valid        a reusable link: an email to somebody who wants to join (D275)
  *    valid --edit--> valid                   a reusable link: new channels, role or expiry
  *    valid --resend--> valid                 another email with its own key
  *    expired, revoked, used --forget--> unknown    later, by a durable timer: the link looks as if it never existed

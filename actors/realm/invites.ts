@@ -168,7 +168,7 @@ function invitationEffects(invitation: InvitationRecord): Effect[] {
   ];
 }
 
-/** The link to an address that wanted to join by a reusable link (D281) is not valid any more. */
+/** The link to an address that wanted to join by a reusable link (D275) is not valid any more. */
 export function expireConfirmation(_context: unknown, asked: Command<"address-confirmation.expire">): Outcome {
   const { email, requestedAt, keyHash } = asked.params;
   return done({}, [

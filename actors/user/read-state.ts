@@ -39,7 +39,7 @@ export function markChannelRead(_context: unknown, asked: Command<"read-state.ma
   return done({}, markPlace(view, asked.callerId ?? 0, { channelId: channel.id, conversationId: null }));
 }
 
-/** Archived channels can be marked, too (D294): their messages are still read. */
+/** Archived channels can be marked, too (D280): their messages are still read. */
 function channelOf(
   view: View,
   asked: Command<"read-state.mark-topic"> | Command<"read-state.mark-channel">,

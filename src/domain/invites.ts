@@ -98,7 +98,7 @@ export function standing(view: View, invitation: InvitationRecord): InvitationSt
   return isStillValid ? "valid" : "revoked";
 }
 
-/** Whether a reusable link gives an account only to an address that was confirmed by email (D281). */
+/** Whether a reusable link gives an account only to an address that was confirmed by email (D275). */
 export function confirmsAddresses(view: View): boolean {
   return realmSetting(view, "emails_restricted_to_domains") === true;
 }

@@ -74,7 +74,7 @@ function shownAt(view: View, attachment: AttachmentRecord): string {
 
 /**
  * By id, checked against the name if both are given; by name only if it is unambiguous, where users who are here precede
- * deactivated ones (D293). Users that the sender may not see do not match (S1).
+ * deactivated ones (D279). Users that the sender may not see do not match (S1).
  */
 function findUser(view: View, sender: UserRecord, name: string | null, id: number | null): MentionedUser | null {
   if (id !== null) {

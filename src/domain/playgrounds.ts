@@ -1,6 +1,6 @@
 /**
  * The organization's code playgrounds, oldest first. They are few and rarely read, so they are not cached. Clients open
- * their URLs, so one with another scheme than http and https is not shown (D283).
+ * their URLs, so one with another scheme than http and https is not shown (D277).
  */
 import { limits } from "../../schemas/limits.ts";
 import type { PlaygroundRecord } from "../../schemas/playgrounds.ts";

@@ -36,7 +36,7 @@ const isText = (value: unknown) => typeof value === "string";
 const choiceFields = ["short_name", "long_name", "reply"] as const;
 
 /**
- * The widget that a webhook's answer adds to its text (D295): choices, as JSON text or as an object, as the public server
+ * The widget that a webhook's answer adds to its text (D281): choices, as JSON text or as an object, as the public server
  * takes them.
  * @returns the submessage's JSON text; null if it is not such a widget, or is too long
  */

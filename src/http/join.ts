@@ -1,7 +1,7 @@
 /**
  * The pages behind an invitation link (spec 4.14): a form for a name, an address and a password, which creates an
  * account. The key in the link is the secret, so no other site can submit the form. Viewing the page changes nothing.
- * Where only addresses in some domains may join, a reusable link first sends an email to the address (D281).
+ * Where only addresses in some domains may join, a reusable link first sends an email to the address (D275).
  */
 import { command } from "../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -33,7 +33,7 @@ export interface JoinTools {
   readonly rates: RateLimits;
   /** The organization's address. The request's Host header is not trusted for links. */
   readonly siteOf: (realm: Realm) => string;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
   /** Null: it is not built. */
   readonly webPage: WebPage | null;
@@ -76,7 +76,7 @@ interface Invited {
   readonly invitation: InvitationRecord;
   /** The only address that may join; "": any. */
   readonly email: string;
-  /** The hash of the key, if it confirms an address that joins by a reusable link (D281). */
+  /** The hash of the key, if it confirms an address that joins by a reusable link (D275). */
   readonly confirmation: string | null;
 }
 

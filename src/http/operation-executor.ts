@@ -309,7 +309,7 @@ function replyTo(result: Result, { ignored, headers, ifNoneMatch }: Call): HttpR
 
 /**
  * An Authorization header forbids shared caches to keep the answer, and a cookie does not. A browser that was logged out
- * must not show the answer either (D283).
+ * must not show the answer either (D277).
  */
 const unstored: readonly [string, string] = ["Cache-Control", "private, no-store"];
 

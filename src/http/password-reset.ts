@@ -23,7 +23,7 @@ export interface PasswordResetTools {
   readonly rates: RateLimits;
   /** The organization's address. The request's Host header is not trusted for links. */
   readonly siteOf: (realm: Realm) => string;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
 }
 

@@ -100,7 +100,7 @@ export function messagePage(status: number, said: Message): HttpReply {
 
 /**
  * Says what happened to the email with a link that somebody has asked for. Without a mail server it is a file, which the
- * operator must pass on (D282).
+ * operator must pass on (D276).
  * @param condition the beginning of the sentence: when there is such an email
  */
 export function linkSentPage(condition: string, sendsEmail: boolean, advice: string): HttpReply {

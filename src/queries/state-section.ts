@@ -44,7 +44,7 @@ export interface StateRequest {
   readonly limitsPresence: boolean;
   /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
   readonly uploads: UploadBounds;
   /** When this process started to serve, in milliseconds. */

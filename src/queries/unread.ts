@@ -19,7 +19,7 @@ type UnreadMessages = NonNullable<RegisterState["unread_msgs"]>;
 interface Group {
   readonly conversation: ConversationRecord;
   readonly isMuted: boolean;
-  /** Listed, but not counted (D294). */
+  /** Listed, but not counted (D280). */
   readonly isArchived: boolean;
   readonly ids: number[];
 }

@@ -32,7 +32,7 @@ export interface RealtimeRouteOptions {
   readonly limitsPresence: boolean;
   /** Whether the server allows web-public channels (spec 4.3, D6). */
   readonly webPublicStreamsEnabled: boolean;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
   readonly uploads: UploadBounds;
   /** When this process began to serve, in milliseconds. */

@@ -1,6 +1,6 @@
 /**
  * Headers that every answer has, whoever writes it, on both transports: no sniffing of types (S2), no cache that keeps
- * what a cookie has shown, and TLS for good where there is TLS (D283).
+ * what a cookie has shown, and TLS for good where there is TLS (D277).
  */
 import { once } from "node:events";
 import { request } from "node:http";
@@ -41,7 +41,7 @@ async function isUnstored(t: Test, title: string, asked: Promise<Answer>): Promi
 
 for (const environment of transports) {
   t.test(`by the transport ${JSON.stringify(environment)}`, async (t) => {
-    t.test("[S2, D283] every answer forbids a browser to sniff its type", async (t) => {
+    t.test("[S2, D277] every answer forbids a browser to sniff its type", async (t) => {
       const { url, owner } = await startTestServer(t, { environment });
       const paths = ["/api/v1/users/me", "/api/v1/no/such", "/api/v1/server_settings", "/", "/assets/none", "/health"];
       for (const path of [...paths, "/avatar/2", "/api/docs", "/no/page", "/%zz", "/accounts/password/reset/"]) {
@@ -61,7 +61,7 @@ for (const environment of transports) {
       }
     });
 
-    t.test("[D283] no cache keeps an answer to a session's cookie, nor one that sets it", async (t) => {
+    t.test("[D277] no cache keeps an answer to a session's cookie, nor one that sets it", async (t) => {
       const server = await startTestServer(t, { environment });
       const person = await server.person("Ann");
       const page = new Page(server.url);
@@ -78,7 +78,7 @@ for (const environment of transports) {
       await isUnstored(t, "log-out", page.delete("/session"));
     });
 
-    t.test("[D283] with TLS, by a trusted proxy, browsers are told to use nothing else", async (t) => {
+    t.test("[D277] with TLS, by a trusted proxy, browsers are told to use nothing else", async (t) => {
       const server = await startTestServer(t, { environment: { ...environment, TRUST_PROXY: "true" } });
       const paths = ["/", "/api/v1/server_settings", "/api/v1/users/me", "/health", "/no/page"];
       for (const path of paths) {

@@ -281,7 +281,7 @@ t.test("[OpenAPI, get-streams] administrators may list all channels; bots those 
   t.strictSame(ids(await member.get("/streams", { ...none, include_owner_subscribed: true })), [], "people own nobody");
 });
 
-t.test("[D294] unread messages of an archived channel are not counted, and a reader can mark them", async (t) => {
+t.test("[D280] unread messages of an archived channel are not counted, and a reader can mark them", async (t) => {
   const reader = await server.person("Reader");
   const id = await channel([owner, reader], { invite_only: true });
   const { name } = (await owner.get(`/streams/${id}`)).body.stream;

@@ -1,5 +1,5 @@
 /**
- * Joining by a reusable link where only addresses in some domains may join (D281): anybody may have the link, so an
+ * Joining by a reusable link where only addresses in some domains may join (D275): anybody may have the link, so an
  * email shows that the address is theirs.
  */
 import t from "tap";
@@ -43,7 +43,7 @@ const hasAccount = (email: string) => realmOf(server).view.users.byEmail(email) 
 const isSent = ({ status, text }: Page) => status === 200 && text.includes("Look into your mail");
 
 t.test(
-  "[D281] the link takes an address and sends it a link that makes the account, for this address only",
+  "[D275] the link takes an address and sends it a link that makes the account, for this address only",
   async (t) => {
     const asking = await visit(link);
     t.equal(asking.status, 200);
@@ -64,7 +64,7 @@ t.test(
   },
 );
 
-t.test("[D281] an address outside the domains, or none, is refused at once, and nothing is sent", async (t) => {
+t.test("[D275] an address outside the domains, or none, is refused at once, and nothing is sent", async (t) => {
   const outside = await submit(link, { email: "eve@other.example" });
   t.match([outside.status, problem(outside)], [400, "Email 'eve@other.example' not allowed in this organization"]);
   t.match(problem(await submit(link, { email: "eve+1@tea.example" })), /containing \+ are not allowed/);
@@ -84,7 +84,7 @@ t.test("[D281] an address outside the domains, or none, is refused at once, and 
   );
 });
 
-t.test("[D281] an address with an account gets no email, and the page does not say so", async (t) => {
+t.test("[D275] an address with an account gets no email, and the page does not say so", async (t) => {
   const taken = await personOf(server, "ben");
   changeAddress(taken.userId, "ben@tea.example");
   t.ok(isSent(await submit(link, { email: "BEN@tea.example" })));
@@ -97,7 +97,7 @@ function changeAddress(userId: number, email: string): void {
   if (before !== undefined) projections.apply({ table: "users", key: userId, row: { ...before, email } });
 }
 
-t.test("[D281] a link to an address ends with the reusable link, and makes what that one grants then", async (t) => {
+t.test("[D275] a link to an address ends with the reusable link, and makes what that one grants then", async (t) => {
   const leaver = await personOf(server, "inviter", 200);
   const revoked = await inviteLink(leaver);
   t.ok(isSent(await submit(revoked, { email: "cleo@tea.example" })));
@@ -108,7 +108,7 @@ t.test("[D281] a link to an address ends with the reusable link, and makes what 
   t.notOk(hasAccount("cleo@tea.example"));
 });
 
-t.test("[D281] the decision itself takes no address that is not confirmed", async (t) => {
+t.test("[D275] the decision itself takes no address that is not confirmed", async (t) => {
   setRealmSettings(server, { emails_restricted_to_domains: false });
   const free = await visit(link);
   t.ok(field(free, "password"), "without the restriction the link makes accounts at once");
@@ -174,7 +174,7 @@ t.test("[S3] address_confirmations_max: one more is refused and says so", async 
 });
 
 t.test(
-  "[D281, D282] without a mail server the link is in a file, the page says so, and nobody joins at once",
+  "[D275, D276] without a mail server the link is in a file, the page says so, and nobody joins at once",
   async (t) => {
     const silent = await startTestServer(t);
     await restrict(silent);

@@ -309,7 +309,7 @@ t.test("[S1] a Host header that is not a plain host is rejected, so links contai
   t.equal(pendingMails(server).length, 0);
 });
 
-t.test("[D282] answers and /register say whether the server sends emails", async (t) => {
+t.test("[D276] answers and /register say whether the server sends emails", async (t) => {
   const far = await MailServer.start(t);
   const sending = await startTestServer(t, { environment: { SMTP_URL: far.url } });
   for (const [own, isSending] of [

@@ -251,7 +251,7 @@ t.test("[D260] administrators try a linkifier in a text, and nothing is saved", 
   await clear();
 });
 
-t.test("[D283] a stored linkifier with another scheme than http and https makes no link", (t) => {
+t.test("[D277] a stored linkifier with another scheme than http and https makes no link", (t) => {
   const found = (urlTemplate: string) =>
     new LinkifierFinder([{ pattern: "run(?P<id>\\d+)", urlTemplate }]).find("run12");
   t.equal(found("https://f.example/{id}").length, 1);

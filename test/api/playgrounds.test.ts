@@ -170,7 +170,7 @@ t.test("[M1] playgrounds survive a restart", async (t) => {
   t.strictSame(await listed(as(before.owner)), [{ id, ...python }]);
 });
 
-t.test("[D283] a stored playground with another scheme than http and https is shown to no client", async (t) => {
+t.test("[D277] a stored playground with another scheme than http and https is shown to no client", async (t) => {
   write(server, "playgrounds", 900, { id: 900, name: "Old", language: "x", urlTemplate: "javascript:alert({code})" });
   const shown = (await listed(guest)) as { name: string }[];
   t.notOk(shown.some(({ name }) => name === "Old"));

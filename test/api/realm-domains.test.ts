@@ -135,7 +135,7 @@ t.test("[public API, emails_restricted_to_domains] emails of new users must be i
   const link = await inviteLink(administrator);
   const page = await submit(link, { email: "joiner@other.example" });
   t.equal(problem(page), outside("joiner@other.example").msg);
-  t.equal((await submit(link, { email: "joiner@exact.example" })).status, 200, "confirmed by email first (D281)");
+  t.equal((await submit(link, { email: "joiner@exact.example" })).status, 200, "confirmed by email first (D275)");
   const invited = await administrator.post("/invites", { invitee_emails: "x@other.example, y+z@exact.example, k@x" });
   t.match(invited.body, {
     code: "INVITATION_FAILED",

@@ -36,7 +36,7 @@ for (const environment of environments) {
     });
 
     t.test(
-      "[S2, D280] a deactivation counts at once, and a reactivation revokes a key that was remembered",
+      "[S2, D274] a deactivation counts at once, and a reactivation revokes a key that was remembered",
       async (t) => {
         const person = await personOf(server, "leaving");
         await remember(t, person);

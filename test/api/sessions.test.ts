@@ -191,7 +191,7 @@ t.test("[S2] a log-in is rejected if the password changes while it is compared",
   t.strictSame(rows(client.userId), []);
 });
 
-t.test("[D256, D280] the sessions of a deactivated account do not count, and a reactivation ends them", async (t) => {
+t.test("[D256, D274] the sessions of a deactivated account do not count, and a reactivation ends them", async (t) => {
   const { page, client } = await account("Jon");
   const open = await page();
   t.equal((await owner.delete(`/users/${client.userId}`)).status, 200);

@@ -43,7 +43,7 @@ t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: a file that fits is stored, one byte mor
   t.equal(await upload(ada, mebibyte), 200, "deleting a file frees space");
 });
 
-t.test("[D278, S3] upload_charged_bytes_min: the quota bounds the number of small files, too", async (t) => {
+t.test("[D272, S3] upload_charged_bytes_min: the quota bounds the number of small files, too", async (t) => {
   const server = await startTestServer(t, { environment: { UPLOAD_QUOTA_PER_USER_MIB: "1" } });
   const ada = await personOf(server, "ada");
   const most = mebibyte / limits.upload_charged_bytes_min;

@@ -34,7 +34,7 @@ async function membersSeenBy(client: Client): Promise<Map<number, Event>> {
   return new Map(body.members.map((user: Event) => [user.user_id, user]));
 }
 
-t.test("[D293] a deactivated user is mentioned silently, by id and by name", async (t) => {
+t.test("[D279] a deactivated user is mentioned silently, by id and by name", async (t) => {
   const [gone, twin] = [await server.person("Una Gone"), await server.person("Una Twin")];
   await owner.delete(`/users/${gone.userId}`);
   await owner.delete(`/users/${twin.userId}`);

@@ -182,7 +182,7 @@ t.test("[S1] in protected history, messages sent during a deactivation were not 
 });
 
 t.test(
-  "[D280] all keys of an account end with its reactivation: of logins, and those that were written down",
+  "[D274] all keys of an account end with its reactivation: of logins, and those that were written down",
   async (t) => {
     const leaver = await server.person("Nora");
     const email = leaver.account?.email ?? "";
@@ -204,7 +204,7 @@ t.test(
   },
 );
 
-t.test("[M1, D280] a reactivated user stays active after a restart, and the earlier key stays revoked", async (t) => {
+t.test("[M1, D274] a reactivated user stays active after a restart, and the earlier key stays revoked", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
   const leaver = await personOf(before, "kept");

@@ -4,7 +4,8 @@
  * needs.
  */
 import type { Command, CommandType } from "../../actors/protocol/commands.ts";
-import type { TableName } from "../../schemas/records.ts";
+import type { limits } from "../../schemas/limits.ts";
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Audience, RestrictedRequest } from "../permissions/endpoints.ts";
 import type { Replica } from "../sim/replica.ts";
 import type { Draw } from "../sim/world.ts";
@@ -86,6 +87,38 @@ export interface ListCases {
 // biome-ignore lint/suspicious/noExplicitAny: the body of an answer, which the client compared with its declaration
 export type Call = (operationId: string, params?: Readonly<Record<string, unknown>>) => Promise<any>;
 
+type LimitName = keyof typeof limits;
+
+/** A row of docs/account-bounds.md. */
+export interface AccountBound {
+  readonly what: string;
+  readonly limits: readonly LimitName[];
+  /** How many rows of each of the tables. */
+  readonly rows: number;
+  readonly tables: readonly TableName[];
+  /** Beside the rows. */
+  readonly diskBytes?: number;
+  readonly memoryBytes?: number;
+  /** A test at the bound: its file, and the beginning of its title. */
+  readonly test: readonly [path: string, title: string];
+}
+
+/** Of these the longest rows consist. */
+export interface Longest {
+  readonly userId: number;
+  readonly now: number;
+  /** A text of the widest characters. */
+  wide(codePoints: number): string;
+  readonly message: string;
+}
+
+/** What one account can store of an area. */
+export interface AccountCases {
+  readonly bound: AccountBound;
+  /** By table: the longest row; `index` keeps rows apart. */
+  readonly longest: { readonly [T in TableName]?: (index: number, longest: Longest) => readonly [KeyOf<T>, RowOf<T>] };
+}
+
 export interface Cases {
   /** One request of every operation, for the examples of the API documents (or in test/api-documents/plays.ts). */
   readonly examples?: (call: Call) => Promise<void>;
@@ -108,6 +141,7 @@ export interface Cases {
   readonly ofPeople?: readonly CommandType[];
   readonly facts?: FactCases;
   readonly lists?: ListCases;
+  readonly account?: AccountCases;
   /** Keys of the state, by the types of POST /register. */
   readonly state?: Readonly<Record<string, readonly string[]>>;
 }

@@ -1,5 +1,6 @@
 /** Saved snippets in the tests that cover every area. */
 import { command } from "../../actors/protocol/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import { type Consequence, defineCases, nothing } from "./area.ts";
 import { self } from "./draws.ts";
 import { reduced } from "./lists.ts";
@@ -73,6 +74,24 @@ export const savedSnippetsCases = defineCases({
         await must(owner.patch(`/saved_snippets/${id}`, { content: "changed" }));
         if (title === "two") await must(owner.delete(`/saved_snippets/${id}`));
       }
+    },
+  },
+  account: {
+    bound: {
+      what: "saved snippets",
+      limits: ["saved_snippets_per_user_max", "message_code_points_max"],
+      rows: limits.saved_snippets_per_user_max,
+      tables: ["savedSnippets"],
+      test: ["test/api/saved-snippets.test.ts", "[S3] saved_snippets_per_user_max"],
+    },
+    longest: {
+      savedSnippets: (index, { userId, now, wide, message }) => [
+        [userId, index],
+        {
+          ...{ id: index, userId, title: wide(limits.saved_snippet_title_code_points_max) },
+          ...{ content: message, createdAt: now },
+        },
+      ],
     },
   },
   state: { saved_snippets: ["saved_snippets"] },

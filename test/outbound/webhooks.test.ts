@@ -166,7 +166,7 @@ t.test("[D161] the receiver's reply is posted by the bot in the same conversatio
   await quiet();
 });
 
-t.test("[D295] the choices in a receiver's answer are the first submessage of the bot's message", async (t) => {
+t.test("[D281] the choices in a receiver's answer are the first submessage of the bot's message", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "waiter", far.url);
   const choices = (chars: number) => ({

@@ -8,7 +8,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
-import { type AccountBound, accountBounds, introduction, notBounded } from "../support/account-bounds.ts";
+import type { AccountBound } from "../areas/area.ts";
+import { accountBounds, introduction, notBounded } from "../support/account-bounds.ts";
 import { longestRow } from "../support/account-rows.ts";
 import { memoryBytes } from "../support/heap.ts";
 

@@ -122,7 +122,7 @@ t.test(
 );
 
 t.test(
-  "[S3, D274] channels_created_per_request_max: one more new channel is rejected, an existing one is not",
+  "[S3, D268] channels_created_per_request_max: one more new channel is rejected, an existing one is not",
   async (t) => {
     const bench = await openNewRealm(t);
     const max = limits.channels_created_per_request_max;
@@ -195,7 +195,7 @@ t.test("[S3] permission_names_per_realm_max: beyond it a permission needs a user
   t.equal(codeOf(await bench.ask(asked("again"))), "ok", "the names that are gone count no more");
 });
 
-t.test("[S3, D273] permission_names_per_person_max: a person and the person's bots; not administrators", async (t) => {
+t.test("[S3, D267] permission_names_per_person_max: a person and the person's bots; not administrators", async (t) => {
   const bench = await openNewRealm(t);
   const [person = 0, other = 0] = await createUsers(bench, 2);
   const bot = answerOf(await bench.ask(commands.createBot(1, 1, person)))["user_id"] as number;
@@ -247,7 +247,7 @@ t.test("[S3] permission_names_per_realm_max: fewer names are possible where ther
 });
 
 t.test(
-  "[S3, D272] channels_created_per_person_per_day_max: a person and the person's bots; not administrators",
+  "[S3, D266] channels_created_per_person_per_day_max: a person and the person's bots; not administrators",
   async (t) => {
     const bench = await openNewRealm(t);
     const [person = 0, other = 0] = await createUsers(bench, 2);

@@ -157,7 +157,7 @@ t.test(
 );
 
 t.test(
-  "[D277, S3] idempotency_answers_bytes_per_user_max: an answer over it evicts the oldest, also after a restart",
+  "[D271, S3] idempotency_answers_bytes_per_user_max: an answer over it evicts the oldest, also after a restart",
   async (t) => {
     const bench = await openNewRealm(t);
     const long = "x".repeat(limits.idempotency_answer_bytes_max / 2 - 100);

@@ -320,7 +320,7 @@ t.test(
 );
 
 t.test(
-  "[S3, D275] search_unindexed_messages_max: a change of flags in a narrow stops there, and repeats from there reach every match",
+  "[S3, D269] search_unindexed_messages_max: a change of flags in a narrow stops there, and repeats from there reach every match",
   async (t) => {
     const max = limits.search_unindexed_messages_max;
     const { realm } = await farBehind(t, { unmatched: max + 100, topics: 1 });

@@ -1,21 +1,7 @@
 /** The rows of docs/account-bounds.md, which test/readme/account-bounds.test.ts writes and checks. */
 import { limits } from "../../schemas/limits.ts";
-import type { TableName } from "../../schemas/records.ts";
-
-type LimitName = keyof typeof limits;
-
-export interface AccountBound {
-  readonly what: string;
-  readonly limits: readonly LimitName[];
-  /** How many rows of each of the tables. */
-  readonly rows: number;
-  readonly tables: readonly TableName[];
-  /** Beside the rows. */
-  readonly diskBytes?: number;
-  readonly memoryBytes?: number;
-  /** A test at the bound: its file, and the beginning of its title. */
-  readonly test: readonly [path: string, title: string];
-}
+import type { AccountBound } from "../areas/area.ts";
+import { areaCases } from "../areas/index.ts";
 
 const mebibyte = 2 ** 20;
 const filesMax = (limits.upload_quota_per_user_mib_default * mebibyte) / limits.upload_charged_bytes_min;
@@ -137,13 +123,7 @@ export const accountBounds: readonly AccountBound[] = [
     tables: ["drafts"],
     test: ["test/api/drafts.test.ts", "[S3] drafts_per_user_max"],
   },
-  {
-    what: "saved snippets",
-    limits: ["saved_snippets_per_user_max", "message_code_points_max"],
-    rows: limits.saved_snippets_per_user_max,
-    tables: ["savedSnippets"],
-    test: ["test/api/saved-snippets.test.ts", "[S3] saved_snippets_per_user_max"],
-  },
+  ...areaCases.flatMap(({ account }) => account?.bound ?? []),
   {
     what: "navigation views",
     limits: ["navigation_views_per_user_max", "navigation_view_fragment_bytes_max"],
@@ -206,7 +186,7 @@ export const accountBounds: readonly AccountBound[] = [
     rows: limits.idempotency_keys_per_user_max,
     tables: ["idempotencyAges"],
     diskBytes: 2 * limits.idempotency_answers_bytes_per_user_max,
-    test: ["test/runtime/idempotency.test.ts", "[D277, S3] idempotency_answers_bytes_per_user_max"],
+    test: ["test/runtime/idempotency.test.ts", "[D271, S3] idempotency_answers_bytes_per_user_max"],
   },
   {
     what: "invitations of a day",
@@ -221,7 +201,7 @@ export const accountBounds: readonly AccountBound[] = [
     rows: filesMax,
     tables: ["attachments", "attachmentFiles", "userAttachments"],
     diskBytes: limits.upload_quota_per_user_mib_default * mebibyte,
-    test: ["test/api/upload-quotas.test.ts", "[D278, S3] upload_charged_bytes_min"],
+    test: ["test/api/upload-quotas.test.ts", "[D272, S3] upload_charged_bytes_min"],
   },
   {
     what: "users and groups that permissions name, with the bots of the account",
@@ -229,7 +209,7 @@ export const accountBounds: readonly AccountBound[] = [
     ...noRows,
     diskBytes: limits.permission_names_per_person_max * anonymousGroupBytes,
     memoryBytes: limits.permission_names_per_person_max * anonymousGroupBytes,
-    test: ["test/runtime/channel-creation.test.ts", "[S3, D273] permission_names_per_person_max"],
+    test: ["test/runtime/channel-creation.test.ts", "[S3, D267] permission_names_per_person_max"],
   },
   {
     what: "bots, each with the bounds of an account",

@@ -6,6 +6,8 @@ import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { clientCapabilities } from "../../schemas/queues.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { Longest } from "../areas/area.ts";
+import { areaCases } from "../areas/index.ts";
 import { html } from "../domain/markdown-support.ts";
 
 const userId = 1_000_000;
@@ -87,14 +89,6 @@ const longest: { readonly [T in TableName]?: (index: number, own: string) => Row
   drafts: (index, own) => [
     [userId, index],
     { id: index, userId, type: "direct", to: recipients, topic: topicOf(own), content: message, changedAt: now },
-  ],
-  savedSnippets: (index) => [
-    [userId, index],
-    {
-      ...{ id: index, userId, title: wide(limits.saved_snippet_title_code_points_max) },
-      content: message,
-      createdAt: now,
-    },
   ],
   navigationViews: (_index, own) => [
     [userId, own + hash],
@@ -178,7 +172,11 @@ const longest: { readonly [T in TableName]?: (index: number, own: string) => Row
   passwordResetRequests: (_index, own) => [[userId, now, own + hash], {}],
 };
 
+const parts: Longest = { userId, now, wide, message };
+const ofAreas = areaCases.map(({ account }) => account?.longest ?? {});
+
 /** Undefined if the table has no row of an account here. */
 export function longestRow(table: TableName, index: number): Row<TableName> | undefined {
-  return longest[table]?.(index, String(index).padStart(6, "0")) as Row<TableName> | undefined;
+  const own = longest[table]?.(index, String(index).padStart(6, "0"));
+  return (own ?? ofAreas.find((rows) => table in rows)?.[table]?.(index, parts)) as Row<TableName> | undefined;
 }

@@ -91,7 +91,7 @@ async function addKey(server: TestServer, userId: number, key: string): Promise<
   await realmOf(server).dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", params, userId));
 }
 
-/** Reactivates an account and adds its client's key again, which a reactivation revokes (D280). */
+/** Reactivates an account and adds its client's key again, which a reactivation revokes (D274). */
 export async function reactivate(server: TestServer, by: Client, person: Client): Promise<void> {
   const { status, body } = await by.post(`/users/${person.userId}/reactivate`);
   if (status !== 200) throw new Error(`no reactivation: ${JSON.stringify(body)}`);

@@ -119,5 +119,5 @@ t.test("[web.md] hostile messages run no script, load nothing, and cause no erro
   const refused = await page.evaluate(
     `(() => { try { ${parse}; return "parsed"; } catch (error) { return error.name; } })()`,
   );
-  t.equal(refused, "TypeError", "[D283] HTML is parsed by one function only");
+  t.equal(refused, "TypeError", "[D277] HTML is parsed by one function only");
 });

@@ -7,7 +7,7 @@ import { startTestServer } from "../support/server.ts";
 const { skip, openPage } = chromiumFor(t);
 
 t.test(
-  "[D197, D256, D281] an invitation leads into the page, past a name and an address that cannot be",
+  "[D197, D256, D275] an invitation leads into the page, past a name and an address that cannot be",
   { skip },
   async (t) => {
     const server = await startTestServer(t);
@@ -69,7 +69,7 @@ t.test("[D197] an invitation by email is sent from the page, and its link works 
   await page.getByLabel("Email addresses").fill("dora@example.com");
   await page.getByRole("button", { name: "Send invitations" }).click();
   await page.getByText("This server sends no emails: it wrote the invitations to a file.").waitFor();
-  t.equal(await page.getByText("on their way").count(), 0, "[D282] nobody sends them");
+  t.equal(await page.getByText("on their way").count(), 0, "[D276] nobody sends them");
   await page.getByText("dora@example.com").waitFor();
   // The other one tells Ann that she has logged in.
   const texts = (await outboxMails(server.dataDir, 2)).map(({ email }) => email.text ?? "");
@@ -110,7 +110,7 @@ t.test("[web.md] a first visit shows the login without an error in the console",
   t.strictSame(complaints, []);
 });
 
-t.test("[D282] with a mail server the page says that invitations are on their way", { skip }, async (t) => {
+t.test("[D276] with a mail server the page says that invitations are on their way", { skip }, async (t) => {
   const far = await MailServer.start(t);
   const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
   const ann = await server.person("Ann Ames");

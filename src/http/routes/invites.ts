@@ -27,7 +27,7 @@ export interface InviteRouteTools {
   readonly validityMinutes: number;
   /** The site of links in emails. It is never the Host header of the user who causes the email to another user. */
   readonly siteOf: (realm: Realm) => string;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
 }
 

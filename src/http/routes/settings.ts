@@ -29,7 +29,7 @@ export interface SettingsRouteTools {
   readonly rates: RateLimits;
   /** The site of links in email confirmations. */
   readonly siteOf: (realm: Realm) => string;
-  /** Whether there is a mail server; otherwise emails are files (D282). */
+  /** Whether there is a mail server; otherwise emails are files (D276). */
   readonly sendsEmail: boolean;
 }
 

@@ -21,7 +21,7 @@ const expiries: readonly (readonly [number, string])[] = [
   [30 * dayMinutes, "Thirty days"],
 ];
 
-/** What happened to emails without a mail server (D282). */
+/** What happened to emails without a mail server (D276). */
 function notSent(what: "invitation" | "invitations"): string {
   return `This server sends no emails: it wrote the ${what} to a file. Ask its operator to pass on the link, or make a link here.`;
 }
