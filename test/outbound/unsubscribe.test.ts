@@ -224,7 +224,10 @@ t.test(
     const { server, bob, direct, due } = await startMissed(t);
     const count = limits.unsubscribed_channels_per_command_max + 1;
     const names = Array.from({ length: count }, (_, index) => ({ name: `channel ${index}` }));
-    await did(bob.post("/users/me/subscriptions", { subscriptions: names }));
+    for (let at = 0; at < count; at += limits.channels_created_per_request_max) {
+      const subscriptions = names.slice(at, at + limits.channels_created_per_request_max);
+      await did(bob.post("/users/me/subscriptions", { subscriptions }));
+    }
     const own = [...realmOf(server).view.subscriptions.ofUser(bob.userId)].map(({ channelId }) => {
       return { stream_id: channelId, property: "email_notifications", value: true };
     });

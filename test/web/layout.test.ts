@@ -125,6 +125,7 @@ t.test("[web.md, Sending] cells of a spreadsheet are pasted as a table, and text
   const html = "<table><tr><td>x</td></tr></table>";
   const cells = '\tprice\r\n"two\nlines"\t1|2\r\n"a ""b"""\t\r\n';
   t.ok(await paste(page, { "text/plain": cells, "text/html": html }, true));
+  await until(page, `document.getElementById("compose-text").value.includes("|")`);
   t.equal(
     await page.locator("#compose-text").inputValue(),
     'Prices:\n\n|  | price |\n| --- | --- |\n| two lines | 1\\|2 |\n| a "b" |  |\n',

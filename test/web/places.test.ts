@@ -22,7 +22,8 @@ import {
   topicNarrow,
   withMessage,
 } from "../../packages/web/src/state/narrow.ts";
-import { type Names, suggestionsFor, termsOfText, textOfTerms } from "../../packages/web/src/state/search.ts";
+import { type Names, termsOfText, textOfTerms } from "../../packages/web/src/state/search.ts";
+import { suggestionsFor } from "../../packages/web/src/state/suggestions.ts";
 import { widgetOf } from "../../packages/web/src/state/widget.ts";
 import { html } from "../domain/markdown-support.ts";
 import { seedOf } from "../support/seed.ts";

@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isForInputMethod } from "../input-methods.ts";
 import { settings } from "../store.ts";
+import { peekLater } from "../views/lazy-views.ts";
 import { Avatar } from "../views/parts.tsx";
-import { candidatesFor } from "./candidates.ts";
 import { type Candidate, type Started, startedAt } from "./completion.ts";
 import { composing, focusRequests, meetFocusRequest, setText } from "./compose-state.ts";
 import { openFences } from "./fences.ts";
@@ -85,7 +85,7 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
   const [started, setStarted] = useState<Started | null>(null);
   const [chosen, setChosen] = useState(0);
   const { text } = composing.value;
-  const candidates = started === null ? [] : candidatesFor(started);
+  const candidates = started === null ? [] : (peekLater()?.candidatesFor(started) ?? []);
   const focus = focusRequests.value;
   useEffect(() => grow(area.current), [text]);
   // At once: the next key belongs to the text.

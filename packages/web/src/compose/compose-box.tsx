@@ -12,9 +12,8 @@ import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
 import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
-import { isDropping } from "./drops.ts";
 import { insertAtCaret } from "./insertion.ts";
-import { addFiles, dropUpload, retryUpload, uploads } from "./uploads.ts";
+import { addFiles, dropUpload, isDropping, retryUpload, uploads } from "./uploads.ts";
 
 function Uploads() {
   return (

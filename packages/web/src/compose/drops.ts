@@ -1,9 +1,6 @@
 /** Files that are dropped on the page are uploaded where a message can be written; the browser never opens them instead. */
-import { signal } from "@preact/signals";
 import { openCompose } from "./compose-state.ts";
-import { addFiles } from "./uploads.ts";
-
-export const isDropping = signal(false);
+import { addFiles, isDropping } from "./uploads.ts";
 
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
 

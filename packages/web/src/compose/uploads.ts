@@ -16,6 +16,9 @@ export interface Upload {
 
 export const uploads = signal<readonly Upload[]>([]);
 
+/** Whether files are above the page that would be uploaded. */
+export const isDropping = signal(false);
+
 /** Further ones wait for a free place. */
 const uploadsAtOnceMax = 3;
 const requests = new Map<number, XMLHttpRequest>();

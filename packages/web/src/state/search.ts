@@ -1,5 +1,4 @@
-/** The search box: a text of operators and words as terms of a narrow, and suggestions for what is being typed. */
-import { best } from "../compose/completion.ts";
+/** The search box: a text of operators and words as terms of a narrow. */
 import type { Term } from "./narrow.ts";
 
 export interface Names {
@@ -10,7 +9,7 @@ export interface Names {
   topicsOf(channelId: number): readonly string[];
 }
 
-const operators: Readonly<Record<string, string>> = {
+export const operators: Readonly<Record<string, string>> = {
   channel: "messages in a channel",
   topic: "messages in topics of this name",
   sender: "messages sent by a person",
@@ -22,18 +21,12 @@ const operators: Readonly<Record<string, string>> = {
   channels: "messages in all public channels",
 };
 
-const values: Readonly<Record<string, readonly string[]>> = {
-  is: ["starred", "mentioned", "unread", "dm", "alerted", "followed", "resolved", "muted"],
-  has: ["link", "image", "attachment", "reaction"],
-  channels: ["public"],
-};
-
-const personOperators: ReadonlySet<string> = new Set(["sender", "dm", "dm-including"]);
+export const personOperators: ReadonlySet<string> = new Set(["sender", "dm", "dm-including"]);
 
 /** A quoted part is one word; in it, a backslash precedes a quote or a backslash. */
-const word = /(?:[^\s"]+:)?"(?:\\["\\]|[^"])*"?|\S+/g;
+export const word = /(?:[^\s"]+:)?"(?:\\["\\]|[^"])*"?|\S+/g;
 
-function quoted(value: string): string {
+export function quoted(value: string): string {
   return /\s|^"/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : value;
 }
 
@@ -43,7 +36,7 @@ function unquoted(text: string): string {
   return inside.replace(/\\(["\\])/g, "$1");
 }
 
-function split(text: string): { negated: boolean; operator: string | null; value: string } {
+export function split(text: string): { negated: boolean; operator: string | null; value: string } {
   const match = /^(-?)([a-z-]+):(.*)$/is.exec(text);
   const name = match?.[2]?.toLowerCase() ?? "";
   const operator = { stream: "channel", from: "sender", "pm-with": "dm" }[name] ?? name;
@@ -103,7 +96,7 @@ export function termsOfText(text: string, names: Names): readonly Term[] {
 }
 
 /** A name that several people have needs the id. */
-function userText(id: number, names: Names): string {
+export function userText(id: number, names: Names): string {
   const name = names.nameOfUser(id);
   if (name === undefined) return String(id);
   const folded = name.toLowerCase();
@@ -130,63 +123,4 @@ export function textOfTerms(terms: readonly Term[], names: Names): string {
       return `${term.negated === true ? "-" : ""}${term.operator}:${quoted(text)}`;
     })
     .join(" ");
-}
-
-export interface Suggestion {
-  readonly text: string;
-  readonly note: string;
-  /** Choosing it runs the search. */
-  readonly isDone: boolean;
-}
-
-const suggestionsMax = 8;
-
-function valueSuggestions(operator: string, query: string, names: Names, before: string): readonly Suggestion[] {
-  const made = (value: string, note: string) => ({ text: `${before}${operator}:${quoted(value)}`, note, isDone: true });
-  if (operator === "channel") {
-    return best(names.channels, ({ name }) => name, query, suggestionsMax).map(({ name }) =>
-      made(name, operators["channel"] ?? ""),
-    );
-  }
-  if (personOperators.has(operator)) {
-    return best(names.users, ({ full_name: name }) => name, query, suggestionsMax).map(({ user_id: id }) =>
-      made(userText(id, names), operators[operator] ?? ""),
-    );
-  }
-  if (operator === "topic") {
-    const [id] = termsOfText(before, names).flatMap((term) => (term.operator === "channel" ? [term.operand] : []));
-    return best(typeof id === "number" ? names.topicsOf(id) : [], (topic) => topic, query, suggestionsMax).map(
-      (topic) => made(topic, "topic"),
-    );
-  }
-  return best(values[operator] ?? [], (value) => value, query, suggestionsMax).map((value) => made(value, ""));
-}
-
-export function suggestionsFor(text: string, names: Names): readonly Suggestion[] {
-  const newest = [...text.matchAll(word)].at(-1);
-  const last = newest !== undefined && text.endsWith(newest[0]) ? newest[0] : "";
-  const before = text.slice(0, text.length - last.length);
-  const { operator, value, negated } = split(last);
-  if (operator !== null) return valueSuggestions(operator, value, names, `${before}${negated ? "-" : ""}`);
-  const searched: readonly Suggestion[] =
-    text.trim() === "" ? [] : [{ text: text.trim(), note: "search messages", isDone: true }];
-  const named = best(Object.entries(operators), ([name]) => name, last, 6).map(([name, note]) => ({
-    text: `${before}${name}:`,
-    note,
-    isDone: false,
-  }));
-  if (last === "") return [...searched, ...named].slice(0, suggestionsMax);
-  const channels = best(names.channels, ({ name }) => name, last, 3).map(({ name }) => ({
-    text: `${before}channel:${quoted(name)}`,
-    note: "channel",
-    isDone: true,
-  }));
-  const people = best(names.users, ({ full_name: name }) => name, last, 3).flatMap(({ user_id: id }) => {
-    const name = quoted(userText(id, names));
-    return [
-      { text: `${before}sender:${name}`, note: "messages sent by", isDone: true },
-      { text: `${before}dm:${name}`, note: "direct messages with", isDone: true },
-    ];
-  });
-  return [...searched, ...named.slice(0, 3), ...channels, ...people].slice(0, suggestionsMax);
 }

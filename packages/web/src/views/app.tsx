@@ -22,12 +22,12 @@ import { Inbox, RecentConversations } from "./inbox.tsx";
 import { Drafts, ImageViewer, KeyboardHelp, MessageDialogs, PersonCard, ScheduledMessages } from "./lazy-views.ts";
 import { isLeftOpen, LeftBar } from "./left-bar.tsx";
 import { LiveRegion } from "./live-region.tsx";
-import { Login } from "./login.tsx";
 import { isHelpOpen, openedImage, openedPerson } from "./opened.ts";
 import { IconButton, lazy } from "./parts.tsx";
 import { RightBar } from "./right-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 
+const Login = lazy<{ readonly notice: string | null }>(async () => (await import("./login.tsx")).Login);
 const Panels = lazy<{ readonly kind: "settings" | "channels" | "groups" | "organization"; readonly section: string }>(
   async () => (await import("../settings/panels.tsx")).Panels,
 );

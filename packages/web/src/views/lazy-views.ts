@@ -1,5 +1,5 @@
 /**
- * Views that are loaded once the first view is there, so that they open at once, and without a network. Whoever opens
+ * Views, and parts without one, that are loaded once the first view is there, so that they open at once, and without a network. Whoever opens
  * one earlier waits for it.
  */
 import type { ComponentType } from "preact";
@@ -13,6 +13,12 @@ export async function loadLater(): Promise<Later> {
   return later;
 }
 
+/** Null until it has come; whoever asks has it loaded. */
+export function peekLater(): Later | null {
+  if (later === null) loadLater().catch(() => undefined);
+  return later;
+}
+
 const viewOf = <P extends object>(pick: (views: Later) => ComponentType<P>, takesKeys = false) =>
   lazy(async () => pick(await loadLater()), {
     peek: () => (later === null ? null : pick(later)),
@@ -20,6 +26,7 @@ const viewOf = <P extends object>(pick: (views: Later) => ComponentType<P>, take
   });
 
 export const Drafts = viewOf((views) => views.Drafts);
+export const EditBox = viewOf((views) => views.EditBox, true);
 export const EmojiPicker = viewOf((views) => views.EmojiPicker, true);
 export const ImageViewer = viewOf((views) => views.ImageViewer, true);
 export const KeyboardHelp = viewOf((views) => views.KeyboardHelp, true);

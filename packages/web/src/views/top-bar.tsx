@@ -8,7 +8,8 @@ import { isForInputMethod } from "../input-methods.ts";
 import { go } from "../navigation.ts";
 import { attempt, complain } from "../notices.ts";
 import { logOut } from "../session.ts";
-import { type Suggestion, suggestionsFor, termsOfText, textOfTerms } from "../state/search.ts";
+import { termsOfText, textOfTerms } from "../state/search.ts";
+import type { Suggestion } from "../state/suggestions.ts";
 import {
   activeUsers,
   channels,
@@ -23,6 +24,7 @@ import {
 } from "../store.ts";
 import { knownTopics } from "../topics.ts";
 import { Icon } from "./icon.tsx";
+import { peekLater } from "./lazy-views.ts";
 import { isLeftOpen } from "./left-bar.tsx";
 import { isHelpOpen, openPerson } from "./opened.ts";
 import { Avatar, IconButton, Menu } from "./parts.tsx";
@@ -60,7 +62,7 @@ function Search() {
   }
   const now = place.value;
   const shown = text ?? (now.kind === "narrow" ? textOfTerms(now.terms, names) : "");
-  const offered: readonly Suggestion[] = text === null ? [] : suggestionsFor(text, names);
+  const offered: readonly Suggestion[] = text === null ? [] : (peekLater()?.suggestionsFor(text, names) ?? []);
   const run = (wanted: string) => {
     const terms = termsOfText(wanted, names);
     setText(null);
