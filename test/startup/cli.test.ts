@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
+import { searchFormat } from "../../src/store/search-index.ts";
 import { Client } from "../support/client.ts";
 import { outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { HostClient } from "../support/http.ts";
@@ -271,7 +272,7 @@ t.test("[architecture, Search] rebuild-search discards the index, and searches s
   // An index that claims to contain everything, and contains nothing.
   const wrong = { messagesUpTo: 999, topicsUpTo: 999, lastSegmentId: 3, segments: [{ id: 3, level: 0 }] };
   await change((environment) =>
-    environment.put("searchState", "state", { format: 1, merge: null, leftovers: [], ...wrong }),
+    environment.put("searchState", "state", { format: searchFormat, merge: null, leftovers: [], ...wrong }),
   );
   const found = async () => {
     const running = await startTestServer(t, { dataDir: server.dataDir });
