@@ -15,7 +15,7 @@ import { openEnvironment } from "../store/environment.ts";
 import { fileIn, filesFolder } from "../store/files.ts";
 import { checkPages } from "../store/lmdb-check.ts";
 import { realmFolder } from "../store/realm-folders.ts";
-import { refuseLinks, restoreInto } from "../store/restore.ts";
+import { restoreInto } from "../store/restore.ts";
 import { RootStore } from "../store/root.ts";
 import { checksumOf } from "./base-copy.ts";
 import { archivedFiles, baseFolder } from "./layout.ts";
@@ -36,7 +36,6 @@ export async function restoreArchive(
   time: RestoreTime,
   progress: BackupPorts["progress"] = () => undefined,
 ): Promise<Restored> {
-  refuseLinks(archive);
   const plan = planRestore(archive, time);
   const step = stepsOf({ progress }, 3 * plan.realms.length);
   let restored: Restored = { at: 0, problems: [] };

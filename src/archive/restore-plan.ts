@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import type { Position } from "../journal/journal.ts";
 import { timeOf } from "../journal/record.ts";
+import { refuseLinks } from "../store/restore.ts";
 import { type Base, type BaseRealm, readBases } from "./base-manifest.ts";
 import {
   type ErasedNote,
@@ -65,6 +66,7 @@ export function planRestore(archive: string, time: RestoreTime): RestorePlan {
   if (statSync(identityFile(archive), { throwIfNoEntry: false }) === undefined) {
     throw new ArchiveDamaged(`${archive} is not an archive.`);
   }
+  refuseLinks(archive);
   const spans = listGenerations(archive).flatMap((generation) => spanOf(archive, generation) ?? []);
   const moment = time === "latest" ? Number.POSITIVE_INFINITY : time;
   const span = spans.findLast(({ first }) => first <= moment);

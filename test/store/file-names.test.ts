@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { uploadName } from "../../schemas/files.ts";
 import { checksumOf } from "../../src/archive/base-copy.ts";
 import { readBase, writeManifest } from "../../src/archive/base-manifest.ts";
-import { archivedFiles, baseFolder, erasedFile, publishJson } from "../../src/archive/layout.ts";
+import { archivedFiles, baseFolder, erasedFile, identityFile, publishJson } from "../../src/archive/layout.ts";
 import { pruneArchive } from "../../src/archive/prune.ts";
 import { restoreArchive } from "../../src/archive/restore-archive.ts";
 import { verifyFiles } from "../../src/store/backup-manifest.ts";
@@ -137,6 +137,7 @@ t.test("[operations, Backup] a restore rejects a folder with a link, and writes 
   const archive = join(place, "archive");
   mkdirSync(archivedFiles(archive, 1), { recursive: true });
   symlinkSync(secret, join(archivedFiles(archive, 1), "x.bin"));
+  writeFileSync(identityFile(archive), "{}");
   await t.rejects(restoreArchive(archive, join(place, "restored"), "latest"), /is neither a file nor a folder/);
 });
 
