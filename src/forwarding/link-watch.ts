@@ -51,7 +51,7 @@ export class LinkWatch {
       lost();
       return;
     }
-    beat();
     this.#beatLater();
+    beat();
   }
 }

@@ -40,6 +40,7 @@ export class HeldResponse {
 
   #ask(library: Library): Promise<void> {
     const path = `/${randomUUID()}`;
+    let endListening: () => void = () => undefined;
     return new Promise((resolve) => {
       this.#app.any("/*", (response, request) => {
         response.onAborted(() => {
@@ -47,7 +48,10 @@ export class HeldResponse {
         });
         // Another program of this machine.
         if (request.getUrl() !== path) response.close();
-        else this.#response = response;
+        else {
+          this.#response = response;
+          endListening();
+        }
         resolve();
       });
       const listen = this.#app.listen.bind(this.#app) as unknown as ListenOnHost;
@@ -56,6 +60,7 @@ export class HeldResponse {
           resolve();
           return;
         }
+        endListening = () => library.us_listen_socket_close(listener);
         const client = connect(library.us_socket_local_port(listener), loopback);
         client.on("error", () => undefined);
         client.on("close", () => resolve());

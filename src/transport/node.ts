@@ -198,10 +198,10 @@ class NodeApp implements WebApp {
 
   #checkLater(): void {
     this.#cancelChecks = this.#options.timers.after(checkMs, () => {
+      this.#checkLater();
       const now = this.#options.timers.monotonic();
       for (const connection of this.#connections.values()) connection.check(now);
       for (const webSocket of this.#webSockets) webSocket.check(now);
-      this.#checkLater();
     });
   }
 
