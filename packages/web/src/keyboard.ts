@@ -37,11 +37,17 @@ import { chat, isTopicMuted, messages, mutedChannels, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
 import { holdKey } from "./views/held-keys.ts";
-import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { closeOpened, isHelpOpen, openPerson } from "./views/opened.ts";
 import { isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
+
+export interface Shortcut {
+  /** As `KeyboardEvent.key`; `Ctrl+` before it if it needs that key. */
+  readonly keys: readonly [string, ...string[]];
+  /** @returns false if the key is not for the page now */
+  run(): unknown;
+}
 
 /** @returns null while the list of the place has not come, too: no key acts on what nobody sees */
 function selected(): Message | null {
@@ -138,98 +144,73 @@ function goToNext(isDirect: boolean): unknown {
   return go(next);
 }
 
-export const shortcuts: readonly Shortcut[] = [
-  { keys: ["/", "Ctrl+k"], label: "Search", group: "Places", run: () => searchFocus.value++ },
-  { keys: ["I"], label: "Inbox", group: "Places", run: () => go(inbox) },
-  { keys: ["t"], label: "Recent conversations", group: "Places", run: () => go({ kind: "recent" }) },
-  { keys: ["a"], label: "Combined feed", group: "Places", run: () => go(feed) },
-  { keys: ["*"], label: "Starred messages", group: "Places", run: () => go(stateNarrow("starred")) },
-  { keys: ["@"], label: "Mentions", group: "Places", run: () => go(stateNarrow("mentioned")) },
-  { keys: ["P"], label: "Direct messages", group: "Places", run: () => go(stateNarrow("dm")) },
-  { keys: ["d"], label: "Drafts", group: "Places", run: () => go({ kind: "drafts" }) },
-  { keys: ["n"], label: "Next unread topic", group: "Places", run: () => goToNext(false) },
-  { keys: ["p"], label: "Next unread direct conversation", group: "Places", run: () => goToNext(true) },
-  { keys: ["s"], label: "Conversation of the message", group: "Places", run: narrowTo((one) => conversationOf(one)) },
+export const shortcuts = [
+  { keys: ["/", "Ctrl+k"], run: () => searchFocus.value++ },
+  { keys: ["I"], run: () => go(inbox) },
+  { keys: ["t"], run: () => go({ kind: "recent" }) },
+  { keys: ["a"], run: () => go(feed) },
+  { keys: ["*"], run: () => go(stateNarrow("starred")) },
+  { keys: ["@"], run: () => go(stateNarrow("mentioned")) },
+  { keys: ["P"], run: () => go(stateNarrow("dm")) },
+  { keys: ["d"], run: () => go({ kind: "drafts" }) },
+  { keys: ["n"], run: () => goToNext(false) },
+  { keys: ["p"], run: () => goToNext(true) },
+  { keys: ["s"], run: narrowTo((one) => conversationOf(one)) },
   {
     keys: ["S"],
-    label: "Channel of the message",
-    group: "Places",
     run: narrowTo((one) => (one.stream_id === undefined ? conversationOf(one) : channelNarrow(one.stream_id))),
   },
-  { keys: ["j", "ArrowDown"], label: "Next message", group: "Messages", run: () => step(1) },
-  { keys: ["k", "ArrowUp"], label: "Previous message", group: "Messages", run: () => step(-1) },
-  { keys: ["J", "PageDown", " "], label: "Scroll down", group: "Messages", run: () => scrollBy(0.85) },
-  { keys: ["K", "PageUp"], label: "Scroll up", group: "Messages", run: () => scrollBy(-0.85) },
-  { keys: ["Home"], label: "First message that is loaded", group: "Messages", run: () => step(-Infinity) },
-  { keys: ["End", "G"], label: "Newest message", group: "Messages", run: goToEnd },
-  { keys: ["r", "Enter"], label: "Reply", group: "Messages", run: reply },
-  { keys: [">"], label: "Quote in reply", group: "Messages", run: withMessage(quote) },
-  {
-    keys: ["R"],
-    label: "Write to the sender",
-    group: "Messages",
-    run: withMessage((one) => openCompose({ to: directNarrow([one.sender_id]) })),
-  },
-  {
-    keys: ["+"],
-    label: "React with thumbs up",
-    group: "Messages",
-    run: withMessage((one) => toggleReaction(one, thumbsUp)),
-  },
-  { keys: [":"], label: "React with an emoji", group: "Messages", run: withMessage((one) => dialog("react", one)) },
-  { keys: ["Ctrl+s"], label: "Star", group: "Messages", run: withMessage(toggleStar) },
+  { keys: ["j", "ArrowDown"], run: () => step(1) },
+  { keys: ["k", "ArrowUp"], run: () => step(-1) },
+  { keys: ["J", "PageDown", " "], run: () => scrollBy(0.85) },
+  { keys: ["K", "PageUp"], run: () => scrollBy(-0.85) },
+  { keys: ["Home"], run: () => step(-Infinity) },
+  { keys: ["End", "G"], run: goToEnd },
+  { keys: ["r", "Enter"], run: reply },
+  { keys: [">"], run: withMessage(quote) },
+  { keys: ["R"], run: withMessage((one) => openCompose({ to: directNarrow([one.sender_id]) })) },
+  { keys: ["+"], run: withMessage((one) => toggleReaction(one, thumbsUp)) },
+  { keys: [":"], run: withMessage((one) => dialog("react", one)) },
+  { keys: ["Ctrl+s"], run: withMessage(toggleStar) },
   {
     keys: ["e"],
-    label: "Edit",
-    group: "Messages",
     run: withMessage((one) => {
       if (!canEdit(one)) return false;
       editing.value = one.id;
       return undefined;
     }),
   },
-  { keys: ["m"], label: "Move", group: "Messages", run: withMessage((one) => canMove(one) && dialog("move", one)) },
-  { keys: ["H"], label: "Edit history", group: "Messages", run: withMessage((one) => dialog("history", one)) },
-  { keys: ["V"], label: "Read receipts", group: "Messages", run: withMessage((one) => dialog("receipts", one)) },
+  { keys: ["m"], run: withMessage((one) => canMove(one) && dialog("move", one)) },
+  { keys: ["H"], run: withMessage((one) => dialog("history", one)) },
+  { keys: ["V"], run: withMessage((one) => dialog("receipts", one)) },
   {
     keys: ["U"],
-    label: "Mark as unread from here",
-    group: "Messages",
     run: withMessage((one) => {
       const now = place.peek();
       if (now.kind !== "narrow") return false;
       return attempt("The messages were not marked", () => markUnreadFrom(one.id, now.terms));
     }),
   },
-  {
-    keys: ["L"],
-    label: "Copy the link",
-    group: "Messages",
-    run: withMessage((one) => copyText(linkTo(one), "The link is copied.")),
-  },
-  {
-    keys: ["Delete"],
-    label: "Delete",
-    group: "Messages",
-    run: withMessage((one) => canDelete(one) && dialog("delete", one)),
-  },
-  { keys: ["u"], label: "Who the sender is", group: "Messages", run: withMessage((one) => openPerson(one.sender_id)) },
-  { keys: ["M"], label: "Mute or unmute the topic", group: "Messages", run: withMessage(toggleMuted) },
-  { keys: ["i"], label: "Menu of the message", group: "Messages", run: withMessage(openMenu) },
-  { keys: ["c"], label: "Write to a channel", group: "Writing", run: writeToChannel },
-  { keys: ["x"], label: "Write a direct message", group: "Writing", run: writeDirect },
-  { keys: ["w"], label: "Find people", group: "Page", run: findPeople },
-  { keys: ["q"], label: "Find in the left side", group: "Page", run: focusLeft },
+  { keys: ["L"], run: withMessage((one) => copyText(linkTo(one), "The link is copied.")) },
+  { keys: ["Delete"], run: withMessage((one) => canDelete(one) && dialog("delete", one)) },
+  { keys: ["u"], run: withMessage((one) => openPerson(one.sender_id)) },
+  { keys: ["M"], run: withMessage(toggleMuted) },
+  { keys: ["i"], run: withMessage(openMenu) },
+  { keys: ["c"], run: writeToChannel },
+  { keys: ["x"], run: writeDirect },
+  { keys: ["w"], run: findPeople },
+  { keys: ["q"], run: focusLeft },
   {
     keys: ["?"],
-    label: "These keys",
-    group: "Page",
     run: () => {
       isHelpOpen.value = true;
     },
   },
-  { keys: ["Escape"], label: "Close, then the inbox", group: "Page", run: closeInnermost },
-];
+  { keys: ["Escape"], run: closeInnermost },
+] as const satisfies readonly Shortcut[];
+
+/** Names a line of the help. */
+export type FirstKey = (typeof shortcuts)[number]["keys"][0];
 
 function goToEnd(): unknown {
   const button = document.querySelector<HTMLElement>(".to-end");
@@ -290,7 +271,9 @@ function leaveBars(): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-const byKey = new Map(shortcuts.flatMap((shortcut) => shortcut.keys.map((key) => [key, shortcut] as const)));
+const runs = new Map<string, Shortcut["run"]>(
+  shortcuts.flatMap(({ keys, run }) => keys.map((key) => [key, run] as const)),
+);
 
 export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
@@ -306,10 +289,10 @@ export function watchKeys(): void {
     if (isTyped(target) && event.key !== "Escape") return;
     const isControl = target?.closest("button, a, summary, [role=menu]") != null;
     if (isControl && (event.key === "Enter" || event.key === " ")) return;
-    const shortcut = byKey.get(name);
-    if (shortcut === undefined) return;
+    const run = runs.get(name);
+    if (run === undefined) return;
     const before = place.peek();
-    if (shortcut.run() === false) return;
+    if (run() === false) return;
     if (place.peek() !== before) leaveBars();
     event.preventDefault();
   });

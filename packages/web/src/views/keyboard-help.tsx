@@ -1,20 +1,56 @@
 /** The list of keys. */
+import { type FirstKey, shortcuts } from "../keyboard.ts";
 import { isHelpOpen } from "./opened.ts";
 import { Dialog } from "./parts.tsx";
 
-export interface Shortcut {
-  /** As `KeyboardEvent.key`; `Ctrl+` before it if it needs that key. */
-  readonly keys: readonly string[];
-  readonly label: string;
-  readonly group: "Places" | "Messages" | "Writing" | "Page";
-  /** @returns false if the key is not for the page now */
-  run(): unknown;
-}
+type Group = "Places" | "Messages" | "Writing" | "Page";
 
-const groups: readonly Shortcut["group"][] = ["Places", "Messages", "Writing", "Page"];
+const groups: readonly Group[] = ["Places", "Messages", "Writing", "Page"];
+const labels: Readonly<Record<FirstKey, readonly [Group, string]>> = {
+  "/": ["Places", "Search"],
+  I: ["Places", "Inbox"],
+  t: ["Places", "Recent conversations"],
+  a: ["Places", "Combined feed"],
+  "*": ["Places", "Starred messages"],
+  "@": ["Places", "Mentions"],
+  P: ["Places", "Direct messages"],
+  d: ["Places", "Drafts"],
+  n: ["Places", "Next unread topic"],
+  p: ["Places", "Next unread direct conversation"],
+  s: ["Places", "Conversation of the message"],
+  S: ["Places", "Channel of the message"],
+  j: ["Messages", "Next message"],
+  k: ["Messages", "Previous message"],
+  J: ["Messages", "Scroll down"],
+  K: ["Messages", "Scroll up"],
+  Home: ["Messages", "First message that is loaded"],
+  End: ["Messages", "Newest message"],
+  r: ["Messages", "Reply"],
+  ">": ["Messages", "Quote in reply"],
+  R: ["Messages", "Write to the sender"],
+  "+": ["Messages", "React with thumbs up"],
+  ":": ["Messages", "React with an emoji"],
+  "Ctrl+s": ["Messages", "Star"],
+  e: ["Messages", "Edit"],
+  m: ["Messages", "Move"],
+  H: ["Messages", "Edit history"],
+  V: ["Messages", "Read receipts"],
+  U: ["Messages", "Mark as unread from here"],
+  L: ["Messages", "Copy the link"],
+  Delete: ["Messages", "Delete"],
+  u: ["Messages", "Who the sender is"],
+  M: ["Messages", "Mute or unmute the topic"],
+  i: ["Messages", "Menu of the message"],
+  c: ["Writing", "Write to a channel"],
+  x: ["Writing", "Write a direct message"],
+  w: ["Page", "Find people"],
+  q: ["Page", "Find in the left side"],
+  "?": ["Page", "These keys"],
+  Escape: ["Page", "Close, then the inbox"],
+};
 const names: Readonly<Record<string, string>> = { " ": "Space", ArrowDown: "↓", ArrowUp: "↑" };
 
-export function KeyboardHelp({ shortcuts }: { readonly shortcuts: readonly Shortcut[] }) {
+export function KeyboardHelp() {
   if (!isHelpOpen.value) return null;
   const close = () => {
     isHelpOpen.value = false;
@@ -27,15 +63,15 @@ export function KeyboardHelp({ shortcuts }: { readonly shortcuts: readonly Short
             <h3>{group}</h3>
             <dl>
               {shortcuts
-                .filter((one) => one.group === group)
-                .map(({ keys, label }) => (
-                  <div key={label}>
+                .filter(({ keys }) => labels[keys[0]][0] === group)
+                .map(({ keys }) => (
+                  <div key={keys[0]}>
                     <dt>
                       {keys.map((key) => (
                         <kbd key={key}>{names[key] ?? key}</kbd>
                       ))}
                     </dt>
-                    <dd>{label}</dd>
+                    <dd>{labels[keys[0]][1]}</dd>
                   </div>
                 ))}
             </dl>

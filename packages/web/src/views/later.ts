@@ -4,7 +4,6 @@ import { watchCopying } from "../copying.ts";
 export { candidatesFor } from "../compose/candidates.ts";
 export { tableOf } from "../compose/pasted-table.ts";
 export { ScheduleDialog } from "../compose/schedule-dialog.tsx";
-export { showNotification } from "../desktop-notifications.ts";
 export { suggestionsFor } from "../state/suggestions.ts";
 export { Drafts, ScheduledMessages } from "./drafts.tsx";
 export { EditBox } from "./edit-box.tsx";
