@@ -1,7 +1,10 @@
 /** The topics of channels as the server lists them. What was moved or deleted is asked for again where it is shown. */
 import { signal } from "@preact/signals";
+import { channelKey } from "../../client/src/state/index.ts";
 import { client } from "./api.ts";
 import { complain } from "./notices.ts";
+import { channelOf, type Term, topicOf } from "./state/narrow.ts";
+import { unread } from "./store.ts";
 
 interface KnownTopic {
   readonly name: string;
@@ -51,4 +54,14 @@ export function knownTopics(channelId: number): readonly string[] {
 /** @returns the newest message of a topic, as far as it is known */
 export function newestOf(channelId: number, topic: string): number | undefined {
   return known.value.get(channelId)?.find(({ name }) => name === topic)?.newest;
+}
+
+/** Whether the page knows without asking that the message is in the topic: as its newest or an unread one. */
+export function isKnownIn(terms: readonly Term[], messageId: number): boolean {
+  const [channelId, topic] = [channelOf(terms), topicOf(terms)];
+  if (channelId === null || topic === null) return false;
+  return (
+    newestOf(channelId, topic) === messageId ||
+    unread.peek().get(channelKey(channelId, topic))?.includes(messageId) === true
+  );
 }

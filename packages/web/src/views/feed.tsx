@@ -23,6 +23,7 @@ import {
 } from "../state/narrow.ts";
 import { isDirectMuted, messages, mutedPeople, myId, othersOf, reader, unreadIds } from "../store.ts";
 import { dayOf, startOfDay } from "../time.ts";
+import { isKnownIn } from "../topics.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { MessageRow, PendingRow } from "./message-row.tsx";
 import { useResumed } from "./resuming.ts";
@@ -241,7 +242,8 @@ function useFeed(target: NarrowPlace) {
   useEffect(() => {
     const member = memberOf(target);
     const isHere = opened.current?.near === near;
-    if (isReady && !list.isStale && (member === null || list.ids.includes(member))) return;
+    const isHereStill = member === null || isKnownIn(terms, member) || list?.ids.includes(member) === true;
+    if (isReady && !list.isStale && isHereStill) return;
     open((isHere ? scroller.current?.nearest : null) ?? opensAt ?? "first_unread");
   }, [key, near, list?.isStale, list === undefined]);
 
