@@ -37,17 +37,11 @@ import { chat, isTopicMuted, messages, mutedChannels, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
 import { holdKey } from "./views/held-keys.ts";
+import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { closeOpened, isHelpOpen, openPerson } from "./views/opened.ts";
 import { isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
-
-export interface Shortcut {
-  /** As `KeyboardEvent.key`; `Ctrl+` before it if it needs that key. */
-  readonly keys: readonly [string, ...string[]];
-  /** @returns false if the key is not for the page now */
-  run(): unknown;
-}
 
 /** @returns null while the list of the place has not come, too: no key acts on what nobody sees */
 function selected(): Message | null {
@@ -144,7 +138,7 @@ function goToNext(isDirect: boolean): unknown {
   return go(next);
 }
 
-export const shortcuts = [
+export const shortcuts: readonly Shortcut[] = [
   { keys: ["/", "Ctrl+k"], run: () => searchFocus.value++ },
   { keys: ["I"], run: () => go(inbox) },
   { keys: ["t"], run: () => go({ kind: "recent" }) },
@@ -207,10 +201,7 @@ export const shortcuts = [
     },
   },
   { keys: ["Escape"], run: closeInnermost },
-] as const satisfies readonly Shortcut[];
-
-/** Names a line of the help. */
-export type FirstKey = (typeof shortcuts)[number]["keys"][0];
+];
 
 function goToEnd(): unknown {
   const button = document.querySelector<HTMLElement>(".to-end");

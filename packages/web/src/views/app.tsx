@@ -7,6 +7,7 @@ import { isOutdated } from "../build-watch.ts";
 import { ComposeBox } from "../compose/compose-box.tsx";
 import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
 import { reconnect } from "../connection.ts";
+import { shortcuts } from "../keyboard.ts";
 import { hrefOf, visit } from "../navigation.ts";
 import { dropNotice, notices } from "../notices.ts";
 import { resumeList } from "../positions.ts";
@@ -200,7 +201,7 @@ export function App() {
       {messageDialog.value === null ? null : <MessageDialogs />}
       {openedPerson.value === null ? null : <PersonCard />}
       {openedImage.value === null ? null : <ImageViewer />}
-      {isHelpOpen.value ? <KeyboardHelp /> : null}
+      {isHelpOpen.value ? <KeyboardHelp shortcuts={shortcuts} /> : null}
     </div>
   );
 }

@@ -1,12 +1,12 @@
 /** The list of keys. */
-import { type FirstKey, shortcuts } from "../keyboard.ts";
 import { isHelpOpen } from "./opened.ts";
 import { Dialog } from "./parts.tsx";
 
 type Group = "Places" | "Messages" | "Writing" | "Page";
 
 const groups: readonly Group[] = ["Places", "Messages", "Writing", "Page"];
-const labels: Readonly<Record<FirstKey, readonly [Group, string]>> = {
+/** By the first key of each shortcut. */
+const labels = {
   "/": ["Places", "Search"],
   I: ["Places", "Inbox"],
   t: ["Places", "Recent conversations"],
@@ -47,10 +47,18 @@ const labels: Readonly<Record<FirstKey, readonly [Group, string]>> = {
   q: ["Page", "Find in the left side"],
   "?": ["Page", "These keys"],
   Escape: ["Page", "Close, then the inbox"],
-};
+} as const satisfies Readonly<Record<string, readonly [Group, string]>>;
+
+export interface Shortcut {
+  /** As `KeyboardEvent.key`; `Ctrl+` before it if it needs that key. The first one has a line of the help. */
+  readonly keys: readonly [keyof typeof labels, ...string[]];
+  /** @returns false if the key is not for the page now */
+  run(): unknown;
+}
+
 const names: Readonly<Record<string, string>> = { " ": "Space", ArrowDown: "↓", ArrowUp: "↑" };
 
-export function KeyboardHelp() {
+export function KeyboardHelp({ shortcuts }: { readonly shortcuts: readonly Shortcut[] }) {
   if (!isHelpOpen.value) return null;
   const close = () => {
     isHelpOpen.value = false;
