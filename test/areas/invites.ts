@@ -40,6 +40,7 @@ export const invitesCases = defineCases({
       ],
     },
   },
+  weights: { "invitation.confirm-address": 4 },
   draws: {
     "invitation.create": (world) =>
       command(
@@ -73,7 +74,10 @@ export const invitesCases = defineCases({
       const mail = { email: `${world.name()}@example.com`, keyHash: world.hex(16), link: "https://example.com/j" };
       return command(to, "invitation.confirm-address", mail, null);
     },
-    "address-confirmation.expire": null,
+    "address-confirmation.expire": (world) => {
+      const asked = { email: `${world.name()}@example.com`, requestedAt: 1, keyHash: world.hex(16) };
+      return command(realm, "address-confirmation.expire", asked, null);
+    },
     "invitation.revoke": (world) => {
       const to = { actor: "invitation", id: world.id("invitations") } as const;
       return command(to, "invitation.revoke", { isLink: world.flip() }, world.administrator());
