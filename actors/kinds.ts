@@ -20,11 +20,11 @@ import { channelRecords } from "./realm/channel-machine.ts";
 import type { RealmContext } from "./realm/context.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { userGroups } from "./realm/user-group-machine.ts";
-import { initialRetention, withoutLeaps } from "./retention/context.ts";
+import { initialRetention } from "./retention/context.ts";
 import { retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
 import { contextOf, conversationIdOf, emptyContext, rowOf, type TopicContext } from "./topic/context.ts";
 import { topicMachine, topicMachineVersion } from "./topic/machine.ts";
-import { initialTopicDeletion, type TopicDeletionContext } from "./topic-deletion/context.ts";
+import { initialTopicDeletion } from "./topic-deletion/context.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
 import { userMachine } from "./user/machine.ts";
@@ -49,11 +49,6 @@ type AddressOf<A extends Address["actor"]> = Extract<Address, { actor: A }>;
 
 /** Migrations of snapshots, by the version that wrote the snapshot. */
 type SnapshotMigrations = Readonly<Record<number, (snapshot: PlainSnapshot, view: View) => PlainSnapshot>>;
-
-/** A migration that leaves the state as it was. */
-function ofContext(migration: (context: unknown) => unknown): SnapshotMigrations[number] {
-  return ({ state, context }) => ({ state, context: migration(context) });
-}
 
 /** An actor whose snapshot is a row of `snapshots`. The row is deleted when the actor returns to its initial state. */
 function snapshotKind(
@@ -106,10 +101,6 @@ function volatileKind(machine: AnyStateMachine, key: (address: never) => string,
   };
 }
 
-const topicMigrations: SnapshotMigrations = {
-  1: ({ state, context }) => ({ state: (context as TopicContext).movingId === null ? state : "moving", context }),
-};
-
 /**
  * A conversation is addressed by its topic, its participants, its id or one of its messages. Its row also serves as the
  * list of topics.
@@ -130,7 +121,7 @@ const topicKind: ActorKind = {
     const row = id === null ? undefined : view.row("conversations", id);
     if (row === undefined) return null;
     const snapshot = { version: row.version, state: row.state, context: contextOf(row) };
-    return migrate(snapshot, topicMachineVersion, topicMigrations, view);
+    return migrate(snapshot, topicMachineVersion, {}, view);
   },
   initial: (address) => ({ state: "empty", context: emptyContext(address) }),
   save(_address, before, after) {
@@ -186,12 +177,6 @@ const invitationKind: ActorKind = {
   save: () => [],
 };
 
-/** A stored realm exists, so only its record says whether it is open. */
-function presentRealm({ realm }: View): PlainSnapshot {
-  const phase = realm.deactivatedAt === null ? "open" : "deactivated";
-  return { state: phase, context: { phase } satisfies RealmContext };
-}
-
 /**
  * The state of a user is in the user's row, which the realm writes in its own turn (M7). The actor has nothing of its
  * own, so it is not kept in memory and has no snapshot: it is as the row says, in every turn.
@@ -214,13 +199,10 @@ const deactivatedUser: PlainSnapshot = { state: "deactivated", context: {} };
 export const recordMachines = [channelRecords, channelFolderRecords, scheduledMessages, userGroups] as const;
 
 export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
-  realm: snapshotKind(
-    realmMachine,
-    realmMachineVersion,
-    () => "realm",
-    { state: "uninitialized", context: { phase: "uninitialized" } satisfies RealmContext },
-    { 1: (snapshot) => snapshot, 2: (_snapshot, view) => presentRealm(view) },
-  ),
+  realm: snapshotKind(realmMachine, realmMachineVersion, () => "realm", {
+    state: "uninitialized",
+    context: { phase: "uninitialized" } satisfies RealmContext,
+  }),
   user: userKind,
   topic: topicKind,
   direct: topicKind,
@@ -231,22 +213,11 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     topicDeletionMachineVersion,
     (to: AddressOf<"topic-deletion">) => `topic-deletion:${to.channelId}:${fold(to.topic)}`,
     { state: "idle", context: initialTopicDeletion },
-    {
-      1: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 })),
-      2: ofContext((context) => ({ ...(context as Omit<TopicDeletionContext, "awaitsMove">), awaitsMove: false })),
-      3: ofContext((context) => {
-        const before = context as Omit<TopicDeletionContext, "reachedId">;
-        return { ...before, reachedId: before.highWaterId };
-      }),
-    },
   ),
-  retention: snapshotKind(
-    retentionMachine,
-    retentionMachineVersion,
-    () => "retention",
-    { state: "idle", context: initialRetention },
-    { 1: ofContext(withoutLeaps) },
-  ),
+  retention: snapshotKind(retentionMachine, retentionMachineVersion, () => "retention", {
+    state: "idle",
+    context: initialRetention,
+  }),
   invitation: invitationKind,
   mail: deliveryKind(mailMachine, "mails", (to: AddressOf<"mail">) => to.id),
   webhook: deliveryKind(webhookMachine, "webhookDeliveries", (to: AddressOf<"webhook">) => [to.botId, to.id]),

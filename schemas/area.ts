@@ -21,8 +21,6 @@ export interface Table<K extends Key, R> {
   readonly dates?: readonly (keyof R & string)[];
   /** Migrations by the version that they start from, from 1 on without gaps. They determine the table's version. */
   readonly migrations?: Readonly<Record<number, Migration>>;
-  /** The name on disk, if it differs: a store keeps the table names that it was created with. */
-  readonly storedName?: string;
   /** Used by the compiler only. */
   readonly types?: { readonly key: K; readonly row: R };
 }

@@ -97,10 +97,6 @@ export const authenticationArea = defineArea({
     apiKeys: defineTable<string, ApiKeyRecord>({
       fields: ["hash", "userId", "createdAt", "isKept"],
       dates: ["createdAt"],
-      migrations: {
-        // Which keys are in zuliprc is no longer known, so all keys are kept.
-        1: (row) => ({ ...row, isKept: true }),
-      },
     }),
     logins: defineTable<readonly [userId: number, fingerprint: string], LoginRecord>({
       fields: ["seenAt"],

@@ -368,7 +368,6 @@ export const channelsArea = defineArea({
      * of its privacy.
      */
     channelVisibility: defineTable<readonly [channelId: number, userId: number], ChannelVisibilityRecord>({
-      storedName: "channelSights",
       fields: ["sincePosition"],
     }),
   },

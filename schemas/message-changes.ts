@@ -257,9 +257,6 @@ export const messageChangesArea = defineArea({
     messageEdits: defineTable<readonly [messageId: number, sequence: number], MessageEditRecord>({
       fields: ["userId", "at", "prevContent", "prevRendered", "moveId", "afterMoveId"],
       dates: ["at"],
-      migrations: {
-        1: (row) => ({ ...row, afterMoveId: null }),
-      },
     }),
     /** Ordered by `move` ids, which renames and moves share. */
     topicRenames: defineTable<readonly [conversationId: number, moveId: number], TopicRenameRecord>({

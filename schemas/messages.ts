@@ -330,9 +330,6 @@ export const messagesArea = defineArea({
   tables: {
     conversations: defineTable<number, ConversationRecord>({
       fields: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId", "renames", "movingId"],
-      migrations: {
-        1: (row) => ({ ...row, renames: 0, movingId: null }),
-      },
     }),
     topicNames: defineTable<readonly [channelId: number, foldedTopic: string], { readonly id: number }>({
       fields: ["id"],
@@ -359,9 +356,6 @@ export const messagesArea = defineArea({
         "moves",
       ],
       dates: ["sentAt", "editedAt"],
-      migrations: {
-        1: (row) => ({ ...row, editedAt: null, moves: [] }),
-      },
     }),
     conversationMessages: defineTable<readonly [conversationId: number, messageId: number], MessageIndexRecord>({
       fields: ["senderId", "traits"],
@@ -375,7 +369,6 @@ export const messagesArea = defineArea({
     /** Only for messages with the trait `hasAlerts`. */
     messageAlerts: defineTable<number, MessageAlertsRecord>({
       fields: ["alertedUserIds", "participantIds", "mentionedBotIds"],
-      storedName: "messageAttention",
     }),
   },
   counters: ["message"],

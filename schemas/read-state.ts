@@ -168,7 +168,6 @@ export const readStateArea = defineArea({
     }),
     /** `kind`: one of `watermarkKinds`; the place is a channel, a conversation or a sender. */
     readWatermarks: defineTable<readonly [kind: number, placeId: number, userId: number], ReadWatermarkRecord>({
-      storedName: "readFloors",
       fields: ["upTo", "at"],
     }),
     readExceptions: defineTable<readonly [userId: number, messageId: number], ReadExceptionRecord>({

@@ -332,9 +332,6 @@ export const realmSettingsArea = defineArea({
     realm: defineTable<string, RealmRecord>({
       fields: ["id", "label", "name", "createdAt", "settings", "userDefaults", "deactivatedAt"],
       dates: ["createdAt", "deactivatedAt"],
-      migrations: {
-        1: (row) => ({ ...row, userDefaults: {} }),
-      },
     }),
   },
   events: {

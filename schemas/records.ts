@@ -51,13 +51,6 @@ export const rowVersions: Readonly<Record<TableName, number>> = eachTable(
   ({ migrations = {} }) => 1 + Object.keys(migrations).length,
 );
 
-/**
- * A table's name on disk, which the checksums of its rows include. A store keeps the names that it was created with.
- */
-export function storedName(table: string): string {
-  return (tables as Readonly<Record<string, AnyTable>>)[table]?.storedName ?? table;
-}
-
 type CounterLists = Area extends infer A
   ? A extends { readonly counters: readonly (infer Name)[] }
     ? Name

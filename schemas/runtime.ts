@@ -90,62 +90,6 @@ export interface SnapshotRecord {
   readonly context: unknown;
 }
 
-type Row = Record<string, unknown>;
-
-/** Former names of command types, as they may occur in stored rows. */
-const commandTypes: Readonly<Record<string, string>> = {
-  "messages.take-in": "messages.import",
-  "realm.found": "realm.create",
-  "retention.look": "retention.check",
-  "topic.recount": "topic.refreshLastMessage",
-};
-
-/** Renamed later, so in rows of version 2, too. */
-const laterCommandTypes: Readonly<Record<string, string>> = {
-  "attachments.recount": "attachments.recheck",
-  "channels.tell-inactive": "channels.announce-inactive",
-  "missed-messages.gather": "missed-messages.collect",
-  "topic.tell-rename": "topic.announce-rename",
-};
-
-const laterParams: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "mail.abandon": { isTaken: "wasAccepted" },
-  "webhook.abandon": { isTaken: "wasAnswered" },
-};
-
-function renameCommand(row: Row): Row {
-  const command = row["command"] as Row;
-  const type = String(command["type"]);
-  return { ...row, command: { ...command, type: commandTypes[type] ?? type, params: renameParams(command["params"]) } };
-}
-
-function renameCommandLater(row: Row): Row {
-  const command = row["command"] as Row;
-  const type = String(command["type"]);
-  const names = laterParams[type];
-  const { params } = command;
-  const renamed =
-    names === undefined || typeof params !== "object" || params === null
-      ? params
-      : Object.fromEntries(Object.entries(params).map(([name, value]) => [names[name] ?? name, value]));
-  return { ...row, command: { ...command, type: laterCommandTypes[type] ?? type, params: renamed } };
-}
-
-function renameParams(params: unknown): unknown {
-  if (typeof params !== "object" || params === null) return params;
-  const { isLimitedToSight, before, ...rest } = params as Row;
-  return {
-    ...rest,
-    ...(isLimitedToSight === undefined ? {} : { isLimitedToVisible: isLimitedToSight }),
-    ...(before === undefined ? {} : { before: Array.isArray(before) ? before.map(renameWatermark) : before }),
-  };
-}
-
-function renameWatermark(row: Row): Row {
-  const { floor, ...rest } = row;
-  return floor === undefined ? row : { ...rest, watermark: floor };
-}
-
 export const runtimeArea = defineArea({
   tables: {
     meta: defineTable<string, { readonly value: unknown }>({
@@ -160,34 +104,20 @@ export const runtimeArea = defineArea({
     }),
     mailbox: defineTable<number, MailboxRecord>({
       fields: ["sequence", "command", "attempts"],
-      migrations: {
-        1: renameCommand,
-        2: renameCommandLater,
-      },
     }),
     timers: defineTable<readonly [dueAt: number, sequence: number], TimerRecord>({
       fields: ["dueAt", "sequence", "command"],
-      migrations: {
-        1: renameCommand,
-        2: renameCommandLater,
-      },
     }),
     deadLetters: defineTable<number, DeadLetterRecord>({
       fields: ["sequence", "command", "diedAt", "error", "attempts", "delivery"],
       dates: ["diedAt"],
-      migrations: {
-        1: renameCommand,
-        2: renameCommandLater,
-      },
     }),
     idempotency: defineTable<readonly [userId: number, keyHash: string], IdempotencyRecord>({
       fields: ["paramsHash", "status", "body", "at"],
       dates: ["at"],
     }),
-    /** Rows that an older program wrote count as empty; they are removed after a day. */
     idempotencyAges: defineTable<readonly [userId: number, at: number, keyHash: string], { readonly bytes: number }>({
       fields: ["bytes"],
-      migrations: { 1: () => ({ bytes: 0 }) },
     }),
   },
   counters: ["sequence", "boot"],

@@ -197,7 +197,7 @@ export interface GroupRecord {
   readonly description: string;
   readonly isSystem: boolean;
   readonly isActive: boolean;
-  /** Of an anonymous group: the person who named its members and subgroups; null: nobody, or an older program did. */
+  /** Of an anonymous group: the person who named its members and subgroups; null: nobody. */
   readonly creatorId: number | null;
   readonly createdAt: number | null;
   /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */
@@ -291,9 +291,6 @@ export const userGroupsArea = defineArea({
         "settings",
       ],
       dates: ["createdAt"],
-      migrations: {
-        1: (row) => ({ ...row, settings: {} }),
-      },
     }),
     /** Direct members of named groups other than system groups. */
     groupMembers: defineTable<readonly [groupId: number, userId: number], Empty>({

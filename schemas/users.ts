@@ -363,9 +363,6 @@ export const usersArea = defineArea({
         "canChangeUserEmails",
       ],
       dates: ["joinedAt"],
-      migrations: {
-        1: (row) => ({ ...row, canChangeUserEmails: false }),
-      },
     }),
     credentials: defineTable<number, CredentialRecord>({
       fields: ["userId", "passwordHash"],

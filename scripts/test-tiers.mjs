@@ -32,7 +32,6 @@ export const tiers = [
     "crash/slow-stop",
     "crash/two-owners",
     "startup/lost-root",
-    "startup/older-store",
   ].map((name) => ({ file: `test/${name}.test.ts`, quick: null, deep: {} })),
   // Copies the program, compiles it, and runs tests in the copy.
   { file: "test/tidy/worked-example.test.ts", quick: null, deep: {} },

@@ -112,7 +112,7 @@ async function verifyOne(given: string, options: BackupOptions): Promise<void> {
     isFolder(given) ? verifyBackup(resolve(given), { progress }) : verifyTar(given, progress),
   );
   const made = manifest === null ? [] : [`made at ${manifest.createdAt}`, ...summaryLines(manifest.realms)];
-  const warning = manifest === null ? [`${given} has no manifest: it is not finished, or of an older version`] : [];
+  const warning = manifest === null ? [`${given} has no manifest: it is not finished`] : [];
   if (options.json !== true) for (const line of [...made, ...warning]) say(line);
   const result = { backup: given, createdAt: manifest?.createdAt ?? null, realms: manifest?.realms ?? null };
   report(problems, options, result, ["no problems"], given);

@@ -352,9 +352,6 @@ export function describeConfig(environment: Environment): Record<string, string>
 
 /** @throws BadConfig naming the first invalid variable */
 export function readConfig(environment: Environment): Config {
-  if (environment["DURABILITY"] === "store") {
-    throw new BadConfig("DURABILITY=store is gone: the journal makes every change durable. Remove the variable");
-  }
   const config: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
   const made = Object.freeze(config) as unknown as Config;

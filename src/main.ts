@@ -21,7 +21,7 @@ import { systemClock } from "./runtime/clock.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
 import { commandLine } from "./store/command-line.ts";
 import { DamagedData } from "./store/damage.ts";
-import { StoreTooNew } from "./store/migrations.ts";
+import { UnknownFormat } from "./store/migrations.ts";
 import { DataFolderDamaged } from "./store/open-data-folder.ts";
 import { OwnershipLost } from "./store/path-guard.ts";
 import { DataFolderInUse } from "./store/root.ts";
@@ -39,7 +39,7 @@ const broken = [
   DamagedData,
   DataFolderDamaged,
   JournalDamaged,
-  StoreTooNew,
+  UnknownFormat,
   ClusterUnusable,
   BadWebPage,
 ] as const;

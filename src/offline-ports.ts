@@ -116,7 +116,7 @@ class StoppedFolder {
       read: async (entry, work) => {
         const folder = realmFolder(dataDir, entry.id);
         // Rows of an earlier version are rewritten when the organization is opened.
-        const isCurrent = await readClosed(folder, (rows) => rows.get("meta", "version")?.value === storeVersion);
+        const isCurrent = await readClosed(folder, (rows) => rows.get("meta", "format")?.value === storeVersion);
         return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),

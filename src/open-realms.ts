@@ -8,7 +8,6 @@ import { composeReply } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import type { Durability } from "./journal/durability.ts";
 import type { Journal } from "./journal/journal.ts";
-import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf as siteOfEntry } from "./mail-config.ts";
 import type { Meters } from "./metrics/meters.ts";
@@ -100,7 +99,6 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       });
       entries.set(realm, entry);
       if (isFirst) hub.announceRestart(restartBody(context.startedAt));
-      if (isFirst) reportLinkifiers(realm.view.linkifiers, alarm.warn);
       if (isFirst) for (const line of realm.environment.unreadableRows) alarm.warn(`organization ${entry.id}: ${line}`);
       new WebhookRelay(realm, entry.id, webhooks);
       new OutboxRelay(realm, entry.id, mailSender, {

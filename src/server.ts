@@ -96,7 +96,7 @@ export interface ServerTools {
 }
 
 /**
- * @throws BadConfig, BadWebPage, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull,
+ * @throws BadConfig, BadWebPage, DataFolderInUse, DataFolderDamaged, DamagedData, UnknownFormat, PortInUse, DiskFull,
  *   StoppedWaiting: each with a message of one line
  */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {

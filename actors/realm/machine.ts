@@ -19,7 +19,7 @@ import { createRealm } from "./realm-creation.ts";
 import { isOpenAlready } from "./realm-deactivation.ts";
 
 /** Version 2 did not distinguish `open` and `deactivated`. */
-export const realmMachineVersion = 3;
+export const realmMachineVersion = 1;
 
 const on = decide<RealmContext>(...realmAreas);
 

@@ -58,13 +58,6 @@ export const initialRetention: RetentionContext = {
   held: null,
 };
 
-/** Version 1 did not record clock jumps. */
-export function withoutLeaps(context: unknown): RetentionContext {
-  const before = context as Pick<RetentionContext, "round" | "dueAt" | "directFloorId">;
-  const round = before.round === null ? null : { ...before.round, counting: null };
-  return { ...before, round, allowedLeaps: 0, held: null };
-}
-
 export const isSweeping = ({ context }: { context: RetentionContext }) => context.round !== null;
 
 export const isWaiting = ({ context }: { context: RetentionContext }) =>

@@ -29,7 +29,7 @@ import {
 } from "./context.ts";
 import { abandonSweep, allowJumps, begin, beginWhenDue, confirmHeld, repeatRound, sweep } from "./sweeps.ts";
 
-export const retentionMachineVersion = 2;
+export const retentionMachineVersion = 1;
 
 export const retentionMachine = setupMachine<RetentionContext>().createMachine({
   id: "retention",

@@ -25,7 +25,7 @@ import {
   type TopicDeletionContext,
 } from "./context.ts";
 
-export const topicDeletionMachineVersion = 4;
+export const topicDeletionMachineVersion = 1;
 
 const resumed = "topic-deletion.move-ended, topic-deletion.request";
 const expired = "topic-deletion.deadline, topic-deletion.move-ended, topic-deletion.abandon";

@@ -15,7 +15,7 @@ import { emptyTopic, isEmpty, isMoving, isOpen, type TopicContext } from "./cont
 import { editWhileMoving } from "./message-edits.ts";
 
 /** Version 1 had no `moving`. */
-export const topicMachineVersion = 2;
+export const topicMachineVersion = 1;
 
 const on = decide<TopicContext>(...topicAreas);
 

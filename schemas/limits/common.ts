@@ -111,8 +111,6 @@ export const commonLimits = {
 
   // Store
   store_tables_max: 128,
-  /** Rows per transaction when an older store is converted. */
-  sealing_rows_per_slice: 20_000,
   /** A larger file is checked only in part at a start, unless the machine may have lost power while it was open. */
   store_checked_at_start_bytes_max: 256 * 1024 * 1024,
   /** A process that opened such a file after a kill, and ends before this time, may have met damage. */

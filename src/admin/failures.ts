@@ -2,7 +2,7 @@
 import { JournalDamaged } from "../journal/journal.ts";
 import { RealmWithdrawn } from "../runtime/realm-host.ts";
 import { DamagedData } from "../store/damage.ts";
-import { StoreTooNew } from "../store/migrations.ts";
+import { UnknownFormat } from "../store/migrations.ts";
 import { DataFolderDamaged } from "../store/open-data-folder.ts";
 import { OwnershipLost } from "../store/path-guard.ts";
 import { DataFolderInUse } from "../store/root.ts";
@@ -29,7 +29,7 @@ const kindsOfClasses = [
   [RealmWithdrawn, "refused"],
   [DataFolderInUse, "busy"],
   [OwnershipLost, "busy"],
-  [StoreTooNew, "unusable"],
+  [UnknownFormat, "unusable"],
   [DataFolderDamaged, "unusable"],
   [DamagedData, "unusable"],
   [JournalDamaged, "unusable"],

@@ -9,11 +9,12 @@ import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
 import { flushFolderSync } from "../store/folders.ts";
-import { storeVersion } from "../store/migrations.ts";
+import { formatMark, storeVersion } from "../store/migrations.ts";
 import { type BaseNote, readBaseNotes } from "./base-manifest.ts";
 import { type Chain, readChain, writeChain } from "./chain.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
 import {
+  type ArchiveIdentity,
   basesFolder,
   type ErasedNote,
   erasedFile,
@@ -180,8 +181,8 @@ export class ArchiveWriter {
   #identify(before: Chain): void {
     const { archive, dataDir } = this.#places;
     removeDrafts(archive);
-    const known = readJson(identityFile(archive)) as { readonly id: string } | undefined;
-    if (known?.id === before.id) return;
+    const known = readJson(identityFile(archive)) as ArchiveIdentity | undefined;
+    if (known?.id === before.id && known.format === formatMark) return;
     if (known !== undefined) {
       throw new ArchiveTaken(`${archive} is the archive of another data folder: choose an empty folder`);
     }
@@ -189,7 +190,7 @@ export class ArchiveWriter {
       throw new ArchiveTaken(`${archive} is not empty and is not an archive: choose an empty folder`);
     }
     writeChain(dataDir, before);
-    publishJson(identityFile(archive), { format: 1, id: before.id });
+    publishJson(identityFile(archive), { format: formatMark, id: before.id } satisfies ArchiveIdentity);
   }
 
   /** Numbers the owners; each number is taken once. */

@@ -84,7 +84,7 @@ async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, 
     let storeVersion = 0;
     let files: string[] = [];
     try {
-      storeVersion = (environment.get("meta", "version")?.value as number | undefined) ?? 0;
+      storeVersion = (environment.get("meta", "format")?.value as number | undefined) ?? 0;
       // Before the copy: what is claimed during it is claimed by records after `from`, and is copied with them.
       files = [...referencedIn(environment).keys()];
       environment.clearDeadReaders();

@@ -31,6 +31,14 @@ import { folderOf } from "../store/realm-folders.ts";
 
 export const draftSuffix = ".draft";
 
+/** What an archive says of itself. */
+export interface ArchiveIdentity {
+  /** See store/migrations.ts. */
+  readonly format: string;
+  /** Of its data folder. */
+  readonly id: string;
+}
+
 export function identityFile(archive: string): string {
   return join(archive, "colloquy-archive.json");
 }

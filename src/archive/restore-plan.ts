@@ -1,10 +1,11 @@
 /** Finds in an archive what a restore to a moment starts from, or says which moments there are. */
-import { statSync } from "node:fs";
 import type { Position } from "../journal/journal.ts";
 import { timeOf } from "../journal/record.ts";
+import { requireMark } from "../store/migrations.ts";
 import { refuseLinks } from "../store/restore.ts";
 import { type Base, type BaseRealm, readBases } from "./base-manifest.ts";
 import {
+  type ArchiveIdentity,
   type ErasedNote,
   type GenerationStart,
   identityFile,
@@ -61,11 +62,11 @@ interface Span {
   readonly first: number;
 }
 
-/** @throws ArchiveDamaged when there is no such moment, with those that there are */
+/** @throws ArchiveDamaged when there is no such moment, with those that there are; UnknownFormat */
 export function planRestore(archive: string, time: RestoreTime): RestorePlan {
-  if (statSync(identityFile(archive), { throwIfNoEntry: false }) === undefined) {
-    throw new ArchiveDamaged(`${archive} is not an archive.`);
-  }
+  const identity = readJson(identityFile(archive)) as ArchiveIdentity | undefined;
+  if (identity === undefined) throw new ArchiveDamaged(`${archive} is not an archive.`);
+  requireMark(archive, identity.format);
   refuseLinks(archive);
   const spans = listGenerations(archive).flatMap((generation) => spanOf(archive, generation) ?? []);
   const moment = time === "latest" ? Number.POSITIVE_INFINITY : time;

@@ -3,7 +3,7 @@
  * has the store, and a node with an empty store has everything after the last of them.
  */
 import { limits } from "../../schemas/limits.ts";
-import { rowFields, storedName, type TableName } from "../../schemas/records.ts";
+import { rowFields, type TableName } from "../../schemas/records.ts";
 import { RecordEncoder, type WrittenRow, type WrittenTable } from "../journal/record.ts";
 import { ownerKey } from "../store/fence.ts";
 import { compareKeys, orderedKey } from "../store/key-encoding.ts";
@@ -35,7 +35,7 @@ function chunkOf(tables: Tables, table: TableName, after: unknown): TableEntry[]
 
 /** The rows in slices; each has at least one. */
 function* slicesOf(tables: Tables): Generator<Slice> {
-  let slice: { storedName: string; written: WrittenRow[] }[] = [];
+  let slice: { name: string; written: WrittenRow[] }[] = [];
   let bytes = 0;
   for (const table of Object.keys(rowFields) as TableName[]) {
     for (
@@ -46,7 +46,7 @@ function* slicesOf(tables: Tables): Generator<Slice> {
       const rows = chunk.filter(({ key }) => table !== "meta" || !own.includes(key));
       if (rows.length === 0) continue;
       const written = rows.map(({ key, value }) => ({ ordered: orderedKey(key), bytes: value }));
-      slice.push({ storedName: storedName(table), written });
+      slice.push({ name: table, written });
       bytes += rows.reduce((sum, { value }) => sum + value.length, 0);
       if (bytes < limits.cluster_base_record_bytes) continue;
       yield { tables: slice };

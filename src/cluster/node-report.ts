@@ -3,8 +3,8 @@ import type { Nats } from "./connection.ts";
 
 export interface NodeReport {
   readonly node: string;
-  /** The process: absent in reports of older programs. */
-  readonly instance?: string;
+  /** The process. */
+  readonly instance: string;
   readonly address: string;
   /** It has read every stream to its end since its start. */
   readonly isReady: boolean;

@@ -4,11 +4,14 @@
  */
 import type { StreamConfig, StreamInfo } from "@nats-io/jetstream";
 import { limits } from "../../schemas/limits.ts";
+import { formatMark, requireMark } from "../store/migrations.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
 import type { Nats } from "./connection.ts";
 import { requested } from "./request.ts";
 
 const countKey = "colloquy-streams";
+/** The version of what the streams hold: a cluster of a newer program, or of none that was released, is refused. */
+const formatKey = "colloquy-format";
 
 export interface StreamOptions {
   /** How many there are, if the cluster is new. */
@@ -27,7 +30,7 @@ export interface Streams {
 
 /**
  * Creates the streams of a new cluster. Several nodes may do so at once.
- * @throws ClusterUnusable when a stream of this name has other properties
+ * @throws ClusterUnusable when a stream of this name has other properties; UnknownFormat
  */
 export async function openStreams(nats: Nats, options: StreamOptions): Promise<Streams> {
   const first = await existing(nats, 0);
@@ -42,7 +45,7 @@ export async function openStreams(nats: Nats, options: StreamOptions): Promise<S
   return streamsOf(cluster, count);
 }
 
-/** @returns null if the cluster is new. @throws ClusterUnusable when the first stream is not one of ours */
+/** @returns null if the cluster is new. @throws ClusterUnusable when the first stream is not one of ours; UnknownFormat */
 export async function findStreams(nats: Nats): Promise<Streams | null> {
   const first = await existing(nats, 0);
   return first === null ? null : streamsOf(first.created, countOf(first));
@@ -76,7 +79,8 @@ async function existing(nats: Nats, index: number): Promise<StreamInfo | null> {
 const streamNotFound = 10059;
 
 function create(nats: Nats, index: number, count: number): Promise<StreamInfo> {
-  return requested(nats, () => nats.manager.streams.add({ ...configOf(index), metadata: { [countKey]: `${count}` } }));
+  const metadata = { [countKey]: `${count}`, [formatKey]: formatMark };
+  return requested(nats, () => nats.manager.streams.add({ ...configOf(index), metadata }));
 }
 
 function configOf(index: number) {
@@ -94,7 +98,10 @@ function configOf(index: number) {
 
 function countOf({ config }: StreamInfo): number {
   const count = Number(config.metadata?.[countKey]);
-  if (Number.isSafeInteger(count) && count >= 1 && count <= limits.cluster_streams_max) return count;
+  if (Number.isSafeInteger(count) && count >= 1 && count <= limits.cluster_streams_max) {
+    requireMark("the cluster", config.metadata?.[formatKey]);
+    return count;
+  }
   throw new ClusterUnusable(
     `The stream ${config.name} was not created by Colloquy. Give Colloquy a NATS account of its own (CLUSTER_NATS_CREDENTIALS_FILE).`,
   );

@@ -3,7 +3,6 @@
  * time or when many wait, one order at a time.
  */
 import { limits } from "../../schemas/limits.ts";
-import { storedName } from "../../schemas/records.ts";
 import { encodeRow } from "../store/codec.ts";
 import { ownerKey, takenOver } from "../store/fence.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
@@ -282,5 +281,5 @@ function nothing(): void {
 
 /** A row of the table `meta` as the store has it. */
 function metaRow(key: string, value: unknown): RecordedWrite {
-  return { table: storedName("meta"), key: nameOfKey(key), bytes: encodeRow("meta", key, { value }) };
+  return { table: "meta", key: nameOfKey(key), bytes: encodeRow("meta", key, { value }) };
 }

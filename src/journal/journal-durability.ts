@@ -2,7 +2,6 @@
  * Durability by the journal: one journal for all realms of the process, an overlay of rows for each realm, and a thread
  * that brings durable records into the stores. docs/adr/0009-journal.md has the drawing.
  */
-import { storedName } from "../../schemas/records.ts";
 import type { Histogram } from "../metrics/instruments.ts";
 import { environmentOf } from "../store/environment.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
@@ -125,7 +124,7 @@ export class JournalDurability implements Durability {
         gate.appended(position, written.tables);
       },
     });
-    const turnRow = { table: storedName("meta"), key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };
+    const turnRow = { table: "meta", key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };
     let isDropping = false;
     const dropMore = () => {
       isDropping = overlay.dropStored();

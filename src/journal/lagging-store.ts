@@ -3,16 +3,14 @@
  * stores the number of the last one (M2).
  */
 import { limits } from "../../schemas/limits.ts";
-import { storedName } from "../../schemas/records.ts";
-import { encodeRow } from "../store/codec.ts";
+import { decodeRowOf, encodeRow } from "../store/codec.ts";
 import { nameOfKey } from "../store/key-encoding.ts";
-import { RowReader } from "../store/row-reader.ts";
 import { StoreWriter } from "../store/store-writer.ts";
 import { turnKey } from "../store/turn-number.ts";
 import { nextTurn } from "./checkpoint.ts";
 import { decodeRecord, type RecordedWrite, turnOf } from "./record.ts";
 
-const metaTable = storedName("meta");
+const metaTable = "meta";
 
 export class LaggingStore {
   readonly #folder: string;
@@ -84,9 +82,6 @@ function* rowsOfAll(records: readonly Uint8Array[], turnRow: RecordedWrite): Ite
 }
 
 function storedTurn(writer: StoreWriter): number {
-  const read = (key: string) => writer.get(metaTable, nameOfKey(key));
-  const bytes = read(turnKey);
-  if (bytes === undefined) return 0;
-  const reader = new RowReader(writer.file, read("version"));
-  return reader.read("meta", turnKey, bytes).value as number;
+  const bytes = writer.get(metaTable, nameOfKey(turnKey));
+  return bytes === undefined ? 0 : (decodeRowOf(writer.file, "meta", turnKey, bytes).value as number);
 }

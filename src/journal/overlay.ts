@@ -3,7 +3,7 @@
  * a range merges them with the rows below (overlay-tables.ts). Rows of the turn under way are among them, and can be
  * taken back.
  */
-import { storedName, type TableName } from "../../schemas/records.ts";
+import type { TableName } from "../../schemas/records.ts";
 import { compareOrdered, keyBytes_max, type OrderedKey, orderedKey, orderedKeyBytes } from "../store/key-encoding.ts";
 import type { TableRange } from "../store/tables.ts";
 import { type OverlayRow, SortedRows } from "./sorted-rows.ts";
@@ -27,7 +27,6 @@ interface TableRow extends OverlayRow {
 /** The rows of one table. */
 class OverlayTable {
   readonly name: TableName;
-  readonly storedName: string;
   readonly rows = new Map<OrderedKey, TableRow>();
   readonly sorted = new SortedRows();
   /** Filled by `Overlay.written`. */
@@ -35,7 +34,6 @@ class OverlayTable {
 
   constructor(name: TableName) {
     this.name = name;
-    this.storedName = storedName(name);
   }
 }
 

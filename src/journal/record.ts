@@ -3,7 +3,7 @@
  * and of archiving (docs/adr/0009-journal.md). Integers are little-endian, and `length` is a base-128 number:
  *
  *   format (1 byte), turn (8), time in milliseconds (8), then for each table:
- *   length and bytes of its stored name, number of rows (length), then for each row:
+ *   length and bytes of its name, number of rows (length), then for each row:
  *   length and bytes of the encoded key; 0 if the row is removed, or 1 + length and the bytes of the row
  */
 import { type OrderedKey, orderedKeyBytes, writeOrderedKey } from "../store/key-encoding.ts";
@@ -15,13 +15,12 @@ export interface WrittenRow {
 }
 
 export interface WrittenTable {
-  readonly storedName: string;
+  readonly name: string;
   readonly written: readonly WrittenRow[];
 }
 
 /** A row that a turn wrote, in its last state, as it is read from a record. */
 export interface RecordedWrite {
-  /** The table's name on disk. */
   readonly table: string;
   /** The key's bytes, one character for each (store/key-encoding.ts). */
   readonly key: string;
@@ -55,10 +54,10 @@ export class RecordEncoder {
     this.#buffer.writeDoubleLE(turn, 1);
     this.#buffer.writeDoubleLE(at, 9);
     this.#end = headBytes;
-    for (const { storedName, written } of tables) {
-      this.#reserve(storedName.length);
-      this.#length(storedName.length);
-      this.#end += this.#buffer.write(storedName, this.#end, "latin1");
+    for (const { name, written } of tables) {
+      this.#reserve(name.length);
+      this.#length(name.length);
+      this.#end += this.#buffer.write(name, this.#end, "latin1");
       this.#length(written.length);
       for (const row of written) this.#row(row);
     }

@@ -15,10 +15,10 @@ interface RealmCountersRow {
   readonly positionCeiling: number;
   readonly turnAt: number;
   readonly eventBytes: number;
-  /** Belongs to `turnAt`; absent in rows of older versions. */
+  /** Belongs to `turnAt`; absent before the first turn. */
   readonly mark?: Omit<TimeMark, "at">;
-  /** See `View.clockJumps`; absent means 0. */
-  readonly leaps?: number;
+  /** See `View.clockJumps`. */
+  readonly clockJumps: number;
 }
 
 export class RealmCounters {
@@ -36,14 +36,14 @@ export class RealmCounters {
     this.turn = {
       now: row.turnAt,
       dueNow: row.turnAt,
-      clockJumps: row.leaps ?? 0,
+      clockJumps: row.clockJumps,
       turnsSinceRequest: 0,
       position: row.positionCeiling,
       counters: counters as Record<CounterName, number>,
     };
     this.#ceiling = row.positionCeiling;
     this.#eventBytes = row.eventBytes;
-    this.#earlierClockJumps = row.leaps ?? 0;
+    this.#earlierClockJumps = row.clockJumps;
     const mark = row.mark ?? { dueAt: row.turnAt, bootId: "", uptimeMs: 0 };
     this.#mark = row.turnAt === 0 ? null : { at: row.turnAt, ...mark };
   }
@@ -58,10 +58,10 @@ export class RealmCounters {
    * @param mayWrite false on a full disk: the first turn writes the row, before it takes a position
    */
   static open(environment: Environment, mayWrite = true): RealmCounters {
-    const stored = environment.get("meta", "ledger")?.value as RealmCountersRow | undefined;
+    const stored = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
     const realmCounters = new RealmCounters(
       environment,
-      stored ?? { counters: {}, positionCeiling: 1, turnAt: 0, eventBytes: 0 },
+      stored ?? { counters: {}, positionCeiling: 1, turnAt: 0, eventBytes: 0, clockJumps: 0 },
     );
     realmCounters.turn.counters.boot++;
     if (mayWrite) environment.transaction(() => realmCounters.write());
@@ -114,8 +114,8 @@ export class RealmCounters {
       turnAt,
       eventBytes: this.#eventBytes,
       ...("bootId" in mark ? { mark } : {}),
-      leaps: this.turn.clockJumps,
+      clockJumps: this.turn.clockJumps,
     };
-    this.#environment.put("meta", "ledger", { value: row });
+    this.#environment.put("meta", "counters", { value: row });
   }
 }

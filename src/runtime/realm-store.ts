@@ -9,7 +9,13 @@ import { type Environment, environmentOf } from "../store/environment.ts";
 import { fenced } from "../store/fence.ts";
 import type { Extent } from "../store/lmdb-check.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
-import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
+import {
+  knownVersion,
+  migrateStore,
+  refuseUnknownTables,
+  refuseWithoutHead,
+  storeVersion,
+} from "../store/migrations.ts";
 
 export interface RealmStoreOptions {
   /** The organization is being created: its store is flushed as a whole when it is complete. */
@@ -40,7 +46,7 @@ export interface RealmStore {
 export function openRealmStore(options: RealmStoreOptions): RealmStore {
   const { folder, durability } = options;
   const tables = new LmdbTables(folder, options.extent, options.isDraft);
-  const store = prepared(environmentOf(tables), options);
+  const store = prepared(tables, options);
   if (durability === offline) return store;
   const durable = durability.adopt({ id: options.id ?? 0, folder, tables });
   return {
@@ -57,9 +63,11 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
   };
 }
 
-function prepared(store: Environment, options: RealmStoreOptions): RealmStore {
+function prepared(tables: LmdbTables, options: RealmStoreOptions): RealmStore {
+  const store = environmentOf(tables);
   try {
-    rejectNewer(store);
+    knownVersion(store);
+    refuseUnknownTables(store, tables.unknownTables);
     const [environment, assertOwned] = owned(store, options);
     const epoch = prepare(environment);
     return { environment, gate: openGate, epoch, isSettled: true, assertOwned, close: () => environment.close() };
@@ -79,17 +87,17 @@ function owned(store: Environment, { folder, owner }: RealmStoreOptions): [Envir
 /**
  * A start that changes nothing writes nothing, because the disk may be full.
  * @returns the realm's epoch
- * @throws StoreTooNew
+ * @throws UnknownFormat
  */
 function prepare(environment: Environment): string {
-  const version = environment.get("meta", "version")?.value as number | undefined;
+  const version = knownVersion(environment);
   const stored = environment.get("meta", "epoch")?.value as string | undefined;
   refuseWithoutHead(environment);
-  if (version !== undefined) migrateEnvironment(environment, version);
+  if (version !== undefined) migrateStore(environment, version);
   if (version !== undefined && stored !== undefined) return stored;
   const epoch = stored ?? randomBytes(6).toString("hex");
   environment.transaction(() => {
-    environment.put("meta", "version", { value: storeVersion });
+    environment.put("meta", "format", { value: storeVersion });
     environment.put("meta", "epoch", { value: epoch });
   });
   return epoch;

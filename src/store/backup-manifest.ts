@@ -1,7 +1,6 @@
 /**
  * What a backup contains: `manifest.json`, written last. It says what a restore revives, and has the hash of each file,
- * so that a copy of the backup can be verified years later. A backup without one is not finished, or of an older
- * program.
+ * so that a copy of the backup can be verified years later. A backup without one is not finished.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +9,7 @@ import { join, relative } from "node:path";
 import { programVersion } from "../../schemas/server.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
-import { storeVersion } from "./migrations.ts";
+import { formatMark, requireMark, storeVersion } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import type { RealmEntry } from "./root.ts";
 
@@ -32,7 +31,8 @@ interface ManifestFile {
 }
 
 export interface BackupManifest {
-  readonly format: number;
+  /** See migrations.ts. */
+  readonly format: string;
   readonly programVersion: string;
   readonly storeVersion: number;
   readonly createdAt: string;
@@ -40,7 +40,6 @@ export interface BackupManifest {
   readonly files: readonly ManifestFile[];
 }
 
-const format = 1;
 const manifestName = "manifest.json";
 
 /** Made by whoever opens the copy; no part of it. */
@@ -55,7 +54,7 @@ export async function writeManifest(
   const files: ManifestFile[] = [];
   for (const path of await pathsIn(folder)) files.push(await described(folder, path));
   const manifest = {
-    format,
+    format: formatMark,
     programVersion,
     storeVersion,
     createdAt: new Date(now).toISOString(),
@@ -98,17 +97,28 @@ export function removeManifest(folder: string): void {
   rmSync(join(folder, manifestName), { force: true });
 }
 
-/** null: the backup has none. */
+/**
+ * @returns null if the backup has none
+ * @throws Error when it is damaged; UnknownFormat
+ */
 export function readManifest(folder: string): BackupManifest | null {
   const path = join(folder, manifestName);
   if (!existsSync(path)) return null;
-  try {
-    const manifest = JSON.parse(readFileSync(path, "utf8")) as BackupManifest;
-    if (manifest.format === format && Array.isArray(manifest.files) && Array.isArray(manifest.realms)) return manifest;
-  } catch {
-    // The error below says what to do.
+  const manifest = parsed(readFileSync(path, "utf8"));
+  if (manifest === null || !Array.isArray(manifest.files) || !Array.isArray(manifest.realms)) {
+    throw new Error(`${path} is damaged: use another backup`);
   }
-  throw new Error(`${path} is damaged, or of a newer program: use another backup, or the newer program`);
+  requireMark(folder, manifest.format);
+  return manifest as BackupManifest;
+}
+
+function parsed(text: string): Partial<BackupManifest> | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

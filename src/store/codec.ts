@@ -5,9 +5,9 @@
  */
 import { Packr } from "msgpackr";
 import { type RowOf, rowFields, rowVersions, type TableName } from "../../schemas/records.ts";
-import { DamagedRow } from "./damage.ts";
+import { DamagedRow, namedIn } from "./damage.ts";
 import { migrateRow } from "./migrations.ts";
-import { checkSeal, contentsOf, isSealed, seal } from "./seal.ts";
+import { checkSeal, contentsOf, seal } from "./seal.ts";
 
 // Self-contained encoding. Records encoded as maps would repeat field names in each row, so rows are lists.
 const packr = new Packr({ useRecords: false, copyBuffers: true, variableMapSize: true });
@@ -48,19 +48,12 @@ export function encodeRow<T extends TableName>(table: T, key: unknown, row: RowO
 }
 
 /**
- * @param mayBeUnsealed the store is older than `sealedSince`, so this row may have no seal
  * @throws DamagedRow when the bytes differ from those written under this key
  * @throws Error when a newer program wrote them
  */
-export function decodeRow<T extends TableName>(
-  table: T,
-  key: unknown,
-  bytes: Uint8Array,
-  mayBeUnsealed = false,
-): RowOf<T> {
-  const isPlain = mayBeUnsealed && !isSealed(bytes);
-  if (!isPlain) checkSeal(table, key, bytes);
-  const list = unpacked(table, key, bytes, isPlain);
+export function decodeRow<T extends TableName>(table: T, key: unknown, bytes: Uint8Array): RowOf<T> {
+  checkSeal(table, key, bytes);
+  const list = unpacked(table, key, bytes);
   const version = Array.isArray(list) ? (list[0] as unknown) : undefined;
   if (!Array.isArray(list) || typeof version !== "number") throw new DamagedRow(table, key, "has an unknown codec");
   const shape = shapes[table];
@@ -68,9 +61,21 @@ export function decodeRow<T extends TableName>(
   return (version === shape.version ? row : migrateRow(table, version, row)) as RowOf<T>;
 }
 
-function unpacked(table: TableName, key: unknown, bytes: Uint8Array, isPlain: boolean): unknown {
+/**
+ * The same for a row of a file, which errors name.
+ * @throws DamagedData
+ */
+export function decodeRowOf<T extends TableName>(file: string, table: T, key: unknown, bytes: Uint8Array): RowOf<T> {
   try {
-    return packr.unpack(bytes, isPlain ? undefined : contentsOf(bytes));
+    return decodeRow(table, key, bytes);
+  } catch (error) {
+    throw namedIn(file, error);
+  }
+}
+
+function unpacked(table: TableName, key: unknown, bytes: Uint8Array): unknown {
+  try {
+    return packr.unpack(bytes, contentsOf(bytes));
   } catch (error) {
     throw new DamagedRow(table, key, `cannot be decoded (${error instanceof Error ? error.message : String(error)})`);
   }

@@ -11,10 +11,10 @@ export interface Owner {
   /** Start time of the process in kernel ticks, which distinguishes a reused process id. */
   readonly startedAt: string;
   readonly bootId: string;
-  /** The namespace of the process id; absent in rows of older programs. */
-  readonly pidNamespace?: string;
-  /** A random token, unique per owner. Absent in rows of older programs. */
-  readonly token?: string;
+  /** The namespace of the process id. */
+  readonly pidNamespace: string;
+  /** A random token, unique per owner. */
+  readonly token: string;
 }
 
 export function thisProcess(): Owner {
@@ -42,7 +42,7 @@ export function isRunning(owner: Owner): boolean {
 
 /** Whether its process id refers to the same process here. */
 export function isVisible({ bootId, pidNamespace }: Owner): boolean {
-  return bootId === currentBootId() && (pidNamespace ?? currentPidNamespace()) === currentPidNamespace();
+  return bootId === currentBootId() && pidNamespace === currentPidNamespace();
 }
 
 /** Whether no such process exists here, or it was killed. Its threads may still be exiting. */

@@ -3,17 +3,16 @@
  * written, so a faulty row throws before anything has changed (M6).
  */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import { encodeRow } from "./codec.ts";
+import { decodeRowOf, encodeRow } from "./codec.ts";
 import { isReadable, keyBytes_max } from "./key-encoding.ts";
 import type { Extent } from "./lmdb-check.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
-import { RowReader } from "./row-reader.ts";
-import { isSealed, sealBytes } from "./seal.ts";
-import type { Environment, PreparedWrite, SealedSlice } from "./store.ts";
+import { refuseUnknownTables } from "./migrations.ts";
+import type { Environment, PreparedWrite } from "./store.ts";
 import type { TableEntry, Tables } from "./tables.ts";
 import { UnreadableRows } from "./unreadable-keys.ts";
 
-export type { Environment, PreparedWrite, RowRange, SealedSlice } from "./store.ts";
+export type { Environment, PreparedWrite, RowRange } from "./store.ts";
 
 /** Upper bound for an encoded number, with its type and the separator of list parts. */
 const numberBytes = 10;
@@ -26,7 +25,7 @@ export function prepared<T extends TableName>(table: T, key: KeyOf<T>, row: RowO
   return { table, key, bytes: encodeRow(table, key, row) };
 }
 
-/** A row that an earlier version wrote under another key may be removed, but none is added. */
+/** A row under an unreadable key may be removed, but none is added. */
 function requireReadable(table: TableName, key: unknown): void {
   if (!isReadable(key)) throw new Error(`a key of ${table} would not be read as it is written`);
 }
@@ -50,13 +49,6 @@ function maxBytesPerUnit(text: string): number {
   return text.length * 3 < keyBytes_max / 4 ? 3 : Math.max(1, (2 * Buffer.byteLength(text)) / text.length);
 }
 
-/** @param entries up to one more than `limit`; the extra one is where the next slice starts */
-function sealed(entries: readonly TableEntry[], limit: number, reseal: (entry: TableEntry) => void): SealedSlice {
-  const unsealed = entries.slice(0, limit).filter(({ value }) => !isSealed(value));
-  for (const entry of unsealed) reseal(entry);
-  return { next: entries[limit]?.key, bytesAdded: unsealed.length * sealBytes };
-}
-
 /**
  * @param extent how much of the file is checked before LMDB opens it
  * @throws Error when the folder cannot be created or is not an LMDB environment; DamagedData
@@ -64,21 +56,21 @@ function sealed(entries: readonly TableEntry[], limit: number, reseal: (entry: T
 export function openEnvironment(folder: string, extent: Extent = "skeleton"): Environment {
   const tables = new LmdbTables(folder, extent);
   try {
-    return environmentOf(tables);
+    const environment = environmentOf(tables);
+    refuseUnknownTables(environment, tables.unknownTables);
+    return environment;
   } catch (error) {
     void tables.close();
     throw error;
   }
 }
 
-/** @throws DamagedData when the store's version is not readable */
 export function environmentOf(tables: Tables): Environment {
-  const reader = new RowReader(tables.file, tables.get("meta", "version"));
   const unreadable = new UnreadableRows();
   /** Null for a row whose key cannot be read. */
   const rowIn = <T extends TableName>(table: T, entry: TableEntry): RowOf<T> | null => {
     try {
-      return reader.read(table, entry.key, entry.value);
+      return decodeRowOf(tables.file, table, entry.key, entry.value);
     } catch (error) {
       if (unreadable.has(table, entry)) return null;
       throw error;
@@ -94,7 +86,7 @@ export function environmentOf(tables: Tables): Environment {
     },
     get(table, key) {
       const bytes = tables.get(table, key);
-      return bytes === undefined ? undefined : reader.read(table, key, bytes);
+      return bytes === undefined ? undefined : decodeRowOf(tables.file, table, key, bytes);
     },
     has: (table, key) => tables.get(table, key) !== undefined,
     rows(table, range) {
@@ -111,14 +103,6 @@ export function environmentOf(tables: Tables): Environment {
         if (!(key instanceof Uint8Array)) found.push(key as KeyOf<typeof table>);
       return found;
     },
-    sealRows(table, from, limit) {
-      const start = from === undefined ? {} : { start: from };
-      const entries = [...tables.range(table, { ...start, limit: limit + 1 })];
-      const reseal = ({ key, value }: TableEntry) =>
-        tables.write(table, key, encodeRow(table, key, reader.read(table, key, value)));
-      return sealed(entries, limit, reseal);
-    },
-    requireSeals: () => reader.requireSeals(),
     each(table, visit) {
       for (const entry of tables.range(table, {})) {
         const row = rowIn(table, entry);

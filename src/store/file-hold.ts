@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { isRunning, isVisible, type Owner, thisProcess } from "./data-lock.ts";
 
-/** Older programs used one file of exactly this name for all backups. */
 const prefix = "files.hold";
 
 export interface FileHold {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import * as lmdb from "lmdb";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
-import { rowFields, storedName, type TableName } from "../../schemas/records.ts";
+import { rowFields, type TableName } from "../../schemas/records.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { keyEncoder } from "./key-encoding.ts";
 import { checkPages, type Extent } from "./lmdb-check.ts";
@@ -17,6 +17,8 @@ type RawKey = number | string | (number | string)[];
 
 export class LmdbTables implements Tables {
   readonly file: string;
+  /** Names that the file has and this program does not know. */
+  readonly unknownTables: readonly string[];
   readonly #root: RootDatabase<Buffer, RawKey>;
   readonly #databases: ReadonlyMap<TableName, Database<Buffer, RawKey>>;
   #isWriting = false;
@@ -41,10 +43,11 @@ export class LmdbTables implements Tables {
       encoding: "binary",
     });
     const tables = Object.keys(rowFields) as TableName[];
+    this.unknownTables = [...this.#root.getKeys()].map(String).filter((name) => !Object.hasOwn(rowFields, name));
     this.#databases = new Map(
       tables.map((table) => {
         // The library's types do not declare `keyEncoder` here.
-        const options = { name: storedName(table), encoding: "binary" as const, keyEncoder };
+        const options = { name: table, encoding: "binary" as const, keyEncoder };
         return [table, this.#root.openDB<Buffer, RawKey>(options)];
       }),
     );

@@ -20,7 +20,7 @@ export class DataFolderDamaged extends Error {
   override readonly name = "DataFolderDamaged";
 }
 
-/** @throws DataFolderInUse, DataFolderDamaged, StoreTooNew: nothing has been changed then */
+/** @throws DataFolderInUse, DataFolderDamaged, UnknownFormat: nothing has been changed then */
 export async function openDataFolder(dataDir: string, warn: (message: string) => void): Promise<RootStore> {
   const lock = FolderLock.take(dataDir);
   let root: RootStore | null = null;
@@ -108,7 +108,6 @@ async function planAdoption(dataDir: string, { listed, erased, root }: KnownReal
       warnings.push(`the root did not list ${folder}: its row was restored`);
     } else if (id < lastListed) throw cannotSay(folder, rootFile(dataDir), root);
     else {
-      // Older programs created organizations in place: this one may never have been finished.
       warnings.push(`${folder} is ignored: the root does not list it, and it does not say which organization it is`);
     }
   }

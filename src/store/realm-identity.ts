@@ -12,7 +12,7 @@ export interface RealmIdentity {
 
 const identityKey = "identity";
 
-/** Writes the identity if it differs from the stored one; stores of older programs have none. */
+/** Writes the identity if it differs from the stored one. */
 export function keepIdentity(environment: Environment, { id, label, hosts, createdAt }: RealmIdentity): void {
   const identity: RealmIdentity = { id, label, hosts, createdAt };
   const stored = environment.get("meta", identityKey)?.value;
@@ -22,9 +22,5 @@ export function keepIdentity(environment: Environment, { id, label, hosts, creat
 
 /** Returns null if the store has no identity. */
 export function readIdentity(environment: Environment): RealmIdentity | null {
-  const stored = environment.get("meta", identityKey)?.value;
-  if (stored !== undefined) return stored as RealmIdentity;
-  // Stores of older programs: only the first organization of a folder has an empty label, and it has no hosts.
-  const realm = environment.get("realm", "realm");
-  return realm?.label === "" ? { id: 1, label: "", hosts: [], createdAt: realm.createdAt } : null;
+  return (environment.get("meta", identityKey)?.value as RealmIdentity | undefined) ?? null;
 }

@@ -8,7 +8,7 @@ import { takenOver } from "./fence.ts";
 import { DataFolderInUse, FolderLock } from "./folder-lock.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { checkPages } from "./lmdb-check.ts";
-import { StoreTooNew, storeVersion } from "./migrations.ts";
+import { storeVersion, tooNew } from "./migrations.ts";
 import { PathGuard } from "./path-guard.ts";
 import { realmIdsOnDisk } from "./realm-folders.ts";
 import type { RealmIdentity } from "./realm-identity.ts";
@@ -19,7 +19,7 @@ export { DataFolderInUse };
 export interface RealmEntry extends RealmIdentity {
   /** When the next timer of a closed realm is due at the earliest, or null. */
   dueHint: number | null;
-  /** The file that was opened after its last check (page-checks.ts). Absent in rows of older programs. */
+  /** The file that was opened after its last check (page-checks.ts). */
   openedAs?: string | null;
 }
 
@@ -65,7 +65,7 @@ export class RootStore {
     this.#place = new PathGuard(dataFile(join(dataFolder, "root")));
   }
 
-  /** @throws StoreTooNew when a newer program wrote it; Error when it is lost and the server has to rebuild it */
+  /** @throws UnknownFormat; Error when it is lost and the server has to rebuild it */
   static open(dataFolder: string): RootStore {
     requireRoot(dataFolder);
     return RootStore.make(dataFolder);
@@ -73,7 +73,7 @@ export class RootStore {
 
   /**
    * Opens an intact root or creates a new one.
-   * @throws StoreTooNew
+   * @throws UnknownFormat
    */
   static make(dataFolder: string): RootStore {
     const folder = join(dataFolder, "root");
@@ -82,13 +82,9 @@ export class RootStore {
     // Always flushed: the process that created it may have been killed before this point.
     flushFoldersTo(folder);
     const store = new RootStore(database, dataFolder);
-    const version = database.get(["version"]) as number | undefined;
-    if (version !== undefined && version > storeVersion) {
-      throw new StoreTooNew(
-        `the data has version ${version}, this program knows ${storeVersion}: use the newer program`,
-      );
-    }
-    if (version === undefined) store.#write(() => database.put(["version"], storeVersion));
+    const version = database.get(["format"]) as number | undefined;
+    if (version !== undefined && version > storeVersion) throw tooNew("the data", version);
+    if (version === undefined) store.#write(() => database.put(["format"], storeVersion));
     return store;
   }
 
@@ -106,16 +102,15 @@ export class RootStore {
         if (owner !== undefined && !isThisProcess(owner) && isRunning(owner)) {
           throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
         }
-        this.#database.sealAll();
-        // An older program must not use the folder from now on: turns may be in the journal only.
-        if ((this.#database.get(["version"]) as number) < storeVersion) this.#database.put(["version"], storeVersion);
+        // An older program must not use the folder from now on.
+        if ((this.#database.get(["format"]) as number) < storeVersion) this.#database.put(["format"], storeVersion);
         this.#database.put(["owner"], me);
       });
     } catch (error) {
       if (lock === undefined) taken.release();
       throw error;
     }
-    this.#ownership = { token: me.token ?? "", lock: taken };
+    this.#ownership = { token: me.token, lock: taken };
   }
 
   /** The owner's token; null if this process does not own the folder. */

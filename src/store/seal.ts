@@ -1,15 +1,11 @@
 /**
  * The seal of a stored row: a mark byte, the row's bytes, and a CRC32C over table, key and both. It detects changed
- * bytes and rows that are stored under a wrong key. Rows from before the seal (store versions below `sealedSince`) are
- * recognized by their first byte: MessagePack never uses the mark, and JSON never starts with it.
+ * bytes and rows that are stored under a wrong key.
  */
 import { crc32c } from "@node-rs/crc32";
-import { storedName } from "../../schemas/records.ts";
 import { DamagedRow } from "./damage.ts";
 
-/** Every row of a store of this version or a newer one has a seal. */
-export const sealedSince = 7;
-
+/** MessagePack never uses it, and JSON never starts with it. */
 const mark = 0xc1;
 const markBytes = 1;
 const sumBytes = 4;
@@ -25,10 +21,6 @@ export function seal(table: string, key: unknown, contents: Uint8Array): Buffer 
   const end = bytes.length - sumBytes;
   bytes.writeUInt32LE(sumOf(bytes, end, placeOf(table, key)), end);
   return bytes;
-}
-
-export function isSealed(bytes: Uint8Array): boolean {
-  return bytes[0] === mark;
 }
 
 /** @throws DamagedRow when the bytes are not those that were sealed under this key */
@@ -77,7 +69,7 @@ const numberHalves = new Int32Array(numberBits.buffer);
 function placeOf(table: string, key: unknown): number {
   let state = tableStates.get(table);
   if (state === undefined) {
-    state = crc32c(storedName(table));
+    state = crc32c(table);
     tableStates.set(table, state);
   }
   return mixed(state, key) >>> 0;

@@ -16,7 +16,7 @@ import type { Environment } from "./environment.ts";
 import { decodeIds, encodeIds } from "./posting-lists.ts";
 
 /** Raise it when the generation of terms changes; the index is then rebuilt. */
-export const searchFormat = 2;
+export const searchFormat = 1;
 export const searchStateKey = "state";
 
 /** Upper bounds of one slice. */

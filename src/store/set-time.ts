@@ -24,7 +24,7 @@ export function lastTurnAt(environment: Environment): number {
 }
 
 function realmCountersOf(environment: Environment): RealmCountersTimes | undefined {
-  return environment.get("meta", "ledger")?.value as RealmCountersTimes | undefined;
+  return environment.get("meta", "counters")?.value as RealmCountersTimes | undefined;
 }
 
 /** @returns the number of rows with a changed date; null if the realm is not ahead of `now`, and nothing was changed */
@@ -51,7 +51,7 @@ export function setTime(environment: Environment, now: number): number | null {
       announcedUntil[name] = Math.min(counters[name] ?? 0, now);
     const last = realmCountersOf(environment)?.counters ?? counters;
     const value = { ...rest, counters: { ...last, ...announcedUntil }, turnAt: now, mark: undefined };
-    environment.put("meta", "ledger", { value });
+    environment.put("meta", "counters", { value });
   });
   return changed;
 }
@@ -124,5 +124,7 @@ function copySlice(environment: Environment, timers: readonly TimerRecord[], ahe
     const dueAt = timer.dueAt - aheadMs;
     environment.put("timers", [dueAt, sequence], { ...timer, dueAt, sequence });
   }
-  environment.put("meta", "ledger", { value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } } });
+  environment.put("meta", "counters", {
+    value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } },
+  });
 }

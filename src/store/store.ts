@@ -15,13 +15,6 @@ export interface PreparedWrite {
   readonly bytes: Uint8Array | null;
 }
 
-/** Result of `sealRows`. */
-export interface SealedSlice {
-  /** The first key that was not processed; undefined at the end of the table. */
-  readonly next: unknown;
-  readonly bytesAdded: number;
-}
-
 export interface Environment {
   get<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   has<T extends TableName>(table: T, key: KeyOf<T>): boolean;
@@ -31,13 +24,6 @@ export interface Environment {
   readonly file: string;
   /** One line for each of the first rows that were left out, because their keys cannot be read (unreadable-keys.ts). */
   readonly unreadableRows: readonly string[];
-  /**
-   * Seals rows that were written before `sealedSince`, from a key on. Must be called inside `transaction`.
-   * @param limit maximum number of rows to process
-   */
-  sealRows(table: TableName, from: unknown, limit: number): SealedSlice;
-  /** From now on every row must have a seal; one without is damaged. */
-  requireSeals(): void;
   /** Walks a whole table. Used when a realm opens and by checks, never during a turn. */
   each<T extends TableName>(table: T, visit: (row: RowOf<T>, key: KeyOf<T>) => void): void;
   /** Whether `transaction` is running. */

@@ -1,5 +1,5 @@
 /**
- * Rows whose key cannot be read (key-encoding.ts): an earlier version accepted texts that LMDB does not return as they
+ * Rows whose key cannot be read (key-encoding.ts): texts that LMDB does not return as they
  * were written. Their checksum shows which key it was, and that nothing else is wrong: so readers leave them out, and
  * `check --repair` sets them aside.
  */
@@ -13,12 +13,12 @@ import { rowName } from "./damage.ts";
 import { flushFolderSync } from "./folders.ts";
 import { longKeysOf, nameOfKey } from "./key-encoding.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
-import { isSealed, isSealOf } from "./seal.ts";
+import { isSealOf } from "./seal.ts";
 import type { TableEntry, Tables } from "./tables.ts";
 
 /** @returns the key that a row was written under, if it is not the one that is read and the checksum proves it */
 function writtenKeyOf(table: TableName, { key, value }: TableEntry): unknown {
-  if (!isSealed(value) || isSealOf(table, key, value)) return undefined;
+  if (isSealOf(table, key, value)) return undefined;
   return longKeysOf(nameOfKey(key)).find((possible) => isSealOf(table, possible, value));
 }
 

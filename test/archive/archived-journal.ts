@@ -17,7 +17,7 @@ const encoder = new RecordEncoder();
 
 export function recordOf(position: Position): Uint8Array {
   const row = { ordered: position, bytes: Buffer.alloc((position * 37) % 400, position & 0xff) };
-  return new Uint8Array(encoder.encode(position, 1000 + position, [{ storedName: "x", written: [row] }]));
+  return new Uint8Array(encoder.encode(position, 1000 + position, [{ name: "x", written: [row] }]));
 }
 
 /** A data folder with a journal, and its archive. */

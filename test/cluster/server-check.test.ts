@@ -164,6 +164,13 @@ t.test(
       message: /The stream turns-1 has max_age=3600000000000 and needs 0/,
     });
     await requested(nats, () => streams.delete("turns-0"));
+    const before = { name: "turns-0", subjects: ["turns.0.*"], metadata: { "colloquy-streams": "3" } };
+    await requested(nats, () => streams.add(before));
+    await t.rejects(openStreams(nats, { streams: 3 }), {
+      name: "UnknownFormat",
+      message: "the cluster was written before the first release, and no release reads it: start anew",
+    });
+    await requested(nats, () => streams.delete("turns-0"));
     await requested(nats, () => streams.add({ name: "turns-0", subjects: ["other"] }));
     await t.rejects(openStreams(nats, { streams: 3 }), { message: /turns-0 was not created by Colloquy/ });
   },

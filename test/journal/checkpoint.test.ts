@@ -166,8 +166,8 @@ t.test("[M2] a checkpoint that fails leaves neither rows nor a number in the sto
   const name = "x".repeat(2000);
   const { RecordEncoder } = await import("../../src/journal/record.ts");
   const long = new RecordEncoder().encode(3, 0, [
-    { storedName: "meta", written: [{ ordered: "row 2", bytes: encodeRow("meta", "row 2", { value: 2 }) }] },
-    { storedName: "meta", written: [{ ordered: name, bytes: broken }] },
+    { name: "meta", written: [{ ordered: "row 2", bytes: encodeRow("meta", "row 2", { value: 2 }) }] },
+    { name: "meta", written: [{ ordered: name, bytes: broken }] },
   ]);
   trial.checkpointer.add(1, 3, 3, long);
   trial.durableUpTo(3);

@@ -14,7 +14,7 @@ const text = fc.string({ unit: "binary", minLength: 1, maxLength: 100 });
 const key = fc.oneof(number, text, fc.array(fc.oneof(number, text), { minLength: 1, maxLength: 4 }));
 const bytes = fc.option(fc.oneof(fc.uint8Array(), fc.uint8Array({ minLength: 120, maxLength: 140 })), { nil: null });
 const table = fc.record({
-  storedName: fc.stringMatching(/^[a-zA-Z]{1,30}$/),
+  name: fc.stringMatching(/^[a-zA-Z]{1,30}$/),
   rows: fc.array(fc.tuple(key, bytes), { minLength: 1, maxLength: 20 }),
 });
 const record = fc.record({
@@ -27,12 +27,12 @@ type GivenRecord = typeof record extends fc.Arbitrary<infer Value> ? Value : nev
 
 /** A record, and the writes that are read from it. */
 function encoded(encoder: RecordEncoder, { turn, at, tables }: GivenRecord) {
-  const written = tables.map(({ storedName, rows }) => ({
-    storedName,
+  const written = tables.map(({ name, rows }) => ({
+    name,
     written: rows.map(([key, bytes]) => ({ ordered: orderedKey(key), bytes })),
   }));
-  const writes = tables.flatMap(({ storedName, rows }) =>
-    rows.map(([key, bytes]) => ({ table: storedName, key: nameOfKey(key), bytes: bytes && [...bytes] })),
+  const writes = tables.flatMap(({ name, rows }) =>
+    rows.map(([key, bytes]) => ({ table: name, key: nameOfKey(key), bytes: bytes && [...bytes] })),
   );
   return { bytes: new Uint8Array(encoder.encode(turn, at, written)), expected: { turn, at, writes } };
 }
@@ -57,7 +57,7 @@ t.test("[S3] a record larger than the encoder's buffer is whole, and so is the n
   const encoder = new RecordEncoder();
   const big = new Uint8Array(3_000_000).fill(7);
   const encode = (turn: number, bytes: Uint8Array) =>
-    new Uint8Array(encoder.encode(turn, 0, [{ storedName: "files", written: [{ ordered: turn, bytes }] }]));
+    new Uint8Array(encoder.encode(turn, 0, [{ name: "files", written: [{ ordered: turn, bytes }] }]));
   const [first, second] = [encode(1, big), encode(2, new Uint8Array([1]))];
   t.ok(Buffer.compare(decodeRecord(first).writes[0]?.bytes ?? big.subarray(1), big) === 0);
   t.strictSame([...(decodeRecord(second).writes[0]?.bytes ?? [])], [1]);
@@ -68,7 +68,7 @@ t.test("[M1] a record that is cut off, or of another format, is rejected", (t) =
   const { bytes } = encoded(new RecordEncoder(), {
     turn: 1,
     at: 2,
-    tables: [{ storedName: "meta", rows: [["key", new Uint8Array(200)]] }],
+    tables: [{ name: "meta", rows: [["key", new Uint8Array(200)]] }],
   });
   for (let length = 0; length < bytes.length; length++) {
     // Without any row it is a whole record of a turn that wrote nothing, which none is.

@@ -334,11 +334,11 @@ t.test("[E4] volatile timers leave no rows, even when a durable turn has no time
 
 t.test("[E4] typing and presence write nothing to disk when they happen; presence follows in batches", async (t) => {
   const bench = await openNewRealm(t);
-  const before = bench.environment.get("meta", "ledger");
+  const before = bench.environment.get("meta", "counters");
   bench.clock.advance(1000);
   await bench.ask(commands.typing("start", "a"));
   await bench.ask(commands.report(2, "active"));
-  t.strictSame(bench.environment.get("meta", "ledger"), before, "no turn was committed");
+  t.strictSame(bench.environment.get("meta", "counters"), before, "no turn was committed");
   t.equal(bench.environment.count("presence"), 0);
   bench.clock.advance(limits.batch_persist_ms + 200);
   await bench.idle();

@@ -2,7 +2,7 @@
  * Servers that are broken in one way each, at one of their interfaces: the journal, the gate, the overlay, checkpoints,
  * recovery, the rows, the hub, the projections. Every bug finder must find these (positive control).
  */
-import { storedName, type TableName } from "../../schemas/records.ts";
+import type { TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import type { Writer } from "../../src/journal/checkpoint-worker.ts";
 import type { DurableTables } from "../../src/journal/durability.ts";
@@ -65,7 +65,7 @@ function droppingEarly(durable: DurableTables): DurableTables {
 /** Stores the number of the last turn in a transaction of its own, before the rows. */
 function numberFirst(writer: Writer): Writer {
   const isNumber = ({ table, key }: { readonly table: string; readonly key: string }) =>
-    table === storedName("meta") && key === nameOfKey(turnKey);
+    table === "meta" && key === nameOfKey(turnKey);
   return {
     write: (rows, guards) => {
       const all = [...rows];

@@ -40,7 +40,7 @@ t.test("[operations, Backup] a backup is verified years later, and a restore say
     stderr: "",
   });
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  t.match(manifest, { format: 1, realms: [{ id: 1, label: "", name: "Colloquy", users: 2, messages: id }] });
+  t.match(manifest, { format: "colloquy-1", realms: [{ id: 1, label: "", name: "Colloquy", users: 2, messages: id }] });
   t.ok(manifest.files.some(({ path }: { path: string }) => path === "realms/1/data.mdb"));
 
   const verify = (...more: string[]) => runCli(t, server.dataDir, "backup", "--verify", folder, ...more);

@@ -1,62 +1,141 @@
-/** Data of a newer version is rejected with one line, and left unchanged. */
+/**
+ * Data of a newer program, and data that no release wrote, is rejected with one line and left unchanged; data of an
+ * older release is upgraded.
+ */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
-import t from "tap";
+import t, { type Test } from "tap";
+import type { Environment } from "../../src/store/environment.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
-import { storeVersion } from "../../src/store/migrations.ts";
+import { formatMark, migrateRow, migrateStore, requireMark, storeVersion } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
 import { Program, runCli, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
-async function setRootVersion(dataDir: string, version: number): Promise<void> {
+type MetaRow = "format" | "version";
+
+/** Writes one of the rows and removes the other. Before the first release the version was in the row `version`. */
+async function setRoot(dataDir: string, row: MetaRow, version: number): Promise<void> {
   const root = open<Buffer, string[]>({ path: join(dataDir, "root"), encoding: "binary" });
-  root.putSync(["version"], seal("root", ["version"], Buffer.from(String(version))));
+  for (const name of ["format", "version"]) root.removeSync([name]);
+  root.putSync([row], seal("root", [row], Buffer.from(String(version))));
   await root.close();
 }
 
-async function setRealmVersion(dataDir: string, version: number): Promise<void> {
+async function changeRealm(dataDir: string, work: (environment: Environment) => void): Promise<void> {
   const environment = openEnvironment(join(dataDir, "realms", "1"));
-  environment.transaction(() => {
-    environment.put("meta", "version", { value: version });
-  });
+  environment.transaction(() => work(environment));
   await environment.close();
+}
+
+function setRealm(dataDir: string, row: MetaRow, version: number): Promise<void> {
+  return changeRealm(dataDir, (environment) => {
+    for (const name of ["format", "version"]) environment.remove("meta", name);
+    environment.put("meta", row, { value: version });
+  });
 }
 
 function digest(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
+async function stoppedServer(t: Test): Promise<string> {
+  const dataDir = temporaryFolder(t);
+  const { program } = await startProgram(t, dataDir);
+  t.equal((await program.end("SIGTERM")).code, 0);
+  return dataDir;
+}
+
+const newer = storeVersion + 1;
+const tooNew = `has version ${newer}, this program knows ${storeVersion}: use the newer program`;
+const fromBefore = "was written before the first release, and no release reads it: start anew";
+
 t.test(
-  "[start-up] a store of a newer version is rejected with one line and exit code 78, whichever part of it is newer",
+  "[start-up] data of a newer program, and data from before the first release, is rejected with one line and exit code 78",
   async (t) => {
-    const dataDir = temporaryFolder(t);
-    const { program } = await startProgram(t, dataDir);
-    t.equal((await program.end("SIGTERM")).code, 0);
-    const newer = storeVersion + 1;
-    const isUntouched = async (part: string, what: string) => {
+    const dataDir = await stoppedServer(t);
+    const isUntouched = async (part: string, reason: string) => {
       const before = digest(join(dataDir, part, "data.mdb"));
       const environment = { DATA_DIR: dataDir, PORT: "0" };
       const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], environment).exited;
-      t.strictSame([code, stdout], [78, ""]);
-      t.equal(
-        stderr,
-        `colloquy: ${what} has version ${newer}, this program knows ${storeVersion}: use the newer program\n`,
-      );
+      t.strictSame([code, stdout, stderr], [78, "", `colloquy: ${reason}\n`]);
       const listed = await runCli(t, dataDir, "list-users");
-      t.match(listed, { code: 78, stdout: "", stderr: /^colloquy: [^\n]+: use the newer program\n$/ });
+      t.match(listed, { code: 78, stdout: "" });
+      t.match(listed.stderr, /^colloquy: [^\n]+\n$/);
       t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
     };
 
-    await setRealmVersion(dataDir, newer);
-    await isUntouched("realms/1", "an organization's data");
-    await setRootVersion(dataDir, newer);
-    await isUntouched("root", "the data");
+    await setRealm(dataDir, "format", newer);
+    await isUntouched("realms/1", `an organization's data ${tooNew}`);
+    await setRealm(dataDir, "version", 8);
+    await isUntouched("realms/1", `an organization's data ${fromBefore}`);
+    await setRoot(dataDir, "format", newer);
+    await isUntouched("root", `the data ${tooNew}`);
+    for (const version of [1, 8]) {
+      await setRoot(dataDir, "version", version);
+      await isUntouched("root", `the data ${fromBefore}`);
+    }
 
-    await setRealmVersion(dataDir, storeVersion);
-    await setRootVersion(dataDir, storeVersion);
+    await setRealm(dataDir, "format", storeVersion);
+    await setRoot(dataDir, "format", storeVersion);
     const again = await startProgram(t, dataDir);
     t.equal((await again.owner.get("/users/me")).status, 200);
   },
 );
+
+t.test("[operations, Backup] a backup from before the first release is neither verified nor restored", async (t) => {
+  const dataDir = await stoppedServer(t);
+  const backup = join(temporaryFolder(t), "backup");
+  t.equal((await runCli(t, dataDir, "backup", backup)).code, 0);
+  const file = join(backup, "manifest.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as { readonly format: string };
+  t.equal(manifest.format, formatMark);
+  for (const [format, reason] of [
+    [1, fromBefore],
+    [`colloquy-${newer}`, tooNew],
+  ]) {
+    writeFileSync(file, JSON.stringify({ ...manifest, format }));
+    for (const command of [["backup", "--verify"], ["restore"]]) {
+      const { code, stdout, stderr } = await runCli(t, join(temporaryFolder(t), "new"), ...command, backup);
+      t.strictSame([code, stdout, stderr], [78, "", `colloquy: ${backup} ${reason}\n`]);
+    }
+  }
+});
+
+t.test("[architecture, Encoding] a mark of this program or an older release is known, and no other", (t) => {
+  requireMark("it", formatMark);
+  for (const mark of [1, 8, undefined, null, "", "colloquy-0", "colloquy-x"]) {
+    t.throws(() => requireMark("it", mark), { name: "UnknownFormat", message: `it ${fromBefore}` });
+  }
+  t.throws(() => requireMark("it", `colloquy-${newer}`), { name: "UnknownFormat", message: `it ${tooNew}` });
+  t.end();
+});
+
+t.test("[M2] the steps from an older version run in one transaction, which a failure takes back", async (t) => {
+  const environment = openEnvironment(temporaryFolder(t));
+  t.teardown(() => environment.close());
+  environment.transaction(() => environment.put("meta", "format", { value: 1 }));
+  const steps = {
+    1: (store: Environment) => store.put("meta", "first", { value: "ran" }),
+    2: (store: Environment) => store.put("meta", "second", { value: store.get("meta", "first")?.value }),
+  };
+  t.throws(() => migrateStore(environment, 1, { steps, to: 4 }), /no migration of a store from version 3/);
+  t.strictSame(environment.keys("meta", { limit: 9 }), ["format"]);
+  migrateStore(environment, 1, { steps, to: 3 });
+  t.equal(environment.get("meta", "second")?.value, "ran");
+  t.equal(environment.get("meta", "format")?.value, 3);
+});
+
+t.test("[architecture, Encoding] a row is upgraded from the version that wrote it", (t) => {
+  const steps = {
+    1: (row: Record<string, unknown>) => ({ ...row, second: 2 }),
+    2: (row: Record<string, unknown>) => ({ ...row, third: row["second"] }),
+  };
+  t.strictSame(migrateRow("users", 1, { id: 1 }, { steps, to: 3 }), { id: 1, second: 2, third: 2 });
+  t.strictSame(migrateRow("users", 3, { id: 1 }, { steps, to: 3 }), { id: 1 });
+  t.throws(() => migrateRow("users", 0, {}, { steps, to: 3 }), /no migration from version 0/);
+  t.throws(() => migrateRow("users", 4, {}, { steps, to: 3 }), /newer than this program/);
+  t.end();
+});

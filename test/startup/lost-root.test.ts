@@ -141,23 +141,9 @@ t.test("[M1] commands other than the server leave a lost root to the next start"
   await hasEverything(t, kept);
 });
 
-t.test(
-  "[M1] the identity of an older program's store is written when it is opened, and the first organization is recognized without one",
-  async (t) => {
-    const kept = await leftFolder(t);
-    for (const id of [1, 2]) await changeRealm(kept.dataDir, id, (realm) => realm.remove("meta", "identity"));
-    await hasEverything(t, kept);
-    rmSync(rootOf(kept.dataDir), { recursive: true });
-    await hasEverything(t, kept);
-    await changeRealm(kept.dataDir, 1, (realm) => realm.remove("meta", "identity"));
-    rmSync(rootOf(kept.dataDir), { recursive: true });
-    await hasEverything(t, kept);
-  },
-);
-
 /** Faults that make it impossible to identify an organization when the root is lost. */
 const doubts: Readonly<Record<string, (dataDir: string) => void | Promise<void>>> = {
-  "is of an older program": (dataDir) => changeRealm(dataDir, 2, (realm) => realm.remove("meta", "identity")),
+  "has no identity": (dataDir) => changeRealm(dataDir, 2, (realm) => realm.remove("meta", "identity")),
   "is a copy of another one": (dataDir) => {
     rmSync(join(dataDir, "realms", "2"), { recursive: true });
     cpSync(join(dataDir, "realms", "1"), join(dataDir, "realms", "2"), { recursive: true });

@@ -247,7 +247,6 @@ t.test(
   async (t) => {
     const cases: readonly (readonly [Environment, RegExp])[] = [
       [{ PORT: "http" }, /^colloquy: PORT="http" [^\n]+\n$/],
-      [{ DURABILITY: "store" }, /^colloquy: DURABILITY=store is gone[^\n]+Remove the variable\n$/],
       [{ OWNER_PASSWORD: "two\nlines" }, /^colloquy: OWNER_PASSWORD ((?!two|lines).)+\n$/],
     ];
     for (const [environment, expected] of cases) {

@@ -10,7 +10,6 @@ import { type RowOf, rowFields, rowVersions, type TableName } from "../../schema
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
 import { DamagedRow } from "../../src/store/damage.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
-import { migrateRow } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -105,12 +104,6 @@ t.test("[architecture, Encoding] a row of a newer version is rejected with a mes
   t.end();
 });
 
-t.test("[architecture, Encoding] an older row without a migration is rejected", (t) => {
-  t.throws(() => migrateRow("users", 0, {}), /no migration from version 0/);
-  t.strictSame(migrateRow("users", rowVersions.users, { id: 1 }), { id: 1 }, "the current version needs none");
-  t.end();
-});
-
 t.test("[pitfalls 1.7] bytes that are not a row are rejected: empty, truncated, too long, of another codec", (t) => {
   const good = encodeRow("topicNames", [1, "x"], { id: 70_000 });
   t.strictSame(decodeRow("topicNames", [1, "x"], good), { id: 70_000 });
@@ -153,11 +146,6 @@ t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would 
     "lone surrogates are replaced or kept, depending on the decoder",
   );
   t.ok(Object.is(back(-0), 0), "minus zero");
-  t.end();
-});
-
-t.test("[D7] a user of an older store may not change other users' email addresses", (t) => {
-  t.strictSame(migrateRow("users", 1, { id: 1 }), { id: 1, canChangeUserEmails: false });
   t.end();
 });
 

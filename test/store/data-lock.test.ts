@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
-import { StoreTooNew, storeVersion } from "../../src/store/migrations.ts";
+import { storeVersion, UnknownFormat } from "../../src/store/migrations.ts";
 import { openDataFolder } from "../../src/store/open-data-folder.ts";
 import { DataFolderInUse, RootStore } from "../../src/store/root.ts";
 import { seal } from "../../src/store/seal.ts";
@@ -94,11 +94,11 @@ t.test(
     await RootStore.open(folder).close();
     const { open } = await import("lmdb");
     const raw = open<Buffer, string[]>({ path: `${folder}/root`, encoding: "binary" });
-    raw.putSync(["version"], seal("root", ["version"], Buffer.from("99")));
+    raw.putSync(["format"], seal("root", ["format"], Buffer.from("99")));
     await raw.close();
     t.throws(
       () => RootStore.open(folder),
-      new StoreTooNew(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
+      new UnknownFormat(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
     );
   },
 );

@@ -10,8 +10,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
-import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
-import { crashImage, OpenRealm, openNewRealm } from "../support/runtime.ts";
+import { crashImage } from "../support/runtime.ts";
 import { seedOf } from "../support/seed.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -263,78 +262,6 @@ t.test("[S2] only the owner of a store may read its files", (t) => {
   t.equal(statSync(folder).mode & 0o077, 0);
   t.end();
 });
-
-t.test(
-  "[architecture, Encoding] a store of a newer program is rejected with a message, and left unchanged",
-  async (t) => {
-    const founded = await openNewRealm(t);
-    const image = crashImage(t, founded.folder);
-    const environment = openEnvironment(image);
-    environment.transaction(() => environment.put("meta", "version", { value: storeVersion + 1 }));
-    await environment.close();
-    const message = `version ${storeVersion + 1}, this program knows ${storeVersion}`;
-    t.throws(() => new OpenRealm(t, { folder: image }), new RegExp(message));
-    const again = openTemporary(t, image);
-    t.equal(again.get("meta", "version")?.value, storeVersion + 1);
-    t.equal(again.count("users"), 2);
-    t.throws(() => migrateEnvironment(again, 0), /no migration of a store from version 0/);
-  },
-);
-
-t.test("[architecture] every subscription of a version 1 store is found by channel after the upgrade", async (t) => {
-  const founded = await openNewRealm(t);
-  const image = crashImage(t, founded.folder);
-  const before = openEnvironment(image);
-  const [founder] = before.rows("subscriptions", { limit: 1 });
-  const keys = [
-    [1, 2],
-    [1, 3],
-    [2, 1],
-    [3, 3],
-  ] as const;
-  before.transaction(() => {
-    for (const { key } of before.rows("subscriptions", { limit: 99 })) before.remove("subscriptions", key);
-    for (const [userId, channelId] of keys) {
-      if (founder !== undefined)
-        before.put("subscriptions", [userId, channelId], { ...founder.row, userId, channelId });
-    }
-    migrateEnvironment(before, 1);
-  });
-  const after = before.rows("subscriptions", { limit: 99 });
-  t.strictSame(
-    after.map(({ key, row: { userId, channelId } }) => [key, userId, channelId]),
-    [
-      [[1, 2], 2, 1],
-      [[2, 1], 1, 2],
-      [[3, 1], 1, 3],
-      [[3, 3], 3, 3],
-    ],
-  );
-  await before.close();
-});
-
-t.test(
-  "[architecture] commands that no longer exist are removed from the mailbox when a store is upgraded",
-  async (t) => {
-    const environment = openTemporary(t, temporaryFolder(t));
-    const row = (sequence: number, type: string) => {
-      const received = { to: { actor: "user", id: 2 }, type, params: {}, callerId: null };
-      return { sequence, command: received, attempts: 0, dueAt: 5 };
-    };
-    environment.transaction(() => {
-      for (const [sequence, type] of [
-        [1, "read-state.announce-muted"],
-        [2, "read-state.announce"],
-      ] as const) {
-        environment.put("mailbox", sequence, row(sequence, type));
-        environment.put("timers", [5, sequence], row(sequence, type));
-      }
-      migrateEnvironment(environment, 4);
-    });
-    t.strictSame(environment.keys("mailbox", { limit: 9 }), [2]);
-    t.strictSame(environment.keys("timers", { limit: 9 }), [[5, 2]]);
-  },
-);
 
 t.test("[start-up contract] opening a folder without a store is an error and creates none", (t) => {
   const folder = temporaryFolder(t);

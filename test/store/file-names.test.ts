@@ -15,6 +15,7 @@ import { verifyFiles } from "../../src/store/backup-manifest.ts";
 import { dataFile } from "../../src/store/data-file.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { fileIn } from "../../src/store/files.ts";
+import { formatMark } from "../../src/store/migrations.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { restoreBackup } from "../../src/store/restore.ts";
 import { basesOf } from "../archive/archive-support.ts";
@@ -137,7 +138,7 @@ t.test("[operations, Backup] a restore rejects a folder with a link, and writes 
   const archive = join(place, "archive");
   mkdirSync(archivedFiles(archive, 1), { recursive: true });
   symlinkSync(secret, join(archivedFiles(archive, 1), "x.bin"));
-  writeFileSync(identityFile(archive), "{}");
+  writeFileSync(identityFile(archive), JSON.stringify({ format: formatMark }));
   await t.rejects(restoreArchive(archive, join(place, "restored"), "latest"), /is neither a file nor a folder/);
 });
 
@@ -146,6 +147,13 @@ t.test("[operations, Backup] a manifest that names a file elsewhere makes nobody
   writeFileSync(join(place, "secret"), "");
   mkdirSync(join(place, "backup"));
   const file = { path: "../secret", bytes: 0, sha256: "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU" };
-  const manifest = { format: 1, programVersion: "", storeVersion: 1, createdAt: "", realms: [], files: [file] };
+  const manifest = {
+    format: formatMark,
+    programVersion: "",
+    storeVersion: 1,
+    createdAt: "",
+    realms: [],
+    files: [file],
+  };
   t.strictSame(await verifyFiles(join(place, "backup"), manifest), ["../secret cannot be read: ENOENT"]);
 });

@@ -130,7 +130,7 @@ interface RealmCountersRow {
 }
 
 function auditCounters(environment: Environment, problems: string[]): void {
-  const realmCounters = environment.get("meta", "ledger")?.value as RealmCountersRow | undefined;
+  const realmCounters = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
   const highest = {
     message: highestOf(rowsOf(environment, "messages"), ({ id }) => id),
     user: highestOf(rowsOf(environment, "users"), ({ id }) => id),

@@ -5,7 +5,6 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { storedName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
 import type { StartMaker } from "../../src/journal/checkpoint-maker.ts";
 import { CheckpointWorker } from "../../src/journal/checkpoint-worker.ts";
@@ -164,6 +163,6 @@ function settle(folder: string, journal: ManualJournal, realmId: number): void {
   if (last === undefined) return;
   const bytes = encodeRow("meta", turnKey, { value: last.turn });
   const writer = new StoreWriter(folder);
-  writer.write([...latestOf(turns), { table: storedName("meta"), key: nameOfKey(turnKey), bytes }], []);
+  writer.write([...latestOf(turns), { table: "meta", key: nameOfKey(turnKey), bytes }], []);
   void writer.close();
 }

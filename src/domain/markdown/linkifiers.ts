@@ -23,7 +23,7 @@ export interface TopicLink {
   readonly url: string;
 }
 
-/** An unusable pattern is cached as such; an older version may have accepted it. */
+/** An unusable pattern is cached as such. */
 type Compiled = LinkifierPattern | "unusable";
 
 const compiledPatterns = new LRUCache<string, Compiled>({ max: LINKIFIER_CACHE_COUNT_MAX });
