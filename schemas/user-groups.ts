@@ -15,6 +15,12 @@ const limits = {
   group_description_code_points_max: 1024,
   /** Named groups, including deactivated ones. */
   user_groups_per_realm_max: 10_000,
+  /** Those that one person who is not an administrator created: twenty people are needed to reach the bound. */
+  user_groups_per_person_max: 500,
+  /** Direct members of all named groups, once for each group: 100 MB of memory. */
+  group_memberships_per_realm_max: 2_000_000,
+  /** Those of the groups that one person who is not an administrator created. */
+  group_memberships_per_person_max: 100_000,
   /** If more users are added to or removed from a group at once, none of them gets a notice (behaviour 1.8). */
   group_notices_max: 100,
   group_members_per_command_max: 500,

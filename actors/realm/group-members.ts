@@ -10,6 +10,7 @@ import { includesId, isWithin } from "../../schemas/group-scope.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { checkMembershipsLeft } from "../../src/domain/group-bounds.ts";
 import {
   canChangeMembers,
   canChangeSubgroups,
@@ -35,14 +36,17 @@ export function changeGroupMembers(_context: unknown, asked: Command<"group.chan
   if (refused !== null) return refused;
   const group = namedGroup(view, asked.params.groupId);
   if (group === undefined) return refuse.invalidUserGroup();
+  const [adding, removing] = [ascending(asked.params.addIds), ascending(asked.params.removeIds)];
   const steps: GroupMembersStep[] = [
-    { op: "add", userIds: ascending(asked.params.addIds) },
-    { op: "remove", userIds: ascending(asked.params.removeIds) },
+    { op: "add", userIds: adding },
+    { op: "remove", userIds: removing },
   ];
   for (const step of steps) {
-    const wrong = step.userIds.length === 0 ? null : checkStep(view, caller, group, step, steps[0]?.userIds ?? []);
+    const wrong = step.userIds.length === 0 ? null : checkStep(view, caller, group, step, adding);
     if (wrong !== null) return wrong;
   }
+  const crowded = checkMembershipsLeft(view, caller, group, adding.length - removing.length);
+  if (crowded !== null) return crowded;
   const after = changeSubgroups(view, caller, group, asked.params);
   if ("kind" in after) return after;
   const notices = noticeEffects(view, caller, group, steps);

@@ -4,9 +4,9 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { userGroupSettings } from "../../schemas/group-settings.ts";
-import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { checkGroupsLeft, checkMembershipsLeft } from "../../src/domain/group-bounds.ts";
 import { checkGroupName, checkGroupNameFree } from "../../src/domain/group-names.ts";
 import { canManageGroup, namedGroup } from "../../src/domain/group-permissions.ts";
 import { ascending } from "../../src/domain/group-values.ts";
@@ -38,7 +38,7 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
     firstId: id + 1,
   });
   if ("kind" in resolved) return resolved;
-  const late = checkCreationLate(view, asked.params);
+  const late = checkCreationLate(view, caller, asked.params);
   if (late !== null) return late;
   const group: GroupRecord = {
     id,
@@ -71,11 +71,17 @@ function checkCreation(view: View, caller: UserRecord, params: Command<"group.cr
 }
 
 /** Checked after the settings, as on the public server. */
-function checkCreationLate(view: View, { name, subgroupIds }: Command<"group.create">["params"]): Refusal | null {
-  const taken = checkGroupNameFree(view, name);
-  if (taken !== null) return taken;
-  if (view.groups.size >= limits.user_groups_per_realm_max) return refuse.badRequest("Too many user groups");
-  return checkSubgroupsExist(view, subgroupIds);
+function checkCreationLate(
+  view: View,
+  caller: UserRecord,
+  { name, memberIds, subgroupIds }: Command<"group.create">["params"],
+): Refusal | null {
+  return (
+    checkGroupNameFree(view, name) ??
+    checkGroupsLeft(view, caller) ??
+    checkSubgroupsExist(view, subgroupIds) ??
+    checkMembershipsLeft(view, caller, { creatorId: caller.id }, ascending(memberIds).length)
+  );
 }
 
 /** PATCH /user_groups/{user_group_id} (spec 4.6), and POST /user_groups/{user_group_id}/deactivate (spec 3). */
