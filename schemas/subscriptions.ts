@@ -13,6 +13,10 @@ import { flag, Id, nullable } from "./types.ts";
 
 const limits = {
   channels_per_request_max: 1000,
+  /** Beyond it nobody subscribes others. Active and past ones: 600 MB of memory. */
+  subscriptions_per_realm_max: 2_000_000,
+  /** Those in the channels that one person who is not an administrator created, with the person's bots. */
+  channel_subscriptions_per_person_max: 100_000,
   /** If one request subscribes more users, none of them gets a direct message. */
   new_subscription_messages_max: 100,
   /** For a channel with fewer subscribers, clients that request a partial list receive all of them. */

@@ -7,6 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
+import { checkSubscriptionsLeft } from "../../src/domain/subscription-bounds.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -60,6 +61,8 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
     subscribers.add(id);
   }
   const userIds = [...subscribers];
+  const crowded = checkSubscriptionsLeft(view, caller, [{ channel: creation.channel, userIds }]);
+  if (crowded !== null) return crowded;
   // A channel without subscribers is not announced (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
   const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];

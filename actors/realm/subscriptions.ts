@@ -16,6 +16,7 @@ import {
   hasContentAccess,
   hasMetadataAccess,
 } from "../../src/domain/permissions.ts";
+import { checkSubscriptionsLeft } from "../../src/domain/subscription-bounds.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
@@ -109,7 +110,8 @@ function planAdditions(
     if (refused === null) planned.push({ channel: existing, color: wanted.color, isPassing });
     else unauthorized.push(wanted.name);
   }
-  return additionsOf(view, caller, request, { principals, planned, creations, unauthorized });
+  const additions = additionsOf(view, caller, request, { principals, planned, creations, unauthorized });
+  return checkSubscriptionsLeft(view, caller, additions.targets) ?? additions;
 }
 
 function tooMany(): Refusal {

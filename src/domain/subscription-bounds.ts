@@ -1,0 +1,74 @@
+/**
+ * How many subscriptions people may give to others (S3, D282): those of the organization, and those in the channels of
+ * one person. The sums are computed when somebody subscribes others. People who subscribe themselves are never refused.
+ */
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { personOf } from "./bots.ts";
+import { isAdministrator } from "./permissions.ts";
+import type { View } from "./view.ts";
+
+interface Joining {
+  readonly channel: Pick<ChannelRecord, "id" | "creatorId">;
+  readonly userIds: readonly number[];
+}
+
+/** Why the caller may not subscribe these users, or null. */
+export function checkSubscriptionsLeft(view: View, caller: UserRecord, joins: readonly Joining[]): Refusal | null {
+  if (!joins.some(({ userIds }) => userIds.some((id) => id !== caller.id))) return null;
+  const added = joins.map(({ channel, userIds }) => ({ channel, count: newRows(view, channel.id, userIds) }));
+  let all = added.reduce((sum, { count }) => sum + count, 0);
+  if (all === 0) return null;
+  const sums = isUnlimited(view, caller) ? new Map<number, PersonSum>() : sumsByCreator(view, added);
+  for (const { id, creatorId } of view.channels.all()) {
+    const size = view.subscriptions.ofChannel(id).size + view.subscriptions.formerOfChannel(id).size;
+    all += size;
+    const sum = creatorId === null ? undefined : sums.get(creatorId);
+    if (sum !== undefined) sum.count += size;
+  }
+  const most = limits.channel_subscriptions_per_person_max;
+  if ([...sums.values()].some(({ count }) => count > most)) {
+    return refuse.badRequest(
+      `The channels of their creator have too many subscribers (maximum ${most}). People can subscribe themselves.`,
+    );
+  }
+  return all <= limits.subscriptions_per_realm_max
+    ? null
+    : refuse.badRequest("This organization has too many subscriptions. People can subscribe themselves.");
+}
+
+/** A subscription that ended keeps its row, so a user who had one takes no more room. */
+function newRows(view: View, channelId: number, userIds: readonly number[]): number {
+  return userIds.filter((id) => view.subscriptions.get(id, channelId) === undefined).length;
+}
+
+function isUnlimited(view: View, user: UserRecord): boolean {
+  return isAdministrator(user) || isAdministrator(personOf(view, user));
+}
+
+interface PersonSum {
+  count: number;
+}
+
+/** What is added to the channels of each person, by the ids of the person and of the person's bots. */
+function sumsByCreator(
+  view: View,
+  added: readonly { readonly channel: Joining["channel"]; readonly count: number }[],
+): Map<number, PersonSum> {
+  const sums = new Map<number, PersonSum>();
+  for (const { channel, count } of added) {
+    const creator = channel.creatorId === null ? undefined : view.users.get(channel.creatorId);
+    if (creator === undefined || isUnlimited(view, creator) || count === 0) continue;
+    const known = sums.get(creator.id);
+    if (known !== undefined) {
+      known.count += count;
+      continue;
+    }
+    const person = personOf(view, creator);
+    const sum = { count };
+    for (const id of [person.id, ...view.bots.ofOwner(person.id)]) sums.set(id, sum);
+  }
+  return sums;
+}
