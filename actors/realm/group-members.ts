@@ -45,10 +45,11 @@ export function changeGroupMembers(_context: unknown, asked: Command<"group.chan
     const wrong = step.userIds.length === 0 ? null : checkStep(view, caller, group, step, adding);
     if (wrong !== null) return wrong;
   }
-  const crowded = checkMembershipsLeft(view, caller, group, adding.length - removing.length);
-  if (crowded !== null) return crowded;
   const after = changeSubgroups(view, caller, group, asked.params);
   if ("kind" in after) return after;
+  const grown = adding.length - removing.length + after.subgroupIds.length - group.subgroupIds.length;
+  const crowded = checkMembershipsLeft(view, caller, group, grown);
+  if (crowded !== null) return crowded;
   const notices = noticeEffects(view, caller, group, steps);
   return begin(view, asked, { group: after, steps, answer: {} }, { before: [], notices });
 }

@@ -76,11 +76,12 @@ function checkCreationLate(
   caller: UserRecord,
   { name, memberIds, subgroupIds }: Command<"group.create">["params"],
 ): Refusal | null {
+  const members = new Set(memberIds).size + new Set(subgroupIds).size;
   return (
     checkGroupNameFree(view, name) ??
     checkGroupsLeft(view, caller) ??
     checkSubgroupsExist(view, subgroupIds) ??
-    checkMembershipsLeft(view, caller, { creatorId: caller.id }, ascending(memberIds).length)
+    checkMembershipsLeft(view, caller, { creatorId: caller.id }, members)
   );
 }
 

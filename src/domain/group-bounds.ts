@@ -1,5 +1,5 @@
 /**
- * How many named groups, and how many memberships in them, an organization and one person may have (S3, D130). The sums
+ * How many named groups, and how many direct members and subgroups of them, an organization and one person may have (S3, D130). The sums
  * are computed when somebody asks for more: that is rare, and there are at most `user_groups_per_realm_max` groups.
  * Requests that are applied in parts at that moment count with the parts that have been applied.
  */
@@ -22,7 +22,7 @@ export function checkGroupsLeft(view: View, caller: UserRecord): Refusal | null 
 
 /**
  * Why the group may not get so many more members, or null.
- * @param added number of users who join, less those who leave
+ * @param added number of users and subgroups that are added, less those that are removed
  */
 export function checkMembershipsLeft(
   view: View,
@@ -34,7 +34,7 @@ export function checkMembershipsLeft(
   let all = added;
   let ofCreator = added;
   for (const group of view.groups.allNamed()) {
-    const { size } = view.groups.membersOf(group.id);
+    const size = view.groups.membersOf(group.id).size + group.subgroupIds.length;
     all += size;
     if (group.creatorId === creatorId) ofCreator += size;
   }
