@@ -8,7 +8,10 @@ import { nullable } from "./types.ts";
 const limits = {
   emoji_bytes_max: 5 * 1024 * 1024,
   emoji_name_code_points_max: 100,
+  /** Including deactivated ones, which old messages still show. */
   emoji_per_realm_max: 2000,
+  /** Those that one person who is not an administrator added, with the person's bots. */
+  emoji_per_person_max: 100,
   emoji_size_px: 64,
   emoji_frames_max: 300,
 } as const;

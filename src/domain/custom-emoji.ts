@@ -5,6 +5,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { picturesPath } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { personOf } from "./bots.ts";
 import { isEmojiName } from "./emoji/emoji-table.ts";
 import { hasRealmPermission, isAdministrator } from "./permissions.ts";
 import type { View } from "./view.ts";
@@ -45,9 +46,20 @@ export function objectionToName(view: View, author: UserRecord, name: string): R
   if (isEmojiName(name) && !isAdministrator(author)) {
     return refuse.badRequest("Only administrators can override default emoji.");
   }
-  return [...view.realmEmoji.all()].length >= limits.emoji_per_realm_max
-    ? refuse.badRequest("Too many custom emoji")
-    : null;
+  return checkEmojiLeft(view, author);
+}
+
+/** Deactivated emoji count (S3), or one account could add and delete until the organization has no room. */
+function checkEmojiLeft(view: View, author: UserRecord): Refusal | null {
+  const all = [...view.realmEmoji.all()];
+  if (all.length >= limits.emoji_per_realm_max) return refuse.badRequest("Too many custom emoji");
+  const person = personOf(view, author);
+  if (isAdministrator(author) || isAdministrator(person)) return null;
+  const ids = new Set([person.id, ...view.bots.ofOwner(person.id)]);
+  const most = limits.emoji_per_person_max;
+  return all.filter(({ authorId }) => ids.has(authorId)).length < most
+    ? null
+    : refuse.badRequest(`You have added too many custom emoji (maximum ${most}).`);
 }
 
 /**

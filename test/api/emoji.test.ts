@@ -30,6 +30,7 @@ import {
   picture,
   upload,
 } from "../support/pictures.ts";
+import { rowsFor, writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -302,6 +303,34 @@ t.test("[M2, E2] emoji survive a restart, and a queue from before receives the c
   const { body } = await second.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
   t.equal(body.events.length, 2);
   for (const event of body.events) t.match(event, { op: "update", realm_emoji: emoji });
+});
+
+t.test("[S3] emoji_per_person_max: a person adds no more, and nor do their bots; an administrator does", async (t) => {
+  const fresh = await startTestServer(t);
+  const [person, other] = await Promise.all(["person", "other"].map((name) => personOf(fresh, name)));
+  if (person === undefined || other === undefined) throw new Error("nobody there");
+  const bot = await botOf(fresh, "helper", person);
+  const some = { file: "none.png", stillFile: null, createdAt: 0, isActive: false };
+  const authors = [person.userId, bot.userId];
+  writeMany(
+    fresh,
+    "realmEmoji",
+    rowsFor<"realmEmoji">(
+      limits.emoji_per_person_max - 1,
+      (id) => [id, { ...some, id, name: `filler-${id}`, authorId: authors[id % 2] ?? 0 }],
+      100_000,
+    ),
+  );
+  const full = refusal(`You have added too many custom emoji (maximum ${limits.emoji_per_person_max}).`);
+  t.strictSame(outcome(await add(person, "the-last")), success());
+  t.strictSame(outcome(await person.delete(pathOf("the-last"))), success());
+  t.strictSame(outcome(await add(person, "one-more")), full, "deactivated emoji count");
+  t.strictSame(outcome(await add(bot, "by-bot")), full);
+  t.strictSame(outcome(await add(other, "of-another")), success());
+  const change = { role: roles.administrator };
+  t.strictSame(outcome(await fresh.owner.patch(`/users/${person.userId}`, change)), success());
+  t.strictSame(outcome(await add(person, "by-administrator")), success());
+  t.strictSame(outcome(await add(bot, "by-their-bot")), success(), "the bot of an administrator");
 });
 
 t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count", async (t) => {
