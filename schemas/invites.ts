@@ -13,6 +13,8 @@ import { flag, Id, nullable, type Role, roles } from "./types.ts";
 const limits = {
   /** Including ended invitations that are still remembered. */
   invitations_per_realm_max: 5000,
+  /** Those of one inviter who is not an administrator; as above. */
+  invitations_per_user_max: 1000,
   /** Links created, addresses invited and emails resent. */
   invitations_per_user_per_day_max: 500,
   invitation_addresses_per_request_max: 100,

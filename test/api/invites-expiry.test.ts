@@ -18,6 +18,7 @@ import {
 import { inviteLink, submit, visit } from "../support/join.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { restart } from "../support/restart.ts";
+import { rowsFor, writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -231,4 +232,27 @@ t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: one
   }
   t.equal((await own.owner.post(path)).status, 200);
   t.strictSame(outcome(await own.owner.post(path)), refusal("Too many invitations"));
+});
+
+t.test("[S3] invitations_per_user_max: one inviter has no more at a time; an administrator has", async (t) => {
+  const own = await startTestServer(t);
+  const [person, other] = [await personOf(own, "person"), await personOf(own, "other")];
+  setRealmSettings(own, { create_multiuse_invite_group: systemGroup(own, "role:members") });
+  t.equal((await person.post(path)).status, 200);
+  const [template] = realmOf(own).view.rows("invitations", { limit: 1 });
+  if (template === undefined) throw new Error("there is no invitation");
+  const fillers = rowsFor<"invitations">(
+    limits.invitations_per_user_max - 2,
+    (id) => [id, { ...template.row, id, state: "revoked", expiresAt: null }],
+    10_000,
+  );
+  writeMany(own, "invitations", fillers);
+  t.equal((await person.post(path)).status, 200);
+  const full = refusal(`You have too many invitations (maximum ${limits.invitations_per_user_max}).`);
+  t.strictSame(outcome(await person.post(path)), full, "ended ones that are remembered count");
+  const mail = { invitee_emails: "somebody@example.com", stream_ids: [] };
+  t.strictSame(outcome(await person.post("/invites", mail)), full);
+  t.equal((await other.post(path)).status, 200);
+  t.equal((await own.owner.patch(`/users/${person.userId}`, { role: roles.administrator })).status, 200);
+  t.equal((await person.post(path)).status, 200);
 });

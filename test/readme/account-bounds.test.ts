@@ -16,7 +16,10 @@ import { memoryBytes } from "../support/heap.ts";
 const file = new URL("../../docs/account-bounds.md", import.meta.url);
 
 /** Tables of which every row is in memory while its organization is open. */
-const projected: ReadonlySet<TableName> = new Set(["queues", "sessions", "apiKeys", "alertWords", "profileValues"]);
+const projected: ReadonlySet<TableName> = new Set([
+  ...(["queues", "sessions", "apiKeys", "alertWords", "profileValues"] as const),
+  ...(["realmEmoji", "groups"] as const),
+]);
 
 function encodedBytes(table: TableName): number {
   const [key, row] = longestRow(table, 1) ?? [];

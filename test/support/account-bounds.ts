@@ -10,6 +10,9 @@ const noRows = { rows: 0, tables: [] } as const;
 const volatileEventBytes = 500;
 /** At most: the group of a permission that names one user. */
 const anonymousGroupBytes = 512;
+/** Measured: a membership takes 30 bytes of memory, a subscription 280. */
+const membershipBytes = 64;
+const subscriptionBytes = 512;
 /** Measured: an idle socket takes 6.6 KB. */
 const socketBytes = 8 * 1024;
 
@@ -196,6 +199,47 @@ export const accountBounds: readonly AccountBound[] = [
     test: ["test/api/invites-expiry.test.ts", "[S3] invitations_per_user_per_day_max"],
   },
   {
+    what: "invitations",
+    limits: ["invitations_per_user_max"],
+    rows: limits.invitations_per_user_max,
+    tables: [
+      ...(["invitations", "invitationLinks", "invitationAddresses"] as const),
+      ...Array.from({ length: limits.invitation_links_per_address_max }, () => "invitationKeys" as const),
+    ],
+    test: ["test/api/invites-expiry.test.ts", "[S3] invitations_per_user_max"],
+  },
+  {
+    what: "custom emoji, with the bots of the account",
+    limits: ["emoji_per_person_max", "emoji_bytes_max"],
+    rows: limits.emoji_per_person_max,
+    tables: ["realmEmoji"],
+    diskBytes: limits.emoji_per_person_max * limits.emoji_bytes_max,
+    test: ["test/api/emoji.test.ts", "[S3] emoji_per_person_max"],
+  },
+  {
+    what: "user groups that the account created",
+    limits: ["user_groups_per_person_max", "group_description_code_points_max"],
+    rows: limits.user_groups_per_person_max,
+    tables: ["groups"],
+    test: ["test/runtime/group-bounds.test.ts", "[S3, D130] user_groups_per_person_max"],
+  },
+  {
+    what: "their members and subgroups",
+    limits: ["group_memberships_per_person_max"],
+    rows: limits.group_memberships_per_person_max,
+    tables: ["groupMembers"],
+    memoryBytes: limits.group_memberships_per_person_max * membershipBytes,
+    test: ["test/runtime/group-bounds.test.ts", "[S3, D130] group_memberships_per_person_max"],
+  },
+  {
+    what: "subscriptions to the channels that the account and its bots created",
+    limits: ["channel_subscriptions_per_person_max"],
+    ...noRows,
+    diskBytes: limits.channel_subscriptions_per_person_max * subscriptionBytes,
+    memoryBytes: limits.channel_subscriptions_per_person_max * subscriptionBytes,
+    test: ["test/runtime/subscription-bounds.test.ts", "[S3, D282] channel_subscriptions_per_person_max"],
+  },
+  {
     what: "uploaded files, with the bots of the account",
     limits: ["upload_quota_per_user_mib_default", "upload_charged_bytes_min"],
     rows: filesMax,
@@ -244,13 +288,13 @@ These have no bound for an account, because they are the content of the organiza
 | messages | \`message_code_points_max\` of text, with bounds on their HTML; \`message_history_entries_max\` edits that are remembered |
 | reactions, submessages of polls and to-do lists | \`reactions_per_message_max\`, \`submessages_per_message_max\`, \`submessage_characters_per_message_max\`, from all users together |
 | stars and other flags, exceptions from read marks | two rows of less than 50 bytes for each message that the user can read |
-| subscriptions | one for each channel of the organization, \`channels_per_realm_max\`, each with \`stays_max\` periods; in memory |
+| subscriptions | one for each channel of the organization, \`channels_per_realm_max\`, each with \`stays_max\` periods; in memory. Nobody adds others beyond \`subscriptions_per_realm_max\` |
 | events | the log of the organization has \`event_log_bytes_max\`; queues only refer to it |
 
 ## What an organization's administrators can store
 
-Each of these is bounded for the organization: channels (\`channels_per_realm_max\`), groups (\`user_groups_per_realm_max\`), folders
-(\`channel_folders_per_realm_max\`), invitations (\`invitations_per_realm_max\`), emoji (\`emoji_per_realm_max\`, each of at most
-\`emoji_bytes_max\`), linkifiers (\`linkifiers_max\`), playgrounds (\`playgrounds_per_realm_max\`), domains (\`realm_domains_max\`), profile fields
+Each of these is bounded for the organization: channels (\`channels_per_realm_max\`), groups (\`user_groups_per_realm_max\`) with their members
+and subgroups (\`group_memberships_per_realm_max\`), folders (\`channel_folders_per_realm_max\`), invitations (\`invitations_per_realm_max\`), emoji
+(\`emoji_per_realm_max\`, each of at most \`emoji_bytes_max\`), linkifiers (\`linkifiers_max\`), playgrounds (\`playgrounds_per_realm_max\`), domains (\`realm_domains_max\`), profile fields
 (\`profile_fields_max\`), default channels (\`default_channels_max\`), dead letters (\`dead_letters_max\`).
 `;

@@ -3,6 +3,7 @@
  * take most bytes.
  */
 import { eventTypes } from "../../schemas/events.ts";
+import { userGroupSettingNames } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { clientCapabilities } from "../../schemas/queues.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
@@ -161,6 +162,42 @@ const longest: { readonly [T in TableName]?: (index: number, own: string) => Row
   attachmentFiles: (index) => [narrow(32), { id: index }],
   userAttachments: (index) => [[userId, index], {}],
   invitationSends: (index) => [[userId, now, index], {}],
+  invitations: (index) => [
+    index,
+    {
+      ...{ id: index, state: "valid", email: narrow(limits.email_code_points_max), inviterId: userId, createdAt: now },
+      ...{ expiresAt: now, role: 400, includesDefaults: true, notifiesInviter: true, timer: id },
+      channelIds: Array.from({ length: limits.invitation_channels_max }, (_, at) => userId + at),
+      groupIds: Array.from({ length: limits.invitation_groups_max }, (_, at) => userId + at),
+      welcomeText: wide(limits.welcome_message_code_points_max),
+      keyHashes: Array.from({ length: limits.invitation_links_per_address_max }, () => hash),
+    },
+  ],
+  invitationLinks: (index) => [index, { key: hash }],
+  invitationKeys: (index, own) => [own + hash, { id: index }],
+  invitationAddresses: (index) => [[narrow(limits.email_code_points_max), index], {}],
+  realmEmoji: (index, own) => [
+    index,
+    {
+      ...{ id: index, name: own + narrow(limits.emoji_name_code_points_max - own.length), authorId: userId },
+      ...{ isActive: true, file: narrow(40), stillFile: narrow(40), createdAt: now },
+    },
+  ],
+  groups: (index, own) => [
+    index,
+    {
+      ...{
+        id: index,
+        name: own + wide(limits.group_name_code_points_max - own.length),
+        isSystem: false,
+        isActive: true,
+      },
+      ...{ description: wide(limits.group_description_code_points_max), creatorId: userId, createdAt: now },
+      ...{ memberIds: [], subgroupIds: [] },
+      settings: Object.fromEntries(userGroupSettingNames.map((setting, at) => [setting, userId + at])),
+    },
+  ],
+  groupMembers: (index) => [[index, userId], {}],
   missedMessages: () => [
     userId,
     {
