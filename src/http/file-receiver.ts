@@ -12,7 +12,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { StagedFile, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { addParameter } from "../runtime/submitted-values.ts";
-import { descriptors } from "../transport/descriptors.ts";
+import { descriptors, isOutOfDescriptors } from "../transport/descriptors.ts";
 import { malformedMultipart, readQuery } from "./form.ts";
 import { extendedName, parametersOf } from "./multipart.ts";
 import { fileLabel, newFileId } from "./uploads.ts";
@@ -104,9 +104,9 @@ export class FileReceiver {
     try {
       await this.#receive(stream, filename);
     } catch (error) {
-      // The disk or the system failed. EMFILE is temporary: file descriptors will be free again.
+      // The disk or the system failed.
       stream.resume();
-      const isBusy = (error as NodeJS.ErrnoException).code === "EMFILE";
+      const isBusy = isOutOfDescriptors(error);
       if (!isBusy) this.#options.reportBug(error);
       this.#refuse(isBusy ? refuse.overloaded() : refuse.internalError());
     }

@@ -24,18 +24,24 @@ export class Descriptors {
    */
   hasRoom(taken: 0 | 1 = 0): boolean {
     try {
-      const next = openSync("/", "r");
+      const next = openSync("/dev/null", "r");
       closeSync(next);
       return next - taken < this.bound;
-    } catch {
-      // The process or the system has none left.
-      return false;
+    } catch (error) {
+      // The process or the system has none left. Any other failure says nothing about descriptors.
+      return !isOutOfDescriptors(error);
     }
   }
 }
 
 /** Those of this process. Node has raised the soft limit to the hard one when it started. */
 export const descriptors = new Descriptors();
+
+/** Whether the process, or the system, had no descriptor left: they will be free again. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EMFILE" || code === "ENFILE";
+}
 
 function softLimit(): number {
   try {

@@ -1,10 +1,14 @@
 /** Descriptors for connections and files of requests (D43), in this process and with the limits of others. */
+import { spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { connectionAdmission } from "../../src/connection-admission.ts";
 import { Descriptors } from "../../src/transport/descriptors.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { checkout } from "../support/process.ts";
+import { tracingObstacle } from "../support/strace.ts";
 
 t.test(
   "[S3] descriptors_reserved: the reserve is a share of a low limit, and descriptors_max bounds a high one",
@@ -35,6 +39,30 @@ t.test("[D43] a look at the descriptors finds room until the numbers of the rese
   t.ok(Math.max(...taken) < descriptors.bound, "no number of the reserve was taken");
   for (const file of taken.splice(0, 1)) closeSync(file);
   t.ok(descriptors.hasRoom(), "one was released");
+  t.end();
+});
+
+/** A look at the descriptors in a process whose `open` of these files fails. */
+function lookWhile(error: string, paths: readonly string[]): string {
+  const module = join(checkout, "src/transport/descriptors.ts");
+  const script = `
+    import { Descriptors } from ${JSON.stringify(module)};
+    console.log(new Descriptors(1000).hasRoom());
+  `;
+  const flags = ["-f", "-o", "/dev/null", ...paths.flatMap((path) => ["-P", path])];
+  const fault = ["-e", "trace=open,openat", "-e", `inject=open,openat:error=${error}`];
+  const node = [process.execPath, "--import=tsx", "--input-type=module", "-e", script];
+  const { stdout, stderr } = spawnSync("strace", [...flags, ...fault, ...node], { cwd: checkout, encoding: "utf8" });
+  return stdout.trim() || stderr;
+}
+
+t.test("[D43] a look at the descriptors finds none left only where the kernel says so", (t) => {
+  const obstacle = tracingObstacle();
+  if (obstacle === null) {
+    t.equal(lookWhile("EACCES", ["/"]), "true", "a root folder that the process may not read");
+    for (const error of ["EACCES", "ENOENT"]) t.equal(lookWhile(error, ["/dev/null"]), "true", `no device: ${error}`);
+    for (const error of ["EMFILE", "ENFILE"]) t.equal(lookWhile(error, ["/", "/dev/null"]), "false", error);
+  } else t.comment(`skipped: ${obstacle}`);
   t.end();
 });
 
