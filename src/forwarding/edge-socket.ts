@@ -5,8 +5,7 @@
 import { closeCodes } from "../../schemas/close-codes.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { refused } from "../http/refused.ts";
-import { statusLine } from "../http/status-line.ts";
+import { refused, writeRefused } from "../http/refused.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type HandshakeResponse, sendStatus, type TransportSocket } from "../transport/transport.ts";
 import { addressOf, type Directions, type NodeDestination } from "./directions.ts";
@@ -24,6 +23,8 @@ type Socket = TransportSocket<EdgeSocketData>;
 
 export interface ArrivedHandshake {
   readonly response: HandshakeResponse;
+  /** Whether the client's connection is encrypted. */
+  readonly isSecure: boolean;
   readonly host: string;
   readonly request: OpenRequest;
   readonly accept: (data: EdgeSocketData, protocol: string) => void;
@@ -83,9 +84,9 @@ export class EdgeSocket implements EdgeClient {
       if (destination !== null && (await this.#attempt(destination))) return;
       if (this.#isOver) return;
       if (clock.monotonic() >= searchUntil) {
-        const { status, body, headers } = refused(refuse.ownerUnreachable());
-        const named = [["Content-Type", "application/json"], ...headers].flat() as string[];
-        this.#answer({ status: statusLine(status), body: body as string, headers: named });
+        const { response, isSecure } = this.#arrived;
+        this.#end();
+        writeRefused(response, refused(refuse.ownerUnreachable()), { isSecure, closesConnection: true });
         return;
       }
       await directions.onceChanged(limits.forward_pause_ms);

@@ -4,8 +4,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { refused } from "../http/refused.ts";
-import { statusLine } from "../http/status-line.ts";
+import { type Refused, refused, writeRefused } from "../http/refused.ts";
 import { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
@@ -100,7 +99,7 @@ export class ForwardingApp implements WebApp {
       bounds: this.#bounds.link,
       isOfNode: (request) => this.#isOfNode(request),
       isHere: (request) => this.#wayOf(request) === "here",
-      overload: (response) => answerLater(response, clock, overloaded),
+      overload: (response, request) => this.#refuse(response, request, overloaded),
       handler: (response, request) => this.#handle(response, request),
     });
   }
@@ -125,7 +124,7 @@ export class ForwardingApp implements WebApp {
   #handle(response: TransportResponse, request: TransportRequest): void {
     const way = this.#wayOf(request);
     if (way === "here") this.#handler(response, request);
-    else if (way === "elsewhere") answerLater(response, this.#options.clock, elsewhere);
+    else if (way === "elsewhere") this.#refuse(response, request, elsewhere);
     else this.#forward(response, request);
   }
 
@@ -142,7 +141,7 @@ export class ForwardingApp implements WebApp {
       upgrade: (response, request, accept) => {
         const way = handshakeFault((name) => request.getHeader(name)) === null ? this.#wayOf(request) : "here";
         if (way === "here") route.upgrade(response, request, accept);
-        else if (way === "elsewhere") answerLater(response, this.#options.clock, elsewhere);
+        else if (way === "elsewhere") this.#refuse(response, request, elsewhere);
         else this.#forwardSocket(response, request, accept);
       },
       open(socket) {
@@ -215,6 +214,18 @@ export class ForwardingApp implements WebApp {
     };
   }
 
+  /** Closes the connection after the answer, because a body may follow. */
+  #refuse(response: HandshakeResponse, request: TransportRequest, reply: Refused): void {
+    const isSecure = this.#options.readForwarded(request).isSecure ?? this.#options.isSecure;
+    let isOver = false;
+    response.onAborted(() => {
+      isOver = true;
+    });
+    this.#options.clock.soon(() => {
+      if (!isOver) writeRefused(response, reply, { isSecure, closesConnection: true });
+    });
+  }
+
   #forward(response: TransportResponse, request: TransportRequest): void {
     const head = readForwardedHead(request);
     const isUncertain = head?.hasBody === true && head.contentLength === null && !this.checksChunks;
@@ -224,7 +235,7 @@ export class ForwardingApp implements WebApp {
       return;
     }
     if (this.#requests.size >= this.#bounds.requestsMax) {
-      answerLater(response, this.#options.clock, overloaded);
+      this.#refuse(response, request, overloaded);
       return;
     }
     const client = this.#clientOf(response, request);
@@ -242,7 +253,7 @@ export class ForwardingApp implements WebApp {
   ): void {
     const head = readForwardedHead(request);
     if (head === null || this.#sockets >= limits.sockets_max) {
-      answerLater(response, this.#options.clock, overloaded);
+      this.#refuse(response, request, overloaded);
       return;
     }
     this.#sockets++;
@@ -251,7 +262,7 @@ export class ForwardingApp implements WebApp {
     const onEnd = () => this.#sockets--;
     new EdgeSocket(
       this.#edgeTools,
-      { response, host: head.host, request: { path: head.path, headers }, accept },
+      { response, isSecure: client.isSecure, host: head.host, request: { path: head.path, headers }, accept },
       onEnd,
     );
   }
@@ -262,21 +273,3 @@ const upgradeHeaders = ["connection", "Upgrade", "upgrade", "websocket"] as cons
 const overloaded = refused(refuse.overloaded());
 /** The node that asked looks for the organization again. */
 const elsewhere = refused(refuse.ownerUnreachable(), [[elsewhereHeader, "1"]]);
-
-/** Closes the connection after the answer, because a body may follow. */
-function answerLater(response: HandshakeResponse, clock: Clock, reply: ReturnType<typeof refused>): void {
-  let isOver = false;
-  response.onAborted(() => {
-    isOver = true;
-  });
-  clock.soon(() => {
-    if (isOver) return;
-    response.cork(() => {
-      response.writeStatus(statusLine(reply.status));
-      response.writeHeader("Content-Type", "application/json");
-      response.writeHeader("X-Content-Type-Options", "nosniff");
-      for (const [name, value] of reply.headers) response.writeHeader(name, value);
-      response.end(reply.body as string, true);
-    });
-  });
-}

@@ -36,7 +36,7 @@ export interface OwnerLinkOptions {
   readonly bounds: LinkQueueBounds;
   /** Null: the organization is served elsewhere. */
   readonly routeOf: (request: TransportRequest) => SocketRoute<object> | null;
-  readonly overload: (response: HandshakeResponse) => void;
+  readonly overload: (response: HandshakeResponse, request: TransportRequest) => void;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -127,7 +127,7 @@ export class OwnerLink implements SocketLink, LinkWriter<LinkedSocket> {
     });
     const isFull = this.#handshakes.size >= limits.forward_link_handshakes_max;
     this.#handshakes.set(id, response);
-    if (isFull) this.#options.overload(response);
+    if (isFull) this.#options.overload(response, request);
     else route.upgrade(response, request, (data, protocol) => this.#accept(id, route, { data, protocol }));
   }
 

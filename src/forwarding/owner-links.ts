@@ -26,7 +26,7 @@ export interface OwnerLinksOptions {
   readonly isOfNode: (request: TransportRequest) => boolean;
   /** Whether this node serves the organization that a handshake of an edge's client is for. */
   readonly isHere: (request: TransportRequest) => boolean;
-  readonly overload: (response: HandshakeResponse) => void;
+  readonly overload: (response: HandshakeResponse, request: TransportRequest) => void;
   /** Answers requests of others. */
   readonly handler: RequestHandler;
   readonly reportBug: (error: unknown, what: string) => void;
@@ -66,7 +66,7 @@ export class OwnerLinks {
         const version = this.#versionOf(request);
         // Transports give the whole response.
         if (version === null) handler(response as TransportResponse, request);
-        else if (this.#count >= limits.forward_links_max) this.#options.overload(response);
+        else if (this.#count >= limits.forward_links_max) this.#options.overload(response, request);
         else accept({ link: null }, version);
       },
       plain: handler,

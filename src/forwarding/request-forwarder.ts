@@ -6,9 +6,8 @@ import type { IncomingMessage } from "node:http";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { getEvents } from "../../schemas/register.ts";
-import { refused } from "../http/refused.ts";
+import { type Refused, refused, writeRefused } from "../http/refused.ts";
 import { apiPrefix } from "../http/request-head.ts";
-import { statusLine } from "../http/status-line.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { TransportResponse } from "../transport/transport.ts";
@@ -150,16 +149,10 @@ export class RequestForwarder {
     return "answered";
   }
 
-  #refuse({ status, body, headers }: ReturnType<typeof refused>): void {
+  #refuse(reply: Refused): void {
     if (this.#isOver) return;
-    const { response } = this.#arrived;
-    response.cork(() => {
-      response.writeStatus(statusLine(status));
-      response.writeHeader("Content-Type", "application/json");
-      response.writeHeader("X-Content-Type-Options", "nosniff");
-      for (const [name, value] of headers) response.writeHeader(name, value);
-      response.end(body as string, this.#isLast);
-    });
+    const { response, client } = this.#arrived;
+    writeRefused(response, reply, { isSecure: client.isSecure, closesConnection: this.#isLast });
     this.#end();
   }
 

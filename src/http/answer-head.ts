@@ -1,6 +1,7 @@
 /** The status line and the headers of an answer. */
 import type { HttpReply } from "../runtime/calls.ts";
 import { challenge } from "../runtime/results.ts";
+import { writeAnswerGuards } from "../transport/answer-guards.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import { rateHeader } from "./rate-limits.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -20,9 +21,6 @@ export interface AnswerContext {
   readonly isSecure: boolean;
 }
 
-/** Two years, for this host alone: other hosts of the domain may have no certificate. */
-const transportSecurity = "max-age=63072000";
-
 export function writeAnswerHead(response: TransportResponse, reply: HttpReply, context: AnswerContext): void {
   const { head, rateLines, requestId, isSecure } = context;
   // uWebSockets.js writes 200 by itself.
@@ -30,14 +28,11 @@ export function writeAnswerHead(response: TransportResponse, reply: HttpReply, c
   if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
   if (rateLines !== "") response.writeHeader(rateHeader, rateLines);
   if (requestId !== "") response.writeHeader("X-Request-Id", requestId);
-  let isSniffable = true;
   for (const [name, value] of reply.headers) {
-    if (name === "X-Content-Type-Options") isSniffable = false;
     // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
     if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);
   }
-  if (isSniffable) response.writeHeader("X-Content-Type-Options", "nosniff");
-  if (isSecure) response.writeHeader("Strict-Transport-Security", transportSecurity);
+  writeAnswerGuards(response, isSecure);
   // Pages of other origins must set the header with their credentials themselves: with "*" a browser hides answers to
   // requests that it added cookies to.
   if (head !== null && head.origin !== "") {

@@ -41,7 +41,6 @@ const shownTypes: Readonly<Record<string, string>> = {
 function guardsOf(sandbox: string): HttpReply["headers"] {
   const policy = "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox";
   return [
-    ["X-Content-Type-Options", "nosniff"],
     ["Content-Security-Policy", `${policy}${sandbox}`],
     ["Referrer-Policy", "no-referrer"],
     // Permissions change: a client may cache the file, but must revalidate it each time.

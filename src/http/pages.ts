@@ -57,7 +57,6 @@ export function takesMethod(route: PageRoute, method: string): method is PageMet
 /** @param policy the Content-Security-Policy */
 export function guardedBy(policy: string): HttpReply["headers"] {
   return [
-    ["X-Content-Type-Options", "nosniff"],
     ["Content-Security-Policy", policy],
     ["Referrer-Policy", "no-referrer"],
   ];

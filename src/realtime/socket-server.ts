@@ -17,6 +17,7 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { headersOf } from "../runtime/results.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
+import { writeAnswerGuards } from "../transport/answer-guards.ts";
 import { handshakeFault, protocolVersion } from "../transport/handshake.ts";
 import type { HandshakeResponse, TransportRequest, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
@@ -120,7 +121,7 @@ export class SocketServer {
         this.#guard(() => {
           const refusal = noHandshake(handshakeFault((name) => request.getHeader(name)) ?? "");
           this.#reporter(response, request)(errorCodes[refusal.code].status);
-          this.#answerHttp(response, refusal, null);
+          this.#answerHttp(response, { refusal, gate: null, isSecure: this.#isSecure(request) });
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
@@ -147,7 +148,7 @@ export class SocketServer {
     if (fault !== null) {
       const refusal = noHandshake(fault);
       this.#reporter(response, request)(errorCodes[refusal.code].status);
-      this.#answerHttp(response, refusal, null);
+      this.#answerHttp(response, { refusal, gate: null, isSecure: this.#isSecure(request) });
       return;
     }
     const host = request.getHeader("host");
@@ -167,7 +168,7 @@ export class SocketServer {
     if (credentials !== null && !("caller" in credentials)) {
       this.#reporter(response, request)(errorCodes[credentials.code].status);
       // A refusal shows whether the credentials were valid.
-      this.#answerHttp(response, credentials, gate);
+      this.#answerHttp(response, { refusal: credentials, gate, isSecure });
       return;
     }
     const seen = credentials === null ? 0 : (gate.reads.seen ?? gate.shown);
@@ -217,6 +218,10 @@ export class SocketServer {
     gate.pass(() => this.#guard(leave), later.seen);
   }
 
+  #isSecure(request: TransportRequest): boolean {
+    return this.#options.readForwarded(request).isSecure ?? this.#options.isSecure;
+  }
+
   /** Reads what the log of requests needs now, because the request cannot be read later. */
   #reporter(response: HandshakeResponse, request: TransportRequest): (status: number) => void {
     const { onHandshake } = this.#options;
@@ -230,16 +235,20 @@ export class SocketServer {
   /**
    * Answers later and closes the connection: bytes after the request in the same segment are not another request
    * (http/http-responder.ts).
-   * @param gate of the realm that the answer shows; null if it shows none
+   * @param answer.gate of the realm that the answer shows; null if it shows none
    */
-  #answerHttp(response: HandshakeResponse, refusal: Refusal, gate: Gate | null): void {
+  #answerHttp(
+    response: HandshakeResponse,
+    answer: { readonly refusal: Refusal; readonly gate: Gate | null; readonly isSecure: boolean },
+  ): void {
+    const { refusal, gate, isSecure } = answer;
     let isOver = false;
     response.onAborted(() => {
       isOver = true;
     });
     const leave = () =>
       this.#options.clock.soon(() => {
-        if (!isOver) this.#guard(() => writeRefusal(response, refusal));
+        if (!isOver) this.#guard(() => writeRefusal(response, refusal, isSecure));
       });
     if (gate === null) leave();
     else gate.pass(leave);
@@ -348,13 +357,13 @@ function noHandshake(fault: string): Refusal {
   return refuse.badRequest(`No WebSocket handshake: ${fault}`);
 }
 
-function writeRefusal(response: HandshakeResponse, refusal: Refusal): void {
+function writeRefusal(response: HandshakeResponse, refusal: Refusal, isSecure: boolean): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);
     if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
-    response.writeHeader("X-Content-Type-Options", "nosniff");
+    writeAnswerGuards(response, isSecure);
     response.end(JSON.stringify(errorBody(refusal)), true);
   });
 }

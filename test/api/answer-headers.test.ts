@@ -87,6 +87,18 @@ for (const environment of transports) {
         const plain = { ...proxied, "X-Forwarded-Proto": "http" };
         t.equal(await strictTransport(server.url + path, plain), undefined, path);
       }
+      const upgrade = [
+        "Host: 127.0.0.1",
+        "X-Forwarded-For: 192.0.2.1",
+        "X-Forwarded-Proto: https",
+        "Upgrade: websocket",
+      ];
+      const refused = await raw(server.url, ["GET /api/v1/events/ws HTTP/1.1", ...upgrade, "Connection: Upgrade"]);
+      t.match(refused, /^HTTP\/1\.1 400[\s\S]*strict-transport-security: max-age=/i, "a handshake");
+      const credentials = `Authorization: Basic ${Buffer.from("nobody@example.com:none").toString("base64")}`;
+      const asked = ["Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="];
+      const unknown = await raw(server.url, ["GET /api/v1/events/ws HTTP/1.1", ...upgrade, ...asked, credentials]);
+      t.match(unknown, /^HTTP\/1\.1 401[\s\S]*strict-transport-security: max-age=/i, "a handshake of nobody");
       const open = await startTestServer(t, { environment });
       const forged = { "X-Forwarded-Proto": "https" };
       t.equal(await strictTransport(`${open.url}/`, forged), undefined, "without TRUST_PROXY a header changes nothing");

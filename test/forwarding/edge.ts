@@ -13,6 +13,8 @@ export const nodeKey = "secret";
 interface EdgeOptions {
   readonly destination: () => Destination;
   readonly clock?: Clock;
+  /** Whether clients reach it over TLS. */
+  readonly isSecure?: boolean;
   readonly isGone?: () => boolean;
   readonly bounds?: Partial<ForwardingBounds>;
 }
@@ -20,11 +22,15 @@ interface EdgeOptions {
 interface NodeOptions {
   readonly directions: Pick<Directions, "destinationOf"> & Partial<Directions>;
   readonly clock?: Clock;
+  readonly isSecure?: boolean;
   readonly bounds?: Partial<ForwardingBounds>;
 }
 
 /** What a node has before its app. */
-export function nodeFront(app: WebApp, { directions, clock = systemClock, bounds = {} }: NodeOptions): ForwardingApp {
+export function nodeFront(
+  app: WebApp,
+  { directions, clock = systemClock, isSecure = false, bounds = {} }: NodeOptions,
+): ForwardingApp {
   return new ForwardingApp({
     app,
     directions: {
@@ -36,7 +42,7 @@ export function nodeFront(app: WebApp, { directions, clock = systemClock, bounds
     },
     clock,
     readForwarded: ignoreForwarded,
-    isSecure: false,
+    isSecure,
     bounds,
     // tap reports it as a failure.
     reportBug: (error) => setImmediate(() => Promise.reject(error)),
