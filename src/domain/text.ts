@@ -43,8 +43,8 @@ export function unprintablePosition(name: string): number {
   if (printableAscii.test(name)) return 0;
   for (const { 1: invalid, index } of name.matchAll(nameParts))
     if (invalid !== undefined) return codePoints(name.slice(0, index)) + 1;
-  // Joiners that join nothing.
-  return name.replaceAll(nameParts, "").trim() === "" ? 1 : 0;
+  // Joiners, selectors and tags that belong to nothing.
+  return name.replaceAll(/\p{DI}/gu, "").trim() === "" ? 1 : 0;
 }
 // Most names, and that of the empty topic.
 const printableAscii = /^[ -~]*$/;
