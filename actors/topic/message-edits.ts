@@ -26,8 +26,7 @@ import {
 } from "../../src/domain/message-rules.ts";
 import { openChannel } from "../../src/domain/permissions.ts";
 import { mentionedBotsOf } from "../../src/domain/read-state.ts";
-import { unprintablePosition } from "../../src/domain/text.ts";
-import { cutTopic, namedTopic } from "../../src/domain/topics.ts";
+import { checkTopicName, cutTopic, namedTopic } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -94,7 +93,7 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
   if (refusedContent !== null) return refusedContent;
   const topic = askedTopic(context, params, view);
   const channelId = params.channelId === context.channelId ? null : params.channelId;
-  const refusedForm = checkForm(view, params, asking, topic, channelId);
+  const refusedForm = checkForm(context, view, params, asking, { topic, channelId });
   if (refusedForm !== null) return refusedForm;
 
   const move =
@@ -124,11 +123,11 @@ function askedTopic(context: TopicContext, { topic }: MessageEdit, view: View): 
 }
 
 function checkForm(
+  context: TopicContext,
   view: View,
   params: MessageEdit,
-  { message, channel }: Asking,
-  topic: string | null,
-  channelId: number | null,
+  { caller, message, channel }: Asking,
+  { topic, channelId }: { readonly topic: string | null; readonly channelId: number | null },
 ): Refusal | null {
   if (params.content === null && topic === null && channelId === null) return refuse.badRequest("Nothing to change");
   if (channel === null && channelId !== null) return refuse.badRequest("Direct messages cannot be moved to channels.");
@@ -139,8 +138,8 @@ function checkForm(
   if (topic !== null && isResolvedEmptyTopic(view, topic)) {
     return refuse.badRequest("General chat cannot be marked as resolved");
   }
-  const position = topic === null ? 0 : unprintablePosition(topic);
-  if (position > 0) return refuse.badRequest(`Invalid character in topic, at position ${position}!`);
+  const badName = topic === null ? null : checkNewTopic(context, view, caller, { topic, channelId });
+  if (badName !== null) return badName;
   if (channelId !== null && params.content !== null) {
     return refuse.badRequest("Cannot change message content while changing channel");
   }
@@ -150,6 +149,18 @@ function checkForm(
   const { prevContentSha256: hash } = params;
   const isExpected = hash === null || hash.toLowerCase() === sha256(message.content);
   return isExpected ? null : refuse.expectationMismatch("prev_content_sha256");
+}
+
+/** Resolving a topic, which its name says, keeps the rest of the name. */
+function checkNewTopic(
+  context: TopicContext,
+  view: View,
+  caller: UserRecord,
+  { topic, channelId }: { readonly topic: string; readonly channelId: number | null },
+): Refusal | null {
+  const cut = cutTopic(topic);
+  const isToggle = channelId === null && topicToggle(context.topic, cut) !== "none";
+  return isToggle ? null : checkTopicName(view, caller, channelId ?? context.channelId ?? 0, cut);
 }
 
 function sha256(text: string): string {

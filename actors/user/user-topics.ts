@@ -7,6 +7,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
+import { checkTopicName } from "../../src/domain/topics.ts";
 import { visibilityPolicy } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -27,6 +28,8 @@ export function setUserTopic(_context: unknown, asked: Command<"user-topics.set"
   const isTakenBack = policy === topicPolicies.none && before !== topicPolicies.none;
   const isOpen = hasContentAccess(view, user, channel) && (policy === topicPolicies.none || !channel.isArchived);
   if (!isTakenBack && !isOpen) return unknown;
+  const badName = before === topicPolicies.none ? checkTopicName(view, user, channel.id, topic) : null;
+  if (badName !== null) return badName;
   const isNew = before === topicPolicies.none && policy !== topicPolicies.none;
   if (isNew && !view.hasTopicRoom(user.id)) return refuse.badRequest("Too many topics");
   return done({}, topicPolicyEffects(view, user.id, { channelId: channel.id, topic }, policy));

@@ -8,8 +8,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { personByAddress } from "./people.ts";
 import { hasMetadataAccess } from "./permissions.ts";
-import { checkChannelName, unprintablePosition } from "./text.ts";
-import { topicFor } from "./topics.ts";
+import { checkChannelName } from "./text.ts";
+import { checkTopicName, topicFor } from "./topics.ts";
 import type { View } from "./view.ts";
 
 /** One recipient or several, by id or by name. */
@@ -37,17 +37,17 @@ export function channelAddress(
   const target = Array.isArray(to) ? to[0] : to;
   if (target === undefined || (Array.isArray(to) && to.length !== 1))
     return refuse.badRequest("Expected exactly one channel");
-  const badName =
-    typeof target === "number" ? null : checkChannelName(target.trim(), limits.channel_name_code_points_max);
-  if (badName !== null) return badName;
   const channel = typeof target === "number" ? view.channels.get(target) : view.channels.byName(target.trim());
   if (channel === undefined || !mayKnow(view, sender, channel)) {
-    return typeof target === "number" ? refuse.channelIdUnknown(target) : refuse.channelNameUnknown(target);
+    if (typeof target === "number") return refuse.channelIdUnknown(target);
+    // A channel that exists may be named as it is, but only to those who may know of it.
+    const badName = checkChannelName(target.trim(), limits.channel_name_code_points_max);
+    return badName ?? refuse.channelNameUnknown(target);
   }
   if (topicName === undefined) return { actor: "topic", channelId: channel.id, topic: "" };
   const topic = topicFor(view, topicName);
-  const position = unprintablePosition(topic);
-  if (position > 0) return refuse.badRequest(`Invalid character in topic, at position ${position}!`);
+  const badTopic = checkTopicName(view, sender, channel.id, topic);
+  if (badTopic !== null) return badTopic;
   return { actor: "topic", channelId: channel.id, topic };
 }
 

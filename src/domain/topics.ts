@@ -2,9 +2,13 @@
  * Topic names: which topic a client means, and the display name of the empty one (spec 2.4, 2.9, level 334; behaviour
  * 1.8, 5.1).
  */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { hasContentAccess } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
-import { codePoints, truncate } from "./text.ts";
+import { codePoints, truncate, unprintablePosition } from "./text.ts";
 import type { View } from "./view.ts";
 
 export function emptyTopicName(view: View): string {
@@ -29,6 +33,19 @@ export function topicFor(view: View, topic: string): string {
 export function namedTopic(view: View, topic: string): string {
   const trimmed = topic.trim();
   return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : trimmed;
+}
+
+/**
+ * Why the topic may not have this name, or null. Users who can read the channel may use the name of a topic that exists:
+ * an import may have brought one that no new topic gets.
+ */
+export function checkTopicName(view: View, user: UserRecord, channelId: number, topic: string): Refusal | null {
+  const position = unprintablePosition(topic);
+  if (position === 0) return null;
+  const channel = view.channels.get(channelId);
+  const isKnown = channel !== undefined && hasContentAccess(view, user, channel);
+  if (isKnown && view.row("topicNames", [channelId, fold(topic)]) !== undefined) return null;
+  return refuse.badRequest(`Invalid character in topic, at position ${position}!`);
 }
 
 /** The empty topic has a display name for clients that do not support it. */

@@ -2,9 +2,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { muteTopic, type TopicPolicy, topicPolicies, updateUserTopic } from "../../../schemas/user-topics.ts";
-import { unprintablePosition } from "../../domain/text.ts";
 import { topicFor } from "../../domain/topics.ts";
-import type { View } from "../../domain/view.ts";
 import { bind, type Call, requireCaller } from "../../runtime/calls.ts";
 
 export const userTopicRoutes = [
@@ -38,14 +36,6 @@ interface Wanted {
 
 function ask(call: Call, { channel, topic, policy, unknown }: Wanted) {
   const { id } = requireCaller(call);
-  const meant = readTopic(call.realm.view, topic);
-  if (typeof meant !== "string") return meant;
-  const params = { channel, topic: meant, policy, unknown };
+  const params = { channel, topic: topicFor(call.realm.view, topic), policy, unknown };
   return call.realm.dispatcher.ask(command({ actor: "user", id }, "user-topics.set", params, id), call.idempotencyKey);
-}
-
-function readTopic(view: View, topic: string): string | Refusal {
-  const meant = topicFor(view, topic);
-  const position = unprintablePosition(meant);
-  return position > 0 ? refuse.badRequest(`Invalid character in topic, at position ${position}!`) : meant;
 }
