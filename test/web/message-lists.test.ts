@@ -199,6 +199,49 @@ t.test("[web.md, Lists] a page that does not continue the list any more leaves i
   t.end();
 });
 
+t.test("[web.md, Lists] a list stays while the messages of another topic are moved into it", (t) => {
+  const named = (topic: string) => {
+    const terms: readonly Term[] = [
+      { operator: "channel", operand: 1 },
+      { operator: "topic", operand: topic },
+    ];
+    return { key: narrowKey(terms), terms };
+  };
+  const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const merge = (
+    a: { readonly ids: readonly number[]; readonly ends?: readonly [boolean, boolean] },
+    b: { readonly ids: readonly number[]; readonly ends?: readonly [boolean, boolean] },
+  ) => {
+    let store: MessageStore = noMessages;
+    for (const [topic, { ids, ends = [true, true] }] of [["a", a] as const, ["b", b] as const]) {
+      const messages = ids.map((id) => messageOf(id, 1, topic));
+      const page = { messages, found_oldest: ends[0], found_newest: ends[1], anchor: ids[0] ?? 0 };
+      store = withPage(store, named(topic), page, "around", me);
+    }
+    const what = { message_id: a.ids[0], message_ids: a.ids, stream_id: 1, orig_subject: "a", subject: "b" };
+    const event = { type: "update_message", id: 1, ...what, propagate_mode: "change_all", edit_timestamp: 1 };
+    store = applyToMessages(store, event as unknown as Events["update_message"], me);
+    t.notOk(store.lists.has(named("a").key), "nothing is at the old place");
+    return store.lists.get(named("b").key);
+  };
+  const whole = merge({ ids: [201, 203] }, { ids: count(100, 119) });
+  t.strictSame(whole?.ids, [...count(100, 119), 201, 203]);
+  t.strictSame([whole?.foundOldest, whole?.foundNewest, whole?.isStale], [true, true, true]);
+  t.equal(whole?.anchor, 100, "it is where it was opened");
+  const ends = (a: readonly [boolean, boolean], b: readonly [boolean, boolean]) => {
+    const list = merge({ ids: [201, 203], ends: a }, { ids: [100, 202], ends: b });
+    return [list?.foundOldest, list?.foundNewest];
+  };
+  t.strictSame(ends([true, false], [true, true]), [true, false], "messages of the other list may be missing");
+  t.strictSame(ends([true, true], [false, true]), [false, true]);
+  const { list_grown_messages_max: most } = messageLimits;
+  const long = merge({ ids: count(1_001, 1_000 + most / 2) }, { ids: count(1, most / 2) });
+  t.equal(long?.ids.length, most);
+  const longer = merge({ ids: count(1_001, 1_001 + most / 2) }, { ids: count(1, most / 2) });
+  t.strictSame(longer?.ids, count(1, most / 2), "too many to render: the list that was there");
+  t.end();
+});
+
 t.test("[web.md, Muting] what is muted leaves the lists that hide it, and comes back when it is fetched", (t) => {
   const muting = (topics: readonly string[], isWhole = false): Reader => ({
     ...me,

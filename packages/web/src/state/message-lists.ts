@@ -191,7 +191,7 @@ function withUpdate(store: MessageStore, event: Events["update_message"], reader
   return { byId, lists, recent: next.recent.filter(({ id }) => !event.message_ids.includes(id)) };
 }
 
-/** A list of a topic that is renamed or moved as a whole keeps what it shows, and is fetched again under its new name. */
+/** A list of a topic that is renamed or moved as a whole keeps its messages, and is fetched again under its new name. */
 function withRenamed(lists: MessageStore["lists"], event: Events["update_message"]): MessageStore["lists"] {
   const { stream_id: channelId = 0, orig_subject: before = "", subject = before } = event;
   const next = new Map(lists);
@@ -200,9 +200,19 @@ function withRenamed(lists: MessageStore["lists"], event: Events["update_message
     if (!isHere) continue;
     const terms = movedTerms(list.terms, event.new_stream_id ?? channelId, subject);
     next.delete(key);
-    next.set(narrowKey(terms), { ...list, key: narrowKey(terms), terms, isStale: true });
+    const there = next.get(narrowKey(terms)) ?? { ...list, key: narrowKey(terms), terms };
+    next.set(there.key, { ...joined(there, list), isStale: true });
   }
   return next;
+}
+
+/** Somebody may be reading either list. Until it is fetched again, the one that was there has the rows of both. */
+function joined(there: MessageList, moved: MessageList): MessageList {
+  const ids = [...new Set([...there.ids, ...moved.ids])].sort((a, b) => a - b);
+  if (ids.length > messageLimits.list_grown_messages_max) return there;
+  // Beyond an end that one list has not found, messages of its topic may be missing between those of the other.
+  const foundOldest = there.foundOldest && moved.foundOldest;
+  return { ...there, ids, foundOldest, foundNewest: there.foundNewest && moved.foundNewest };
 }
 
 /** Moved messages leave the lists of their former place. Lists of the new one are fetched again. */
