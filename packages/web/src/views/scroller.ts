@@ -30,6 +30,10 @@ function rowsOf(box: HTMLElement): HTMLElement[] {
 
 const idOf = (row: HTMLElement) => row.dataset["id"] ?? "";
 
+function newestOf(box: HTMLElement): number {
+  return Number(rowsOf(box).at(-1)?.dataset["id"] ?? 0);
+}
+
 /** Whether the browser has not laid out the content of a row, because it is far from the window. */
 function isSkipped(row: HTMLElement): boolean {
   return row.lastElementChild?.checkVisibility({ contentVisibilityAuto: true }) === false;
@@ -70,6 +74,7 @@ export class Scroller {
   /** Where the page itself has scrolled to. */
   #ownTop = -1;
   #nearest: number | null = null;
+  #newest: number;
   /** Rows that are laid out although the browser has not drawn them yet: before, they have an assumed height. */
   readonly #laidOut = new Set<HTMLElement>();
   /** Unread messages that were in the window in part. */
@@ -79,6 +84,7 @@ export class Scroller {
     this.box = box;
     this.terms = terms;
     this.#hasEnd = hasEnd;
+    this.#newest = newestOf(box);
   }
 
   /** Remembers where the list is, and reads what was in the window. */
@@ -97,7 +103,9 @@ export class Scroller {
     const isScrolled = Math.abs(box.scrollTop - this.#ownTop) >= 1;
     if (isScrolled) this.#isEndHeld = this.isAtEnd;
     if (isScrolled || this.#isEndHeld || this.#anchor === null) this.#hold(visible, top);
-    if (isLookedAt() && isReading(this.terms)) this.#read(visible, Math.max(top, this.#coveredTo()), bottom);
+    // On the way to an end that is not here yet, messages are jumped over.
+    const isRead = !this.#isEndExpected && isLookedAt() && isReading(this.terms);
+    if (isRead) this.#read(visible, Math.max(top, this.#coveredTo()), bottom);
   }
 
   /** What changes above the first row that begins in the window does not move it. */
@@ -202,7 +210,9 @@ export class Scroller {
     this.#isEndHeld = hasEnd && (follows || this.#isEndExpected);
     this.#hasEnd = hasEnd;
     this.restore();
-    if (this.#isEndHeld && follows && !this.#isEndExpected) this.#keepUnread();
+    const before = this.#newest;
+    this.#newest = newestOf(this.box);
+    if (this.#newest > before && this.#isEndHeld && follows && !this.#isEndExpected) this.#keepUnread();
   }
 
   /** New messages push none out of the window that the person has not read: nobody would find it again. */
