@@ -85,12 +85,16 @@ const channels = [
   { stream_id: 7, name: "design review" },
   { stream_id: 8, name: "kitchen" },
 ];
+/** The empty topic has a name for people. */
+const topicLabel = (topic: string) => (topic === "" ? "general chat" : topic);
+const topicNamed = (name: string) => (name === "general chat" ? "" : name);
 const names: Names = {
+  ...{ topicLabel, topicNamed },
   users,
   channels,
   nameOfUser: (userId) => users.find((one) => one.user_id === userId)?.full_name,
   nameOfChannel: (channelId) => channels.find((one) => one.stream_id === channelId)?.name,
-  topicsOf: () => ["lunch", "soup of the day"],
+  topicsOf: () => ["lunch", "soup of the day", ""],
 };
 
 t.test("[web.md] a search text becomes terms, and terms become the same text", (t) => {
@@ -119,12 +123,30 @@ t.test("[web.md] a search text becomes terms, and terms become the same text", (
   t.end();
 });
 
+t.test("[web.md, Search] a search in the empty topic stays in it", (t) => {
+  const terms: readonly Term[] = [
+    { operator: "channel", operand: 8 },
+    { operator: "topic", operand: "" },
+  ];
+  const shown = textOfTerms(terms, names);
+  t.equal(shown, 'channel:kitchen topic:"general chat"');
+  t.strictSame(termsOfText(`${shown} soup`, names), [...terms, { operator: "search", operand: "soup" }]);
+  const offered = suggestionsFor("channel:kitchen topic:gen", names).map((one) => one.text);
+  t.strictSame(offered, [shown], "it is found by its name");
+  t.strictSame(termsOfText("channel:kitchen topic: soup", names), [
+    { operator: "channel", operand: 8 },
+    { operator: "search", operand: "soup" },
+  ]);
+  t.end();
+});
+
 const namesakes = [
   { user_id: 4, full_name: "Smith, John" },
   { user_id: 5, full_name: "Kim Lee" },
   { user_id: 6, full_name: "kim lee" },
 ];
 const crowd: Names = {
+  ...{ topicLabel, topicNamed },
   users: [...users, ...namesakes],
   channels: [{ stream_id: 9, name: 'say "hi"' }],
   nameOfUser: (userId) => [...users, ...namesakes].find((one) => one.user_id === userId)?.full_name,

@@ -7,6 +7,9 @@ export interface Names {
   nameOfUser(userId: number): string | undefined;
   nameOfChannel(channelId: number): string | undefined;
   topicsOf(channelId: number): readonly string[];
+  /** The name of a topic as people see it: the empty one has a name of its own. */
+  topicLabel(topic: string): string;
+  topicNamed(name: string): string;
 }
 
 export const operators: Readonly<Record<string, string>> = {
@@ -76,6 +79,7 @@ function termsOf(operator: string, value: string, names: Names): readonly Term[]
     const found = names.channels.find(({ name }) => name.toLowerCase() === value.toLowerCase());
     return [{ operator, operand: found?.stream_id ?? value }];
   }
+  if (operator === "topic") return [{ operator, operand: names.topicNamed(value) }];
   if (operator === "sender") return [{ operator, operand: userOf(value, names) ?? value }];
   const ids = operator === "dm" || operator === "dm-including" ? usersOf(value, names) : null;
   if (ids === null) return [{ operator, operand: value }];
@@ -104,12 +108,14 @@ export function userText(id: number, names: Names): string {
   return isShared ? `${name}|${id}` : name;
 }
 
-/** The operand in words: names of people and of channels instead of their ids. */
+/** The operand in words: names of people, channels and topics as people see them. */
 export function operandText(
   { operator, operand }: Term,
   nameOfChannel: (channelId: number) => string | undefined,
   nameOfUser: (userId: number) => string,
+  topicLabel: (topic: string) => string,
 ): string {
+  if (operator === "topic") return topicLabel(String(operand));
   if (operator === "channel" && typeof operand === "number") return nameOfChannel(operand) ?? String(operand);
   if (!personOperators.has(operator) || typeof operand === "string") return String(operand);
   return (typeof operand === "number" ? [operand] : operand).map(nameOfUser).join(",");
@@ -118,7 +124,7 @@ export function operandText(
 export function textOfTerms(terms: readonly Term[], names: Names): string {
   return terms
     .map((term) => {
-      const text = operandText(term, names.nameOfChannel, (id) => userText(id, names));
+      const text = operandText(term, names.nameOfChannel, (id) => userText(id, names), names.topicLabel);
       if (term.operator === "search") return text;
       return `${term.negated === true ? "-" : ""}${term.operator}:${quoted(text)}`;
     })

@@ -31,9 +31,8 @@ function valueSuggestions(operator: string, query: string, names: Names, before:
   }
   if (operator === "topic") {
     const [id] = termsOfText(before, names).flatMap((term) => (term.operator === "channel" ? [term.operand] : []));
-    return best(typeof id === "number" ? names.topicsOf(id) : [], (topic) => topic, query, suggestionsMax).map(
-      (topic) => made(topic, "topic"),
-    );
+    const labels = typeof id === "number" ? names.topicsOf(id).map(names.topicLabel) : [];
+    return best(labels, (label) => label, query, suggestionsMax).map((label) => made(label, "topic"));
   }
   return best(values[operator] ?? [], (value) => value, query, suggestionsMax).map((value) => made(value, ""));
 }

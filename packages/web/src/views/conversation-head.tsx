@@ -77,7 +77,7 @@ const stateTitles: Readonly<Record<string, string>> = {
 };
 
 function textOf(term: Term): string {
-  const value = operandText(term, channelName, nameOf);
+  const value = operandText(term, channelName, nameOf, topicLabel);
   return `${term.negated === true ? "not " : ""}${term.operator === "search" ? value : `${term.operator}: ${value}`}`;
 }
 

@@ -21,6 +21,8 @@ import {
   people,
   place,
   settings,
+  topicLabel,
+  topicNamed,
 } from "../store.ts";
 import { knownTopics } from "../topics.ts";
 import { Icon } from "./icon.tsx";
@@ -43,7 +45,9 @@ const names = {
   get channels() {
     return [...channels.peek().values()];
   },
-  topicsOf: (channelId: number) => knownTopics(channelId),
+  topicsOf: knownTopics,
+  topicLabel,
+  topicNamed,
 };
 
 function Search() {
