@@ -126,5 +126,14 @@ t.test(
     await page.keyboard.press(">");
     await until(page, `document.getElementById("compose-text").value.includes("quote")`);
     await undone("soup @be", "a quote");
+    await area.press("End");
+    await area.pressSequentially("n");
+    const preview = page.getByRole("button", { name: "Preview" });
+    await preview.click();
+    await page.locator(".preview", { hasText: "soup @ben" }).waitFor();
+    await area.waitFor({ state: "hidden" });
+    await preview.click();
+    await until(page, "document.activeElement.id === 'compose-text'");
+    await undone("soup @be", "a letter, after a look at the preview");
   },
 );

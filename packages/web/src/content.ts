@@ -177,11 +177,6 @@ export function htmlOf(message: Pick<Message, "content" | "is_me_message" | "mat
   return message.is_me_message ? html.replace(/^<p>\/(?:<span class="highlight">)?me(?:<\/span>)? /, "<p>") : html;
 }
 
-/** Whether the text says what its sender does (`/me waves`), by the server's rule. */
-export function saysWhatSenderDoes(text: string, html: string): boolean {
-  return text.startsWith("/me ") && /^<p>[^\n]*<\/p>$/.test(html);
-}
-
 /** Each of these has the direction of its own text. */
 const blocks = "p, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, table, th, td, .spoiler-header";
 

@@ -12,6 +12,8 @@ import { takePaste } from "./paste.ts";
 import { isTyping } from "./typing-notice.ts";
 
 interface Props {
+  /** It keeps what Ctrl Z takes back. */
+  readonly isHidden: boolean;
   readonly label: string;
   readonly onSend: () => void;
   readonly onClose: () => void;
@@ -80,14 +82,14 @@ function CompletionList({ candidates, chosen, onChoose }: ListProps) {
   );
 }
 
-export function CompletionArea({ label, onSend, onClose }: Props) {
+export function CompletionArea({ isHidden, label, onSend, onClose }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [started, setStarted] = useState<Started | null>(null);
   const [chosen, setChosen] = useState(0);
   const { text } = composing.value;
   const candidates = started === null ? [] : (peekLater()?.candidatesFor(started) ?? []);
   const focus = focusRequests.value;
-  useEffect(() => grow(area.current), [text]);
+  useEffect(() => grow(area.current), [text, isHidden]);
   // At once: the next key belongs to the text.
   useLayoutEffect(() => {
     const where = area.current === null ? null : meetFocusRequest();
@@ -140,7 +142,7 @@ export function CompletionArea({ label, onSend, onClose }: Props) {
     event.stopPropagation();
   };
   return (
-    <div class="completion-box">
+    <div class="completion-box" hidden={isHidden}>
       <CompletionList candidates={candidates} chosen={chosen} onChoose={choose} />
       <textarea
         ref={area}

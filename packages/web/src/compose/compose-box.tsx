@@ -1,13 +1,11 @@
 /** The box in which messages are written. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { client, explain } from "../api.ts";
-import { htmlOf, saysWhatSenderDoes } from "../content.ts";
 import { postingObstacle } from "../permissions.ts";
 import { narrowKey } from "../state/narrow.ts";
-import { myId, nameOf, place, settings } from "../store.ts";
+import { place, settings } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
-import { EmojiPicker, ScheduleDialog } from "../views/lazy-views.ts";
-import { Html, IconButton, Problem } from "../views/parts.tsx";
+import { EmojiPicker, Preview, ScheduleDialog } from "../views/lazy-views.ts";
+import { IconButton, Problem } from "../views/parts.tsx";
 import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
 import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
@@ -35,36 +33,6 @@ function Uploads() {
         </li>
       ))}
     </ul>
-  );
-}
-
-function Preview({ text }: { readonly text: string }) {
-  const [html, setHtml] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    let isCurrent = true;
-    client.call("POST /messages/render", { content: text }, { retryMs: 0 }).then(
-      ({ rendered }) => isCurrent && setHtml(rendered),
-      (error) => isCurrent && setProblem(explain(error)),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [text]);
-  if (problem !== null) return <Problem text={problem} />;
-  if (html === null) {
-    return (
-      <div class="preview">
-        <p class="waiting">Rendering</p>
-      </div>
-    );
-  }
-  const isStatus = saysWhatSenderDoes(text, html);
-  return (
-    <div class={`preview ${isStatus ? "message-content status" : ""}`}>
-      {isStatus ? <span class="sender">{nameOf(myId.value)}</span> : null}
-      <Html html={htmlOf({ content: html, is_me_message: isStatus })} />
-    </div>
   );
 }
 
@@ -136,11 +104,8 @@ export function ComposeBox() {
   return (
     <section class={`compose ${isDropping.value ? "dropping" : ""}`} aria-label="Write a message">
       {isHere && !isComposeOpen.value ? null : <DestinationFields isHere={isHere} />}
-      {isPreview ? (
-        <Preview text={text} />
-      ) : (
-        <CompletionArea label={labelOf(to)} onSend={sendNow} onClose={closeCompose} />
-      )}
+      {isPreview ? <Preview text={text} /> : null}
+      <CompletionArea isHidden={isPreview} label={labelOf(to)} onSend={sendNow} onClose={closeCompose} />
       <Uploads />
       <Problem text={composeProblem.value} />
       <Tools

@@ -32,6 +32,8 @@ export const ImageViewer = viewOf((views) => views.ImageViewer, true);
 export const KeyboardHelp = viewOf((views) => views.KeyboardHelp, true);
 export const MessageDialogs = viewOf((views) => views.MessageDialogs, true);
 export const MessageWidget = viewOf((views) => views.MessageWidget);
+export const OwnMenu = viewOf((views) => views.OwnMenu, true);
 export const PersonCard = viewOf((views) => views.PersonCard, true);
+export const Preview = viewOf((views) => views.Preview);
 export const ScheduleDialog = viewOf((views) => views.ScheduleDialog, true);
 export const ScheduledMessages = viewOf((views) => views.ScheduledMessages);

@@ -1,35 +1,17 @@
 /** The top of the page: the organization, search with suggestions, the person's own menu. */
 import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
-import { client } from "../api.ts";
-import { disconnect } from "../connection.ts";
 import { returnFocus } from "../focus.ts";
 import { isForInputMethod } from "../input-methods.ts";
 import { go } from "../navigation.ts";
-import { attempt, complain } from "../notices.ts";
-import { logOut } from "../session.ts";
 import { termsOfText, textOfTerms } from "../state/search.ts";
 import type { Suggestion } from "../state/suggestions.ts";
-import {
-  activeUsers,
-  channels,
-  chat,
-  formerUsers,
-  isAdministrator,
-  me,
-  myId,
-  people,
-  place,
-  settings,
-  topicLabel,
-  topicNamed,
-} from "../store.ts";
+import { activeUsers, channels, chat, formerUsers, myId, people, place, topicLabel, topicNamed } from "../store.ts";
 import { knownTopics } from "../topics.ts";
 import { Icon } from "./icon.tsx";
-import { peekLater } from "./lazy-views.ts";
+import { OwnMenu, peekLater } from "./lazy-views.ts";
 import { isLeftOpen } from "./left-bar.tsx";
-import { isHelpOpen, openPerson } from "./opened.ts";
-import { Avatar, IconButton, Menu } from "./parts.tsx";
+import { Avatar, IconButton } from "./parts.tsx";
 import { isRightOpen } from "./right-bar.tsx";
 
 /** Rises when the search should take the focus. */
@@ -149,55 +131,6 @@ function Search() {
         ))}
       </div>
     </search>
-  );
-}
-
-/** 1 follows the system, 2 is dark, 3 is light. */
-const nextScheme = { 1: 2, 2: 3, 3: 1 } as const;
-const schemeNames = { 1: "Theme: as the system", 2: "Theme: dark", 3: "Theme: light" } as const;
-
-function OwnMenu({ onClose }: { readonly onClose: () => void }) {
-  const scheme = settings.value?.color_scheme ?? 1;
-  const isShown = settings.value?.presence_enabled !== false;
-  const save = (change: Parameters<typeof client.call<"PATCH /settings">>[1]) =>
-    attempt("The setting was not saved", () => client.call("PATCH /settings", change ?? {}));
-  const leave = async () => {
-    try {
-      disconnect();
-      await logOut();
-      chat.value = null;
-    } catch (error) {
-      complain("You were not logged out", error);
-    }
-  };
-  return (
-    <Menu
-      label="Account"
-      onClose={onClose}
-      items={[
-        { label: me.value?.full_name ?? "You", run: () => openPerson(myId.peek()) },
-        { label: "Settings", run: () => go({ kind: "settings", section: "profile" }) },
-        { label: "Channels", run: () => go({ kind: "channels", section: "" }) },
-        { label: "Groups", run: () => go({ kind: "groups", section: "" }) },
-        {
-          label: isAdministrator.value ? "Organization" : "Organization and people",
-          run: () => go({ kind: "organization", section: "people" }),
-        },
-        { label: schemeNames[scheme], run: () => save({ color_scheme: nextScheme[scheme] }) },
-        {
-          label: isShown ? "Go invisible" : "Show that I am here",
-          run: () => save({ presence_enabled: !isShown }),
-        },
-        {
-          label: "Keyboard shortcuts",
-          keys: "?",
-          run: () => {
-            isHelpOpen.value = true;
-          },
-        },
-        { label: "Log out", run: leave },
-      ]}
-    />
   );
 }
 
