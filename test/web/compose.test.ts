@@ -24,7 +24,9 @@ async function open(t: Test) {
 const textOf = (page: Page) => page.locator("#compose-text").inputValue();
 
 t.test("[web.md] names of all kinds complete, and the preview shows what others will see", { skip }, async (t) => {
-  const { page, complaints } = await open(t);
+  const { ben, page, complaints } = await open(t);
+  await ben.say("kitchen", "C*-algebras", "Without soup");
+  await ben.say("kitchen", "", "Anything else");
   const complete = async (typed: string, option: string | RegExp) => {
     await page.locator("#compose-text").pressSequentially(typed);
     await page.getByRole("option", { name: option }).waitFor();
@@ -40,6 +42,14 @@ t.test("[web.md] names of all kinds complete, and the preview shows what others 
   await preview.locator(".user-mention", { hasText: "@Ben Bright" }).waitFor();
   t.match(await preview.getByRole("link").getAttribute("href"), /^#narrow\/channel\/\d+-kitchen\/topic\/soup/);
   await page.getByRole("button", { name: "Preview" }).click();
+  await page.locator("#compose-text").fill("");
+  await complete("#kit", /kitchen/);
+  await complete("C", /C\*-algebras/);
+  t.match(await textOf(page), /\/topic\/C[^/]*\/with\/\d+\) $/, "the link of such a topic follows it");
+  await page.locator("#compose-text").fill("");
+  await complete("#kit", /kitchen/);
+  await complete("gen", /general chat/);
+  t.match(await textOf(page), /^#\*\*kitchen>\*\* $/, "the empty topic has a name");
   await page.locator("#compose-text").fill("");
   await complete("/po", /\/poll/);
   t.equal(await textOf(page), "/poll ");

@@ -229,6 +229,11 @@ t.test("[web.md] what completion inserts renders as a link or a mention, whateve
   t.equal(channelStart("R > core"), null, "no topic can follow");
   const linked: readonly (readonly [typed: string, href: RegExp, shown: string])[] = [
     [topicReference(announce, "C*-algebras"), /^#narrow\/channel\/9-announce\/topic\//, "#announce &gt; C*-algebras"],
+    [
+      topicReference(announce, "C*-algebras", 31),
+      /^#narrow\/channel\/9-announce\/topic\/[^/]*\/with\/31$/,
+      "#announce &gt; C*-algebras",
+    ],
     [topicReference(announce, "mail me@12"), /^#narrow\/channel\/9-announce\/topic\//, "#announce &gt; mail me@12"],
     [channelReference({ id: 5, name: "R > core" }), /^#narrow\/channel\/5-/, "#R &gt; core"],
     [

@@ -1,7 +1,7 @@
 /** What can complete a started name: people, groups, channels, topics, emoji, commands. */
 import { emojiNames, loadEmoji } from "../emoji.ts";
 import { activeUsers, channels, groups, subscribedIds, subscriptions, topicLabel } from "../store.ts";
-import { fetchTopics, knownTopics } from "../topics.ts";
+import { fetchTopics, knownTopics, newestOf } from "../topics.ts";
 import { best, type Candidate, type Started } from "./completion.ts";
 import { channelReference, channelStart, mentionOf, topicReference } from "./references.ts";
 
@@ -72,11 +72,11 @@ function topics({ query, channel }: Started): readonly Candidate[] {
   if (known.length === 0) fetchTopics(found.stream_id).catch(() => undefined);
   const place = { id: found.stream_id, name: found.name };
   const whole = { key: "channel", label: `Only #${found.name}`, text: `${channelReference(place)} ` };
-  const named = best(known, (topic) => topic, query, candidatesMax).map((topic) => ({
+  const named = best(known, topicLabel, query, candidatesMax).map((topic) => ({
     key: topic,
     label: topicLabel(topic),
     sign: ">",
-    text: `${topicReference(place, topic)} `,
+    text: `${topicReference(place, topic, newestOf(place.id, topic))} `,
   }));
   return query === "" ? [whole, ...named] : named;
 }

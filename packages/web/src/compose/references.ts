@@ -1,5 +1,5 @@
 /** Mentions and links as text that renders, whatever the names contain. */
-import { addressOf, channelNarrow, topicNarrow } from "../state/narrow.ts";
+import { addressOf, channelNarrow, topicNarrow, withMessage } from "../state/narrow.ts";
 
 const wildcards: ReadonlySet<string> = new Set(["all", "everyone", "channel", "stream", "topic"]);
 
@@ -24,7 +24,13 @@ export function channelReference({ id, name }: { readonly id: number; readonly n
   return unfit.test(name) ? `[#${escaped(name)}](${addressOf(channelNarrow(id), () => name)})` : `#**${name}**`;
 }
 
-export function topicReference({ id, name }: { readonly id: number; readonly name: string }, topic: string): string {
+/** @param newest a message of the topic, if one is known: the link leads to it under any name */
+export function topicReference(
+  { id, name }: { readonly id: number; readonly name: string },
+  topic: string,
+  newest?: number,
+): string {
   if (!unfit.test(name) && !unfit.test(topic)) return `#**${name}>${topic}**`;
-  return `[#${escaped(name)} &#62; ${escaped(topic)}](${addressOf(topicNarrow(id, topic), () => name)})`;
+  const address = addressOf(withMessage(topicNarrow(id, topic), newest), () => name);
+  return `[#${escaped(name)} &#62; ${escaped(topic)}](${address})`;
 }
