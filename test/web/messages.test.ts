@@ -114,3 +114,36 @@ t.test("[web.md] pictures and videos open over the page, and Escape leads back",
     "besides a film without content",
   );
 });
+
+t.test(
+  "[web.md, Muting] the menu of a topic unmutes one in a muted channel, and mutes it again",
+  { skip },
+  async (t) => {
+    const server = await startTestServer(t);
+    const ann = await server.person("Ann Ames");
+    const ben = await server.person("Ben Bright");
+    for (const one of [ann, ben]) await one.post("/users/me/subscriptions", { subscriptions: [{ name: "loud" }] });
+    const { stream_id: loud } = (await ann.get("/get_stream_id", { stream: "loud" })).body;
+    await ann.post("/users/me/subscriptions/properties", {
+      subscription_data: [{ stream_id: loud, property: "is_muted", value: true }],
+    });
+    await ben.say("loud", "news", "Soup");
+    const { page } = await openPage(t);
+    await logIn(page, server.url, ann, `#narrow/channel/${loud}-loud/topic/news`);
+    const policies = async () => {
+      const { body } = await ann.post("/register", { event_types: ["user_topic"], fetch_event_types: ["user_topic"] });
+      return body.user_topics.map((one: { visibility_policy: number }) => one.visibility_policy);
+    };
+    const choose = async (label: string, done: string) => {
+      await page.getByRole("button", { name: "Topic", exact: true }).click();
+      await page.getByRole("menuitem", { name: label, exact: true }).click();
+      await page.getByText(done).waitFor();
+    };
+    await choose("Unmute topic", "The topic is unmuted.");
+    t.strictSame(await policies(), [2]);
+    await choose("Mute topic", "The topic is muted.");
+    t.strictSame(await policies(), [1]);
+    await choose("Unmute topic", "The topic is unmuted.");
+    t.strictSame(await policies(), [2], "not as its channel, which is muted");
+  },
+);

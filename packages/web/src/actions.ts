@@ -6,7 +6,7 @@ import { fenced } from "./compose/fences.ts";
 import { hrefOf } from "./navigation.ts";
 import { attempt, complain, tell } from "./notices.ts";
 import { directNarrow, type Place, topicNarrow, withMessage } from "./state/narrow.ts";
-import { applyToStore, channelName, myId, nameOf } from "./store.ts";
+import { applyToStore, channelName, isTopicMuted, mutedChannels, myId, nameOf } from "./store.ts";
 
 /** The message that is being edited in its place. */
 export const editing = signal<number | null>(null);
@@ -136,6 +136,12 @@ export async function setTopicPolicy(channelId: number, topic: string, policy: 0
     client.call("POST /user_topics", { stream_id: channelId, topic, visibility_policy: policy }),
   );
   if (isDone) tell(done[policy] ?? "");
+}
+
+/** In a muted channel, a topic has to be unmuted itself. */
+export function toggleTopicMuted(channelId: number, topic: string): Promise<void> {
+  if (!isTopicMuted(channelId, topic)) return setTopicPolicy(channelId, topic, 1);
+  return setTopicPolicy(channelId, topic, mutedChannels.peek().has(channelId) ? 2 : 0);
 }
 
 export async function markTopicRead(channelId: number, topic: string): Promise<void> {

@@ -7,10 +7,10 @@ import {
   editing,
   linkTo,
   messageDialog,
-  setTopicPolicy,
   thumbsUp,
   toggleReaction,
   toggleStar,
+  toggleTopicMuted,
 } from "./actions.ts";
 import { closeCompose } from "./compose/compose-actions.ts";
 import { composing, destinationOf, isComposeOpen, openCompose } from "./compose/compose-state.ts";
@@ -33,7 +33,7 @@ import {
   type Place,
   stateNarrow,
 } from "./state/narrow.ts";
-import { chat, isTopicMuted, messages, mutedChannels, place } from "./store.ts";
+import { chat, messages, place } from "./store.ts";
 import { nextUnread } from "./unread-order.ts";
 import { cursor } from "./views/feed.tsx";
 import { holdKey } from "./views/held-keys.ts";
@@ -188,7 +188,12 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ["L"], run: withMessage((one) => copyText(linkTo(one), "The link is copied.")) },
   { keys: ["Delete"], run: withMessage((one) => canDelete(one) && dialog("delete", one)) },
   { keys: ["u"], run: withMessage((one) => openPerson(one.sender_id)) },
-  { keys: ["M"], run: withMessage(toggleMuted) },
+  {
+    keys: ["M"],
+    run: withMessage(
+      ({ stream_id: channelId, subject }) => channelId !== undefined && toggleTopicMuted(channelId, subject),
+    ),
+  },
   { keys: ["i"], run: withMessage(openMenu) },
   { keys: ["c"], run: writeToChannel },
   { keys: ["x"], run: writeDirect },
@@ -211,12 +216,6 @@ function goToEnd(): unknown {
 
 function dialog(kind: "react" | "move" | "history" | "receipts" | "delete", message: Message): void {
   messageDialog.value = { kind, message };
-}
-
-function toggleMuted({ stream_id: channelId, subject: topic }: Message): unknown {
-  if (channelId === undefined) return false;
-  if (!isTopicMuted(channelId, topic)) return setTopicPolicy(channelId, topic, 1);
-  return setTopicPolicy(channelId, topic, mutedChannels.peek().has(channelId) ? 2 : 0);
 }
 
 function openMenu(message: Message): void {

@@ -9,6 +9,7 @@ import {
   setTopicPolicy,
   shownTopic,
   toggleResolved,
+  toggleTopicMuted,
 } from "../actions.ts";
 import { subscribe } from "../channel-actions.ts";
 import { go, hrefOf } from "../navigation.ts";
@@ -25,7 +26,17 @@ import {
   topicOf,
 } from "../state/narrow.ts";
 import { operandText } from "../state/search.ts";
-import { channelName, channels, messages, myId, nameOf, subscribedIds, topicLabel, topicPolicy } from "../store.ts";
+import {
+  channelName,
+  channels,
+  isTopicMuted,
+  messages,
+  myId,
+  nameOf,
+  subscribedIds,
+  topicLabel,
+  topicPolicy,
+} from "../store.ts";
 import { Icon } from "./icon.tsx";
 import { Html, IconButton, Menu, type MenuItem, useOneAtATime } from "./parts.tsx";
 
@@ -103,9 +114,10 @@ function topicMenu(channelId: number, topic: string, any: Message | undefined): 
     policy === 3
       ? { label: "Stop following", run: () => setTopicPolicy(channelId, topic, 0) }
       : { label: "Follow topic", run: () => setTopicPolicy(channelId, topic, 3) },
-    policy === 1
-      ? { label: "Unmute topic", run: () => setTopicPolicy(channelId, topic, 0) }
-      : { label: "Mute topic", run: () => setTopicPolicy(channelId, topic, 1) },
+    {
+      label: isTopicMuted(channelId, topic) ? "Unmute topic" : "Mute topic",
+      run: () => toggleTopicMuted(channelId, topic),
+    },
     any === undefined || !canMove(any)
       ? null
       : {
