@@ -117,6 +117,90 @@ t.test("[web.md, Late answers] a form keeps what was typed for the next entry", 
   await until(page, "document.activeElement?.getAttribute('aria-label') === 'Change #(?P<id>[0-9]+)'");
 });
 
+t.test(
+  "[web.md, Forms] groups, changes and moves are made once by two clicks, and a second time",
+  { skip },
+  async (t) => {
+    const { ann, page, network } = await openAt(t, "#inbox");
+    await ann.post("/realm/profile_fields", { field_type: 1, name: "Where" });
+    await ann.say("general", "lunch", "Soup");
+    const goTo = (fragment: string) => page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+    for (const name of ["cooks", "guests"]) {
+      await goTo("#groups/new");
+      const form = page.getByRole("form", { name: "New group" });
+      await form.waitFor();
+      t.equal(await form.getByLabel("Name").inputValue(), "", "a new group has no name");
+      await form.getByLabel("Name").fill(name);
+      await meanwhile(network, () => form.getByRole("button", { name: "Create" }).dblclick());
+      await page.getByRole("heading", { name }).waitFor();
+    }
+    for (const name of ["kitchen", "garden"]) {
+      await goTo("#channels/new");
+      const field = page.getByLabel("Name", { exact: true });
+      await field.waitFor();
+      t.equal(await field.inputValue(), "", "a new channel has no name");
+      await field.fill(name);
+      await meanwhile(network, () => page.getByRole("button", { name: "Create", exact: true }).dblclick());
+      await page.getByText(`#${name} is ready.`).waitFor();
+    }
+    await goTo("#organization/profile-fields");
+    let hint = "";
+    for (const next of ["Home", "Town"]) {
+      await page.getByRole("button", { name: "Change Where" }).click();
+      const form = page.getByRole("form", { name: "Change Where" });
+      t.equal(await form.getByLabel("Hint").inputValue(), hint, "the field as it is");
+      await form.getByLabel("Hint").fill(next);
+      await meanwhile(network, () => form.getByRole("button", { name: "Save" }).dblclick());
+      await form.waitFor({ state: "detached" });
+      hint = next;
+    }
+    await goTo(topic);
+    let name = "lunch";
+    for (const next of ["supper", "dinner"]) {
+      await page.locator(".feed .message[data-id]", { hasText: "Soup" }).click();
+      await page.keyboard.press("m");
+      const dialog = page.getByRole("dialog");
+      const field = dialog.getByRole("textbox", { name: "Topic" });
+      t.equal(await field.inputValue(), name, "the topic as it is");
+      await field.fill(next);
+      await dialog.getByLabel("Leave a note in both topics").uncheck();
+      await meanwhile(network, () => dialog.getByRole("button", { name: "Move", exact: true }).dblclick());
+      await dialog.waitFor({ state: "detached" });
+      await until(page, `location.hash.includes("/topic/${next}/")`);
+      name = next;
+    }
+    t.equal(await page.getByRole("alert").count(), 0, "no second click was refused");
+  },
+);
+
+t.test(
+  "[web.md, Late answers] an option and a task are added while the one before is on its way",
+  { skip },
+  async (t) => {
+    const { ann, page, network } = await openAt(t, topic);
+    await ann.say("general", "lunch", "/poll Drinks?");
+    await ann.say("general", "lunch", "/todo Shopping");
+    for (const [label, rows] of [
+      ["New option", ".poll-option"],
+      ["New task", ".widget label.check"],
+    ] as const) {
+      const field = page.getByLabel(label);
+      await field.waitFor();
+      await meanwhile(network, async () => {
+        for (const text of ["Tea", "Milk"]) {
+          await field.fill(text);
+          await page
+            .getByRole("button", { name: "Add", exact: true })
+            .nth(label === "New task" ? 1 : 0)
+            .dblclick();
+        }
+      });
+      for (const text of ["Tea", "Milk"]) await page.locator(rows, { hasText: text }).waitFor();
+      t.equal(await page.locator(rows).count(), 2, label);
+    }
+  },
+);
+
 t.test("[web.md, Late answers] a box that is not shown takes no focus later", { skip }, async (t) => {
   const { ann, ben, page } = await openAt(t, "#inbox");
   await ann.patch("/settings", { web_navigate_to_sent_message: false });

@@ -1,5 +1,5 @@
 /** Polls and to-do lists: what the submessages of a message say, in their order. Other widgets show their text. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Message } from "../../../client/src/api/index.ts";
 import { client } from "../api.ts";
 import { htmlOf } from "../content.ts";
@@ -39,6 +39,15 @@ function Adder({ label, onAdd }: { readonly label: string; readonly onAdd: (text
   );
 }
 
+/** Numbers that the person has not used yet in a widget: the one before may still be on its way. */
+function useNumbers(): (used: readonly number[]) => number {
+  const last = useRef(0);
+  return (used) => {
+    last.current = Math.max(last.current, ...used.filter(Number.isSafeInteger)) + 1;
+    return last.current;
+  };
+}
+
 function PollOption({ message, option, most }: { message: Message; option: Option; most: number }) {
   const isMine = option.voters.includes(myId.value);
   const count = option.voters.length;
@@ -64,8 +73,10 @@ function PollOption({ message, option, most }: { message: Message; option: Optio
 
 function Poll({ message, widget }: { message: Message; widget: Extract<Widget, { kind: "poll" }> }) {
   const most = Math.max(...widget.options.map(({ voters }) => voters.length), 0);
+  const numberAfter = useNumbers();
   const add = (text: string) => {
-    const idx = widget.options.filter(({ key }) => key.startsWith(`${myId.value},`)).length + 1;
+    const own = widget.options.filter(({ key }) => key.startsWith(`${myId.value},`));
+    const idx = numberAfter(own.map(({ key }) => Number(key.split(",")[1])));
     return save(message, { type: "new_option", idx, option: text });
   };
   return (
@@ -99,8 +110,10 @@ function TaskRow({ message, task }: { message: Message; task: Task }) {
 }
 
 function TodoList({ message, widget }: { message: Message; widget: Extract<Widget, { kind: "todo" }> }) {
+  const numberAfter = useNumbers();
   const add = (task: string) => {
-    const key = widget.tasks.length + 1 + Math.floor(Math.random() * 100);
+    const own = widget.tasks.filter(({ key }) => key.endsWith(`,${myId.value}`));
+    const key = numberAfter(own.map((one) => Number(one.key.split(",")[0])));
     return save(message, { type: "new_task", key, task, desc: "", completed: false });
   };
   return (
