@@ -94,6 +94,13 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
+/** Resolves when the page has the code that it loads after the first view, such as the box of an edit. */
+export async function untilLater(page: Page): Promise<void> {
+  const found = `performance.getEntriesByType("resource").find(({ name }) => /\\/later-[^/]*\\.js$/.test(name))`;
+  await until(page, found);
+  await page.evaluate(`import(${found}.name).then(() => undefined)`);
+}
+
 /** What the messages of the list say, in order. */
 export async function textsOf(page: Page): Promise<string[]> {
   // The inner text of what is not in view may be empty (content-visibility).

@@ -4,7 +4,7 @@
  */
 import type { CDPSession, Page } from "playwright-core";
 import t, { type Test } from "tap";
-import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
+import { chromiumFor, logIn, until, untilLater } from "../support/chromium-page.ts";
 import { holdRequests, holdSocket } from "../support/held-network.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -173,6 +173,8 @@ t.test("[web.md, Input methods] an edit takes them before its text has come", { 
   await page.locator(row(id)).waitFor();
   await page.evaluate(`document.querySelector('${row(id)}').focus()`);
   await page.locator(`${row(id)}.cursor`).waitFor();
+  // Without a text field there is no input method: the box must be there at once.
+  await untilLater(page);
   network.hold();
   await page.keyboard.press("e");
   await method.show("にほ");

@@ -324,7 +324,8 @@ t.test("[web.md, Keys] what is typed right after a key belongs to what the key o
     await page.evaluate(`location.hash = "#settings/preferences"`);
     await page.locator(".panel-body .setting").first().waitFor();
     await page.evaluate(`location.hash = ${JSON.stringify(goesTo.startsWith(".person") ? "#narrow" : lunch)}`);
-    if (!goesTo.startsWith(".person")) await focusRow(page, ids[1] ?? 0);
+    if (goesTo.startsWith(".person")) await page.locator(".feed .message.cursor").waitFor();
+    else await focusRow(page, ids[1] ?? 0);
     const { selector, hasStayed } = (await page.evaluate(hurry(keys))) as { selector: string; hasStayed: boolean };
     t.ok(await page.evaluate(isFocused(goesTo)), `${keys.join(", ")}: ${selector}`);
     t.ok(hasStayed, `${keys.join(", ")}: and it stays there`);
