@@ -1,6 +1,6 @@
 /**
  * How many subscriptions people may give to others (S3, D282): those of the organization, and those in the channels of
- * one person. The sums are computed when somebody subscribes others. People who subscribe themselves are never refused.
+ * one person. People who subscribe themselves are never refused.
  */
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -19,22 +19,16 @@ interface Joining {
 export function checkSubscriptionsLeft(view: View, caller: UserRecord, joins: readonly Joining[]): Refusal | null {
   if (!joins.some(({ userIds }) => userIds.some((id) => id !== caller.id))) return null;
   const added = joins.map(({ channel, userIds }) => ({ channel, count: newRows(view, channel.id, userIds) }));
-  let all = added.reduce((sum, { count }) => sum + count, 0);
+  const all = added.reduce((sum, { count }) => sum + count, 0);
   if (all === 0) return null;
-  const sums = isUnlimited(view, caller) ? new Map<number, PersonSum>() : sumsByCreator(view, added);
-  for (const { id, creatorId } of view.channels.all()) {
-    const size = view.subscriptions.ofChannel(id).size + view.subscriptions.formerOfChannel(id).size;
-    all += size;
-    const sum = creatorId === null ? undefined : sums.get(creatorId);
-    if (sum !== undefined) sum.count += size;
-  }
   const most = limits.channel_subscriptions_per_person_max;
-  if ([...sums.values()].some(({ count }) => count > most)) {
+  const sums = isUnlimited(view, caller) ? [] : sumsByPerson(view, added);
+  if (sums.some((count) => count > most)) {
     return refuse.badRequest(
       `The channels of their creator have too many subscribers (maximum ${most}). People can subscribe themselves.`,
     );
   }
-  return all <= limits.subscriptions_per_realm_max
+  return view.subscriptions.size + all <= limits.subscriptions_per_realm_max
     ? null
     : refuse.badRequest("This organization has too many subscriptions. People can subscribe themselves.");
 }
@@ -48,27 +42,22 @@ function isUnlimited(view: View, user: UserRecord): boolean {
   return isAdministrator(user) || isAdministrator(personOf(view, user));
 }
 
-interface PersonSum {
-  count: number;
-}
-
-/** What is added to the channels of each person, by the ids of the person and of the person's bots. */
-function sumsByCreator(
+/** What the channels of each person, and of the person's bots, have then. Only people with a limit are listed. */
+function sumsByPerson(
   view: View,
   added: readonly { readonly channel: Joining["channel"]; readonly count: number }[],
-): Map<number, PersonSum> {
-  const sums = new Map<number, PersonSum>();
+): number[] {
+  const sums = new Map<number, number>();
   for (const { channel, count } of added) {
     const creator = channel.creatorId === null ? undefined : view.users.get(channel.creatorId);
     if (creator === undefined || isUnlimited(view, creator) || count === 0) continue;
-    const known = sums.get(creator.id);
-    if (known !== undefined) {
-      known.count += count;
-      continue;
-    }
-    const person = personOf(view, creator);
-    const sum = { count };
-    for (const id of [person.id, ...view.bots.ofOwner(person.id)]) sums.set(id, sum);
+    const { id } = personOf(view, creator);
+    sums.set(id, (sums.get(id) ?? subscriptionsOf(view, id)) + count);
   }
-  return sums;
+  return [...sums.values()];
+}
+
+function subscriptionsOf(view: View, personId: number): number {
+  const creators = [personId, ...view.bots.ofOwner(personId)];
+  return creators.reduce((sum, id) => sum + view.subscriptions.inChannelsOf(id), 0);
 }

@@ -54,6 +54,10 @@ export interface SubscriptionsView {
   ofChannel(channelId: number): ReadonlySet<number>;
   /** Ids of users who were subscribed and left. */
   formerOfChannel(channelId: number): ReadonlySet<number>;
+  /** Number of subscriptions, with past ones and those of deactivated users. */
+  readonly size: number;
+  /** The same of the channels that a user created. */
+  inChannelsOf(creatorId: number): number;
 }
 
 export interface GroupsView {
@@ -68,6 +72,10 @@ export interface GroupsView {
   /** Named and anonymous groups: each permission of each channel may have an anonymous one. */
   all(): Iterable<GroupRecord>;
   allNamed(): Iterable<GroupRecord>;
+  /** Number of direct members and subgroups of groups with a name. */
+  readonly memberships: number;
+  /** Number of groups with a name that a user created, and of their direct members and subgroups. */
+  createdBy(creatorId: number): { readonly groups: number; readonly memberships: number };
   /** undefined if there is no such group. */
   scope(id: number): GroupScope | undefined;
   /**

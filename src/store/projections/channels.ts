@@ -86,7 +86,11 @@ const nobody: ReadonlySet<number> = new Set();
 
 /** A deactivated user keeps the rows but does not count as a subscriber (behaviour 2.20). */
 export class SubscriptionsProjection implements Projection {
-  readonly tables = ["subscriptions", "users"] as const;
+  readonly tables = ["channels", "subscriptions", "users"] as const;
+  readonly #rows = new Map<number, { creatorId: number | null; count: number }>();
+  #size = 0;
+  /** By the creator of their channels. */
+  readonly #sizeByCreator = new Map<number, number>();
   readonly #byUser = new Map<number, Map<number, SubscriptionRecord>>();
   readonly #subscribers = new Map<number, Set<number>>();
   readonly #former = new Map<number, Set<number>>();
@@ -94,6 +98,7 @@ export class SubscriptionsProjection implements Projection {
 
   apply(delta: Delta): void {
     if (delta.table === "users") this.#applyUser(delta.key as number, delta.row as UserRecord | null);
+    else if (delta.table === "channels") this.#applyChannel(delta.key as number, delta.row as ChannelRecord | null);
     else this.#applySubscription(delta.key as [number, number], delta.row as SubscriptionRecord | null);
   }
 
@@ -105,8 +110,36 @@ export class SubscriptionsProjection implements Projection {
     for (const own of this.ofUser(userId)) this.#setSubscription(own.channelId, userId, own);
   }
 
+  #applyChannel(id: number, channel: ChannelRecord | null): void {
+    const rows = this.#rowsOf(id);
+    this.#countFor(rows.creatorId, -rows.count);
+    rows.creatorId = channel?.creatorId ?? null;
+    this.#countFor(rows.creatorId, rows.count);
+    if (channel === null && rows.count === 0) this.#rows.delete(id);
+  }
+
+  #rowsOf(channelId: number): { creatorId: number | null; count: number } {
+    const known = this.#rows.get(channelId);
+    if (known !== undefined) return known;
+    const rows = { creatorId: null, count: 0 };
+    this.#rows.set(channelId, rows);
+    return rows;
+  }
+
+  #countFor(creatorId: number | null, change: number): void {
+    if (creatorId === null || change === 0) return;
+    const count = this.inChannelsOf(creatorId) + change;
+    if (count === 0) this.#sizeByCreator.delete(creatorId);
+    else this.#sizeByCreator.set(creatorId, count);
+  }
+
   #applySubscription([channelId, userId]: readonly [number, number], after: SubscriptionRecord | null): void {
     const own = this.#byUser.get(userId);
+    const change = (after === null ? 0 : 1) - (own?.has(channelId) === true ? 1 : 0);
+    const rows = this.#rowsOf(channelId);
+    rows.count += change;
+    this.#size += change;
+    this.#countFor(rows.creatorId, change);
     if (after === null) {
       own?.delete(channelId);
       if (own?.size === 0) this.#byUser.delete(userId);
@@ -144,6 +177,14 @@ export class SubscriptionsProjection implements Projection {
     return this.#former.get(channelId) ?? nobody;
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
+  inChannelsOf(creatorId: number): number {
+    return this.#sizeByCreator.get(creatorId) ?? 0;
+  }
+
   snapshot(): unknown {
     const sets = (map: ReadonlyMap<number, ReadonlySet<number>>) =>
       sortedEntries(map).map(([id, users]) => [id, sortedNumbers(users)]);
@@ -152,6 +193,8 @@ export class SubscriptionsProjection implements Projection {
       subscribers: sets(this.#subscribers),
       former: sets(this.#former),
       deactivated: sortedNumbers(this.#deactivated),
+      size: this.#size,
+      sizeByCreator: sortedEntries(this.#sizeByCreator),
     };
   }
 }

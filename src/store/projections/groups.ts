@@ -31,6 +31,10 @@ export class GroupsProjection implements Projection {
   readonly #groupsOf: (number[] | undefined)[] = [];
   /** Number of anonymous groups of which a user is a direct member, indexed by user id. */
   readonly #timesNamed: (number | undefined)[] = [];
+  /** Direct members and subgroups of named groups. */
+  #memberships = 0;
+  /** Named groups, and the memberships in them, by their creator. */
+  readonly #createdBy = new Map<number, { groups: number; memberships: number }>();
   #namesInPermissions = 0;
   /** By the person who named them. */
   readonly #namesBy = new Map<number, number>();
@@ -52,6 +56,8 @@ export class GroupsProjection implements Projection {
     if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id, before ?? after);
     if (before?.name !== after?.name) this.#rename(id, before?.name ?? null, after?.name ?? null);
     // Members of a named group have rows of their own; those of an anonymous group are in its row.
+    if (before !== undefined && before.name !== null) this.#countNamedGroup(before, -1);
+    if (after !== null && after.name !== null) this.#countNamedGroup(after, 1);
     if (before?.name === null) this.#countNames(before, -1);
     if (after?.name === null) this.#countNames(after, 1);
     for (const userId of before?.memberIds ?? []) this.#countNamed(userId, -1);
@@ -88,6 +94,20 @@ export class GroupsProjection implements Projection {
     else addAscending(namesakes, id);
   }
 
+  #countNamedGroup({ id, creatorId, subgroupIds }: GroupRecord, sign: 1 | -1): void {
+    const size = (this.#members.get(id)?.size ?? 0) + subgroupIds.length;
+    this.#countMemberships(creatorId, sign * size, sign);
+  }
+
+  #countMemberships(creatorId: number | null, change: number, groups = 0): void {
+    this.#memberships += change;
+    if (creatorId === null) return;
+    const own = this.createdBy(creatorId);
+    const after = { groups: own.groups + groups, memberships: own.memberships + change };
+    if (after.groups === 0 && after.memberships === 0) this.#createdBy.delete(creatorId);
+    else this.#createdBy.set(creatorId, after);
+  }
+
   #countNames(group: GroupRecord, sign: 1 | -1): void {
     const change = sign * namesIn(group);
     this.#namesInPermissions += change;
@@ -105,6 +125,9 @@ export class GroupsProjection implements Projection {
   #setMember(groupId: number, userId: number, isIn: boolean): void {
     const members = this.#members.get(groupId);
     if (isIn === (members?.has(userId) === true)) return;
+    const group = this.#byId.get(groupId);
+    // The members of a group that is not known yet count when it is.
+    if (group !== undefined) this.#countMemberships(group.creatorId, isIn ? 1 : -1);
     const own = this.#groupsOf[userId] ?? [];
     if (isIn) {
       if (members === undefined) this.#members.set(groupId, new Set([userId]));
@@ -174,6 +197,14 @@ export class GroupsProjection implements Projection {
     return this.#groupsOf[userId] ?? noGroups;
   }
 
+  get memberships(): number {
+    return this.#memberships;
+  }
+
+  createdBy(creatorId: number): { readonly groups: number; readonly memberships: number } {
+    return this.#createdBy.get(creatorId) ?? { groups: 0, memberships: 0 };
+  }
+
   get namesInPermissions(): number {
     return this.#namesInPermissions;
   }
@@ -193,6 +224,8 @@ export class GroupsProjection implements Projection {
       byFoldedName: sortedEntries(this.#byFoldedName),
       members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
       groupsOf: this.#groupsOf.flatMap((groups, id) => (groups === undefined ? [] : [[id, sortedNumbers(groups)]])),
+      memberships: this.#memberships,
+      createdBy: sortedEntries(this.#createdBy),
       namesInPermissions: this.#namesInPermissions,
       namesBy: sortedEntries(this.#namesBy),
       timesNamed: this.#timesNamed.flatMap((times, id) => (times === undefined ? [] : [[id, times]])),
