@@ -8,7 +8,6 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { hashApiKey } from "../../src/http/authentication.ts";
-import { migrateRow } from "../../src/store/migrations.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
@@ -106,12 +105,6 @@ t.test("[S3] logins evict the key of the oldest login, never a key that the user
   const kept = withKey(person, body.api_key);
   for (let count = 0; count < limits.api_keys_per_user_max + 1; count++) await logIn(person);
   t.ok(await works(kept), "so is a regenerated key");
-});
-
-t.test("[M8] a migration keeps all keys of an older store, because any of them may be the one in zuliprc", (t) => {
-  const row = migrateRow("apiKeys", 1, { hash: "h", userId: 2, createdAt: 5, isKept: null });
-  t.strictSame(row, { hash: "h", userId: 2, createdAt: 5, isKept: true });
-  t.end();
 });
 
 t.test("[M1] a regenerated key survives a restart, and the old one stays revoked", async (t) => {

@@ -112,17 +112,3 @@ t.test("[M8] after a crash a deletion that waited is parked by the end of the mo
   t.strictSame(await opened.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER)), complete);
   t.strictSame(opened.bugs, []);
 });
-
-t.test("[architecture] a topic that an older version stored as open during a move is moving", async (t) => {
-  const { bench } = await moving(t);
-  const row = conversationOf(bench, "old");
-  t.ok(row?.movingId);
-  if (row === undefined) return;
-  const older = { ...row, state: "open", version: 1 };
-  bench.realm.dispatcher.view.cache.apply({ table: "conversations", key: row.id, row: older });
-  const address = { actor: "conversation", id: row.id } as const;
-  t.match(actorKinds.conversation.load(address, bench.realm.view), { state: "moving", context: { id: row.id } });
-  const still = { ...older, movingId: null };
-  bench.realm.dispatcher.view.cache.apply({ table: "conversations", key: row.id, row: still });
-  t.match(actorKinds.conversation.load(address, bench.realm.view), { state: "open" });
-});
