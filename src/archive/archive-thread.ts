@@ -1,6 +1,7 @@
 /** The archive thread: writes the archive when the main thread asks for it, so that a slow one delays nothing else. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Position } from "../journal/journal.ts";
+import { UnknownFormat } from "../store/migrations.ts";
 import { noteLoaded } from "../threads/thread-loading.ts";
 import { type ArchivePlaces, type ArchiveProgress, ArchiveTaken, ArchiveWriter } from "./archive-writer.ts";
 import type { BaseNote } from "./base-manifest.ts";
@@ -27,7 +28,7 @@ export type ArchiveNotice =
   /** Done; the bases of the generation, if it is another one than before. */
   | { readonly kind: "copied"; readonly progress: ArchiveProgress; readonly bases: readonly BaseNote[] | null }
   | { readonly kind: "failed"; readonly message: string }
-  /** Another process writes the archive, or it belongs to another data folder. */
+  /** Another process writes the archive, it belongs to another data folder, or its format is unknown. */
   | { readonly kind: "taken"; readonly message: string }
   | { readonly kind: "notPruned"; readonly message: string };
 
@@ -50,7 +51,8 @@ function copy({ upTo, isFresh, erased }: ArchiveTask & { readonly kind: "copy" }
     generation = progress.generation;
     post({ kind: "copied", progress, bases });
   } catch (error) {
-    post({ kind: error instanceof ArchiveTaken ? "taken" : "failed", message: (error as Error).message });
+    const isTaken = error instanceof ArchiveTaken || error instanceof UnknownFormat;
+    post({ kind: isTaken ? "taken" : "failed", message: (error as Error).message });
   }
 }
 

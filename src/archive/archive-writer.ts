@@ -9,7 +9,7 @@ import { archiveLimits as limits } from "../../schemas/limits/archive.ts";
 import { JournalDamaged, type Position } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
 import { flushFolderSync } from "../store/folders.ts";
-import { formatMark, storeVersion } from "../store/migrations.ts";
+import { formatMark, requireMark, storeVersion } from "../store/migrations.ts";
 import { type BaseNote, readBaseNotes } from "./base-manifest.ts";
 import { type Chain, readChain, writeChain } from "./chain.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
@@ -182,8 +182,9 @@ export class ArchiveWriter {
     const { archive, dataDir } = this.#places;
     removeDrafts(archive);
     const known = readJson(identityFile(archive)) as ArchiveIdentity | undefined;
-    if (known?.id === before.id && known.format === formatMark) return;
     if (known !== undefined) {
+      requireMark(archive, known.format);
+      if (known.id === before.id) return;
       throw new ArchiveTaken(`${archive} is the archive of another data folder: choose an empty folder`);
     }
     if (namesIn(archive).some((name) => !ignored.has(name))) {

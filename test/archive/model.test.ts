@@ -8,8 +8,18 @@ import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { ArchiveTaken, ArchiveWriter } from "../../src/archive/archive-writer.ts";
 import { breakChain } from "../../src/archive/chain.ts";
-import { type GenerationStart, listGenerations, listRecords, readJson, startFile } from "../../src/archive/layout.ts";
+import {
+  type ArchiveIdentity,
+  type GenerationStart,
+  identityFile,
+  listGenerations,
+  listRecords,
+  readJson,
+  startFile,
+} from "../../src/archive/layout.ts";
 import { archivedRecords, lastWithoutGap, validFiles } from "../../src/archive/record-reader.ts";
+import { planRestore } from "../../src/archive/restore-plan.ts";
+import { storeVersion } from "../../src/store/migrations.ts";
 import { seedOf } from "../support/seed.ts";
 import { archiveSizes, recordOf, World } from "./archived-journal.ts";
 
@@ -153,6 +163,31 @@ t.test(
     rmSync(one.archive, { recursive: true });
     mkdirSync(one.archive);
     t.throws(() => one.copy(), { message: /is not the archive that this process writes: is its disk mounted\?/ });
+    t.end();
+  },
+);
+
+t.test(
+  "[operations, Archive and point in time] an archive of a newer program, or from before the first release, is neither continued nor restored",
+  (t) => {
+    const world = new World(t);
+    world.write(1);
+    world.copy();
+    const file = identityFile(world.archive);
+    const identity = readJson(file) as ArchiveIdentity;
+    world.restart();
+    for (const [format, message] of [
+      [1, /was written before the first release/],
+      [undefined, /was written before the first release/],
+      [`colloquy-${storeVersion + 1}`, /use the newer program/],
+    ] as const) {
+      writeFileSync(file, JSON.stringify({ ...identity, format }));
+      t.throws(() => world.copy(), { name: "UnknownFormat", message });
+      t.throws(() => planRestore(world.archive, "latest"), { name: "UnknownFormat", message });
+    }
+    writeFileSync(file, JSON.stringify(identity));
+    world.copy();
+    t.equal(judge(world), null);
     t.end();
   },
 );
