@@ -7,14 +7,7 @@ import { fold } from "../../schemas/fold.ts";
 import type { InvitationOffer, InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import {
-  type InvitationKind,
-  invitationsOf,
-  mayInvite,
-  refuseChannels,
-  refuseGroups,
-  refuseRole,
-} from "../../src/domain/invites.ts";
+import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
@@ -100,7 +93,7 @@ function refuseNumber(view: View, caller: UserRecord, count: number): Refusal | 
   if (view.count("invitations") + count > limits.invitations_per_realm_max)
     return refuse.badRequest("Too many invitations");
   const most = limits.invitations_per_user_max;
-  if (!isAdministrator(caller) && invitationsOf(view, caller.id) + count > most)
+  if (!isAdministrator(caller) && view.invitations.ofInviter(caller.id) + count > most)
     return refuse.badRequest(`You have too many invitations (maximum ${most}).`);
   return refuseDailyLimit(view, caller.id, count);
 }

@@ -18,7 +18,6 @@ import { isDeactivated, isOpen, type RealmContext } from "./context.ts";
 import { createRealm } from "./realm-creation.ts";
 import { isOpenAlready } from "./realm-deactivation.ts";
 
-/** Version 2 did not distinguish `open` and `deactivated`. */
 export const realmMachineVersion = 1;
 
 const on = decide<RealmContext>(...realmAreas);

@@ -14,7 +14,6 @@ import { topicAreas } from "./areas.ts";
 import { emptyTopic, isEmpty, isMoving, isOpen, type TopicContext } from "./context.ts";
 import { editWhileMoving } from "./message-edits.ts";
 
-/** Version 1 had no `moving`. */
 export const topicMachineVersion = 1;
 
 const on = decide<TopicContext>(...topicAreas);

@@ -144,12 +144,6 @@ export function validInvitations(view: View): InvitationRecord[] {
     .filter(({ state, expiresAt }) => state === "valid" && (expiresAt === null || expiresAt > view.now));
 }
 
-/** Number of invitations of an inviter, including ended ones. */
-export function invitationsOf(view: View, inviterId: number): number {
-  const all = view.rows("invitations", { limit: limits.invitations_per_realm_max });
-  return all.filter(({ row }) => row.inviterId === inviterId).length;
-}
-
 /** Ids of all invitations of an address, including ended ones. */
 export function invitationsOfAddress(view: View, email: string): number[] {
   const key = fold(email);

@@ -98,6 +98,11 @@ export interface AlertWordsView {
   alertedBy(text: string): ReadonlySet<number>;
 }
 
+export interface InvitationsView {
+  /** Number of invitations of an inviter, including ended ones. */
+  ofInviter(inviterId: number): number;
+}
+
 /** Users who want emails about every message in channels, including deactivated users. */
 export interface EmailSubscriptionsView {
   /** By their general setting, for every channel without a setting of its own. */
@@ -198,6 +203,7 @@ export interface View {
   readonly realmEmoji: RealmEmojiView;
   readonly alertWords: AlertWordsView;
   readonly emailSubscriptions: EmailSubscriptionsView;
+  readonly invitations: InvitationsView;
   readonly profiles: ProfilesView;
   /** In the order in which they are tried. */
   readonly linkifiers: readonly LinkifierRecord[];

@@ -111,6 +111,10 @@ export class RealmView implements View {
   get alertWords() {
     return this.#seen(this.#projections.alertWords);
   }
+  get invitations() {
+    return this.#seen(this.#projections.invitations);
+  }
+
   get emailSubscriptions() {
     return this.#seen(this.#projections.emailSubscriptions);
   }

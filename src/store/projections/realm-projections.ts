@@ -7,6 +7,7 @@ import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { EmailSubscriptionsProjection } from "./email-subscriptions.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { InvitationsProjection } from "./invitations.ts";
 import { LinkifiersProjection } from "./linkifiers.ts";
 import { PeopleVersions } from "./people-versions.ts";
 import { PresenceProjection } from "./presence.ts";
@@ -31,6 +32,7 @@ export class RealmProjections {
   readonly profiles = new ProfilesProjection();
   readonly linkifiers = new LinkifiersProjection();
   readonly emailSubscriptions = new EmailSubscriptionsProjection();
+  readonly invitations = new InvitationsProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -62,6 +64,7 @@ export class RealmProjections {
       this.profiles,
       this.linkifiers,
       this.emailSubscriptions,
+      this.invitations,
     ];
   }
 
