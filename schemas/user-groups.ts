@@ -17,7 +17,7 @@ const limits = {
   user_groups_per_realm_max: 10_000,
   /** Those that one person who is not an administrator created: twenty people are needed to reach the bound. */
   user_groups_per_person_max: 500,
-  /** Direct members and subgroups of all named groups, once for each group: 100 MB of memory. */
+  /** Direct members and subgroups of all named groups, once for each group; about 32 bytes of memory each. */
   group_memberships_per_realm_max: 2_000_000,
   /** Those of the groups that one person who is not an administrator created. */
   group_memberships_per_person_max: 100_000,

@@ -1,6 +1,6 @@
 /**
- * Views, and parts without one, that are loaded once the first view is there, so that they open at once, and without a network. Whoever opens
- * one earlier waits for it.
+ * Views, and parts without one, that are loaded once the first view is there, so that they open at once, and without a
+ * network. Whoever opens one earlier waits for it.
  */
 import type { ComponentType } from "preact";
 import { lazy } from "./parts.tsx";
