@@ -12,7 +12,7 @@ const dist = join(root, "dist");
 const buildsKept = 5;
 
 /** What the programs are built from. `cli listen` is a program on the client. */
-const sources = ["schemas", "actors", "src", "packages/client/src"];
+const sources = ["schemas", "domain", "actors", "src", "packages/client/src"];
 
 /**
  * Packages that stay outside, because they are native, load parts of themselves by path, or evaluate their own text. The program requires them: an
@@ -101,14 +101,14 @@ export async function buildPrograms(folder, options) {
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
     entryPoints: {
-      main: join(root, "src/main.ts"),
-      cli: join(root, "src/cli.ts"),
-      // Programs of threads (src/threads/start-thread.ts).
-      "code-worker": join(root, "src/http/code-worker.ts"),
-      "journal-thread": join(root, "src/journal/journal-thread.ts"),
-      "checkpoint-thread": join(root, "src/journal/checkpoint-thread.ts"),
-      "archive-thread": join(root, "src/archive/archive-thread.ts"),
-      "base-thread": join(root, "src/archive/base-thread.ts"),
+      main: join(root, "src/app/main.ts"),
+      cli: join(root, "src/cli/cli.ts"),
+      // Programs of threads (src/durability/threads/start-thread.ts).
+      "code-worker": join(root, "src/operations/media/code-worker.ts"),
+      "journal-thread": join(root, "src/durability/journal/journal-thread.ts"),
+      "checkpoint-thread": join(root, "src/durability/journal/checkpoint-thread.ts"),
+      "archive-thread": join(root, "src/durability/archive/archive-thread.ts"),
+      "base-thread": join(root, "src/durability/archive/base-thread.ts"),
     },
     absWorkingDir: root,
     outdir: folder,

@@ -3,10 +3,10 @@
  * pure: rows are read through the view and written as effects.
  */
 import type { AnyStateMachine } from "xstate";
+import type { View } from "../domain/view.ts";
 import { fold } from "../schemas/fold.ts";
 import type { KeyOf, RowOf } from "../schemas/records.ts";
 import type { SnapshotRecord } from "../schemas/runtime.ts";
-import type { View } from "../src/domain/view.ts";
 import { fateOf, type InvitationContext, type KnownInvitation } from "./invitation/context.ts";
 import { invitationMachine } from "./invitation/machine.ts";
 import { mailMachine } from "./mail/machine.ts";

@@ -138,7 +138,17 @@ function readRevision(): string {
   const git = (...parts: string[]): string =>
     execFileSync("git", parts, { cwd: PROJECT_ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   try {
-    const changes = git("status", "--porcelain", "--", "src", "actors", "schemas", "bench", "package-lock.json");
+    const changes = git(
+      "status",
+      "--porcelain",
+      "--",
+      "src",
+      "actors",
+      "domain",
+      "schemas",
+      "bench",
+      "package-lock.json",
+    );
     return `${git("rev-parse", "--short", "HEAD")}${changes === "" ? "" : "+changes"}`;
   } catch {
     return "unknown";

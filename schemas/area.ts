@@ -48,7 +48,7 @@ interface AreaDeclaration {
   readonly endpoints?: readonly Endpoint[];
   readonly commands?: Commands<unknown, unknown>;
   readonly tables?: Readonly<Record<string, AnyTable>>;
-  /** Events that are sent as they are stored, by type; others need a builder (src/realtime) and are listed in events.ts. */
+  /** Events that are sent as they are stored, by type; others need a builder (src/edge/realtime) and are listed in events.ts. */
   readonly events?: Readonly<Record<string, EventDeclaration>>;
   /** Its sections of the state that POST /register returns, by event type (register.ts). */
   readonly state?: Readonly<Record<string, TProperties>>;

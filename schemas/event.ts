@@ -1,6 +1,6 @@
 /**
  * One declaration per type of event: for each op, what the log stores and what clients get. `emit`, the rows of the log
- * and the builders of `src/realtime` are typed by it; tests check every event that is sent against it.
+ * and the builders of `src/edge/realtime` are typed by it; tests check every event that is sent against it.
  *
  * Stored bodies hold references where the content depends on the reader or may change before delivery. A field that
  * older versions did not store is optional.

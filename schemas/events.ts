@@ -1,6 +1,6 @@
 /**
  * All events: by type, what the log stores and what clients get (docs/realtime.md). `effects.emit`, the rows of the log
- * and the builders of `src/realtime` are typed by this list.
+ * and the builders of `src/edge/realtime` are typed by this list.
  */
 import { type TObject, type TProperties, Type } from "typebox";
 import type { AllOf } from "./area.ts";

@@ -107,7 +107,7 @@ export const registerQueue = defineEndpoint({
 
 const Heartbeat = Type.Object({ type: Type.Literal("heartbeat"), id: OtherId });
 const forms = Object.values(wireSchemas).flatMap((ops) => Object.values(ops).flat());
-/** Events are redacted before they are encoded (src/realtime), each by its own schema. */
+/** Events are redacted before they are encoded (src/edge/realtime), each by its own schema. */
 const Events = Type.Unsafe<readonly (WireEvent | Static<typeof Heartbeat>)[]>(
   marked(Type.Array(Type.Union([...forms, Heartbeat])), "none"),
 );

@@ -57,7 +57,7 @@ const BuiltChange = Type.Union([
   }),
 ]);
 
-/** An address and who may see it, as `src/domain/people.ts` stores it. */
+/** An address and who may see it, as `domain/people.ts` stores it. */
 const AddressVisibility = Type.Object({
   email: OtherText,
   settings: Type.Object({ email_address_visibility: Type.Integer() }),

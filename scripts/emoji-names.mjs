@@ -1,5 +1,5 @@
 /**
- * Writes `src/domain/emoji/emoji-names.json`: the names by which clients of this API know emoji. Run it only to follow
+ * Writes `domain/emoji/emoji-names.json`: the names by which clients of this API know emoji. Run it only to follow
  * a new list:
  *
  *     npm install --ignore-scripts --prefix WORK emoji-datasource-google@15.1.2 cldr-annotations-full@47.0.0 \
@@ -20,7 +20,7 @@ if (folder === undefined) {
   process.exit(2);
 }
 
-const output = new URL("../src/domain/emoji/emoji-names.json", import.meta.url);
+const output = new URL("../domain/emoji/emoji-names.json", import.meta.url);
 
 /** Hand-picked names that have changed since the list was published. */
 const renamed = new Map([["1f64f", "folded_hands"]]);

@@ -2,10 +2,11 @@
  * Accepting an invitation (spec 4.14) creates an account like POST /users, with the invitation's role, channels, groups
  * and welcome message. Everything is decided and written in one turn, so submitting the form twice creates one account.
  */
+
+import { addressConfirmation, confirmsAddresses, givenPlaces, kindOf } from "../../domain/invites.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { InvitationRecord } from "../../schemas/invites.ts";
-import { addressConfirmation, confirmsAddresses, givenPlaces, kindOf } from "../../src/domain/invites.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -3,12 +3,12 @@
  * only people with an address in its domains, so they must show that they read the emails to it.
  */
 
+import { kindOf } from "../../domain/invites.ts";
+import { isReservedAddress } from "../../domain/people.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { kindOf } from "../../src/domain/invites.ts";
-import { isReservedAddress } from "../../src/domain/people.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -2,9 +2,10 @@
  * What an invitation's actor knows: its row, its state, and the guards that follow from it. An invitation lapses without
  * a command: its time has passed and its timer is late, or its inviter may no longer grant what it grants.
  */
+
+import { standing } from "../../domain/invites.ts";
+import type { View } from "../../domain/view.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
-import { standing } from "../../src/domain/invites.ts";
-import type { View } from "../../src/domain/view.ts";
 
 export interface InvitationContext {
   readonly fate: InvitationState | "lapsed" | "unknown";

@@ -2,9 +2,7 @@
  * PATCH /invites/multiuse/{invite_id} changes what a reusable link grants. Its key stays the same, so links already
  * shared keep working.
  */
-import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { InvitationChange, InvitationRecord } from "../../schemas/invites.ts";
-import type { UserRecord } from "../../schemas/users.ts";
+
 import {
   kindOf,
   mayInvite,
@@ -12,9 +10,12 @@ import {
   refuseChannels,
   refuseGroups,
   refuseRole,
-} from "../../src/domain/invites.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
+} from "../../domain/invites.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { InvitationChange, InvitationRecord } from "../../schemas/invites.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -2,12 +2,13 @@
  * Revoking, expiring, resending and forgetting an invitation (spec 3; public API: revoke-email-invite,
  * revoke-invite-link, resend-email-invite).
  */
+
+import { kindOf, mayManageInvitation } from "../../domain/invites.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import { kindOf, mayManageInvitation } from "../../src/domain/invites.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,9 +2,10 @@
  * Delivery of one email (D31; actors/protocol/delivery.ts). Retries use the same Message-ID. An email that is rejected
  * permanently or too often becomes a dead letter.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { deliveryMachine, type PendingDelivery, type RetryPolicy, withNextAttempt } from "../protocol/delivery.ts";

@@ -3,10 +3,11 @@
  * emails off, if one of its messages was deleted or hidden from the user, or if the account was deactivated or changed
  * its address. The other messages are still shown as unread in clients.
  */
+
+import { canReadMessage } from "../../domain/permissions.ts";
+import { isSubscribed, unsubscribeKindOf } from "../../domain/unsubscribe-links.ts";
+import type { View } from "../../domain/view.ts";
 import type { MailData, MailRecord } from "../../schemas/mails.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { isSubscribed, unsubscribeKindOf } from "../../src/domain/unsubscribe-links.ts";
-import type { View } from "../../src/domain/view.ts";
 
 const aboutMessages: ReadonlySet<string> = new Set(["missed-messages", "missed-messages-hidden"]);
 

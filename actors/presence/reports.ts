@@ -2,12 +2,13 @@
  * Effects of a presence report (behaviour 6.2). Times are the turn's. A report within 55 s of the previous one changes
  * nothing.
  */
+
+import { nextPresence } from "../../domain/presence.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { nextPresence } from "../../src/domain/presence.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

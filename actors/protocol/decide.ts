@@ -2,9 +2,10 @@
  * A decision is a pure function of context, command and view (M4) that returns an outcome: effects, or a declared
  * refusal. States and guards are in the machines (machine-setup.ts), which name their decisions.
  */
+
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command, CommandType } from "./commands.ts";
 import type { Effect } from "./effects.ts";
 

@@ -4,8 +4,8 @@
  * (machine-tables.ts), so that a command costs a lookup and a call of its decision.
  */
 import { enqueueActions, type MachineContext, setup } from "xstate";
+import type { View } from "../../domain/view.ts";
 import type { Refusal } from "../../schemas/errors.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command, CommandType } from "./commands.ts";
 import { type AnyDecision, type Decision, type Decisions, done, type Outcome } from "./decide.ts";
 

@@ -4,8 +4,8 @@
  * nothing else is stored.
  */
 import type { AnyStateMachine } from "xstate";
+import type { View } from "../../domain/view.ts";
 import type { Refusal } from "../../schemas/errors.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command, CommandType } from "./commands.ts";
 import type { Outcome } from "./decide.ts";
 import { drive } from "./drive.ts";

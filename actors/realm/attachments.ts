@@ -3,11 +3,11 @@
  * command processes a bounded number of rows and sends itself the rest.
  */
 
+import { scheduledMessagesOf } from "../../domain/scheduled-messages.ts";
+import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import { scheduledMessagesOf } from "../../src/domain/scheduled-messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,12 +2,13 @@
  * Checks whether one more bot is allowed (public API: /bots; behaviour 1.9): for new bots, reactivated bots and changes
  * of ownership.
  */
+
+import { hasRealmPermission, isGuest } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 
 export function refuseCreation(view: View, caller: UserRecord, botType: number): Refusal | null {
   return refuseKind(view, caller, botType) ?? refuseTooMany(view, caller.id);

@@ -1,13 +1,13 @@
 /** PATCH /bots/{bot_id}: atomic, with one event per property that changed. */
 
+import { shownDefaults } from "../../domain/bots.ts";
+import { apiEmail, avatarUrl } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { BotRecord, BotServiceRecord, BotUpdate } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { shownDefaults } from "../../src/domain/bots.ts";
-import { apiEmail, avatarUrl } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

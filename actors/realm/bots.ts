@@ -3,13 +3,13 @@
  * the owner and administrators can change a bot and see its private settings.
  */
 
+import { canAdministerBot, isOwnedBot } from "../../domain/bots.ts";
+import { hasContentAccess } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { BotRecord } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canAdministerBot, isOwnedBot } from "../../src/domain/bots.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

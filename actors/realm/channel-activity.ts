@@ -3,11 +3,12 @@
  * channel is active again, but no command runs when a channel becomes inactive. All channels are therefore checked once
  * a day, in slices.
  */
+
+import { isOfAge, isRecentlyActive } from "../../domain/channels.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName } from "../../schemas/records.ts";
-import { isOfAge, isRecentlyActive } from "../../src/domain/channels.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,9 +2,10 @@
  * Archiving and unarchiving a channel (spec 3, level 388; behaviour 2.4). An archived channel keeps its name,
  * subscribers and messages. Clients without support for archived channels receive its deletion and creation instead.
  */
+
+import { ascending } from "../../domain/group-values.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { ascending } from "../../src/domain/group-values.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

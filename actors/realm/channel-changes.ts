@@ -4,11 +4,11 @@
  * does not exist (D24).
  */
 
+import { canAdminister, hasContentAccess, hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canAdminister, hasContentAccess, hasMetadataAccess, isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
 import { decideRecord } from "../protocol/record-machines.ts";

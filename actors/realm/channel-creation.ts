@@ -2,13 +2,14 @@
  * New channels (spec 4.3): rows and events, in slices if one request creates many, and how many a person may create.
  * Until the last channel is stored, only commands of between-slices.ts run, so no other request takes a name.
  */
+
+import { personOf } from "../../domain/bots.ts";
+import { hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { personOf } from "../../src/domain/bots.ts";
-import { hasMetadataAccess, isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command, type MembershipChange } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { watchers } from "../rules/channel-events.ts";

@@ -1,14 +1,14 @@
 /** What a channel folder decides (channel-folder-machine.ts), and what creating one needs as well (spec 4.5). */
 
+import { channelFolders } from "../../domain/channel-folders.ts";
+import { resolveContent } from "../../domain/markdown/resolve.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelFolderRecord, FolderDescription } from "../../schemas/channel-folders.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { channelFolders } from "../../src/domain/channel-folders.ts";
-import { resolveContent } from "../../src/domain/markdown/resolve.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

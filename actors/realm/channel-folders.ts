@@ -1,10 +1,11 @@
 /** Channel folders (spec 4.5; behaviour 2.5). Names are unique within an organization, archived folders included. */
+
+import { channelFolderBody, channelFolders } from "../../domain/channel-folders.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelFolderRecord } from "../../schemas/channel-folders.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { channelFolderBody, channelFolders } from "../../src/domain/channel-folders.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

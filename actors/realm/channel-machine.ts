@@ -4,7 +4,7 @@
  *
  *    open --channel.archive--> archived --channel.update, is_archived: false--> open
  *
- * For the commands of other actors an archived channel does not exist: `openChannel` (src/domain/permissions.ts).
+ * For the commands of other actors an archived channel does not exist: `openChannel` (domain/permissions.ts).
  */
 import { refuse } from "../../schemas/errors.ts";
 import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";

@@ -2,14 +2,15 @@
  * Messages of the notification bot in a channel about changes of the channel (behaviour 2.3 e, 2.4), if the
  * organization enables them (`send_channel_events_messages`).
  */
+
+import { privacyName } from "../../domain/channels.ts";
+import { shownGroupValue } from "../../domain/group-values.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { emptyTopicName } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { privacyName } from "../../src/domain/channels.ts";
-import { shownGroupValue } from "../../src/domain/group-values.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { emptyTopicName } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { type BotPostOptions, botMessage, silentMention } from "../rules/notification-bot.ts";
 

@@ -1,9 +1,10 @@
 /** Changes of a channel's permission groups by PATCH /streams/{stream_id} (spec 2.2, 4.4; behaviour 2.4, 3.3; D18). */
+
+import { channelGroupId, hasContentAccess, hasRealmPermission } from "../../domain/permissions.ts";
+import { isAnnouncementOnly, postPolicy } from "../../domain/post-policy.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
-import { channelGroupId, hasContentAccess, hasRealmPermission } from "../../src/domain/permissions.ts";
-import { isAnnouncementOnly, postPolicy } from "../../src/domain/post-policy.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
 import { postingNotice } from "./channel-notices.ts";

@@ -1,10 +1,10 @@
 /** Changes of a channel's privacy by PATCH /streams/{stream_id} (spec 4.4, level 362; behaviour 2.4, 1 to 3; D18). */
 
+import { hasContentAccess, hasRealmPermission } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { hasContentAccess, hasRealmPermission } from "../../src/domain/permissions.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Asked } from "./channel-step.ts";
 import { checkWebPublic } from "./channels.ts";
 

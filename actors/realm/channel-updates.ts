@@ -3,15 +3,15 @@
  * atomically: the first refusal rejects the whole request; otherwise all changes are applied and announced together.
  */
 
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { hasRealmPermission, isAdministrator } from "../../domain/permissions.ts";
+import { checkChannelName } from "../../domain/text.ts";
+import { emptyTopicName } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import { hasRealmPermission, isAdministrator } from "../../src/domain/permissions.ts";
-import { checkChannelName } from "../../src/domain/text.ts";
-import { emptyTopicName } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,18 +2,18 @@
  * Events when a private or web-public channel becomes visible or invisible to users (S1; public API, stream create and
  * delete) by a change of groups, permissions, privacy or roles. Subscribing and unsubscribing have their own events
  * (membership.ts). A row stores since when a user can see the channel, so that a replay omits earlier events
- * (src/realtime/audience.ts).
+ * (src/edge/realtime/audience.ts).
  */
 
+import { everybodyWithin } from "../../domain/group-permissions.ts";
+import { ascending } from "../../domain/group-values.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { channelGroupId, hasMetadataAccess } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import { everybodyWithin } from "../../src/domain/group-permissions.ts";
-import { ascending } from "../../src/domain/group-values.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { people } from "../rules/channel-events.ts";

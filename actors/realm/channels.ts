@@ -1,15 +1,15 @@
 /** Channels: creation (spec 4.3), and the id of a channel's first message (spec 4.13, section 6). */
 
+import { hasRealmPermission, isAdministrator, isGuest } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
+import { checkChannelName, codePoints } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { checkSubscriptionsLeft } from "../../src/domain/subscription-bounds.ts";
-import { checkChannelName, codePoints } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

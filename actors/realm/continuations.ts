@@ -3,10 +3,10 @@
  * command, and reports that are written in batches.
  */
 
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import type { Seen } from "../../schemas/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

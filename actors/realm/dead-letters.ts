@@ -1,7 +1,8 @@
 /** Retries and drops dead letters (D169). Only the operator may: no request reaches these commands. */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { DeadLetterRecord } from "../../schemas/runtime.ts";
-import type { View } from "../../src/domain/view.ts";
 import { isWithdrawn } from "../mail/withdrawn.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";

@@ -1,11 +1,11 @@
 /** Default channels, which new users are subscribed to (public API: add-default-stream, remove-default-stream). */
 
+import { isGuest } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { isGuest } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -3,11 +3,12 @@
  * are unique within an organization. The key proves that the user can read email to the new address; no further
  * authentication is required.
  */
+
+import { refuseEmailChange } from "../../domain/own-account.ts";
+import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { refuseEmailChange } from "../../src/domain/own-account.ts";
-import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

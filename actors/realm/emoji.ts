@@ -1,7 +1,8 @@
 /** Custom emoji (public API: upload-custom-emoji, deactivate-custom-emoji): active names are unique in an organization. */
+
+import { objectionToName, objectionToRemoval } from "../../domain/custom-emoji.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import { objectionToName, objectionToRemoval } from "../../src/domain/custom-emoji.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

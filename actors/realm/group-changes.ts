@@ -2,15 +2,16 @@
  * What a user group decides once the caller may manage it (user-group-machine.ts): new names, descriptions and
  * permissions, deactivation and reactivation (spec 2.5, 3, 4.6; behaviour 2.6, 3.6).
  */
+
+import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts";
+import { type NamedGroup, userGroupSettingId } from "../../domain/group-permissions.ts";
+import { groupUsage } from "../../domain/group-usage.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames, userGroupSettings } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { checkGroupName, checkGroupNameFree } from "../../src/domain/group-names.ts";
-import { type NamedGroup, userGroupSettingId } from "../../src/domain/group-permissions.ts";
-import { groupUsage } from "../../src/domain/group-usage.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

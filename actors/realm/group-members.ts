@@ -4,23 +4,23 @@
  * of more than `group_members_per_command_max` users continues in slices, as in membership.ts.
  */
 
-import type { Answer } from "../../schemas/answer.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { includesId, isWithin } from "../../schemas/group-scope.ts";
-import { limits } from "../../schemas/limits.ts";
-import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
-import type { UserRecord } from "../../schemas/users.ts";
-import { checkMembershipsLeft } from "../../src/domain/group-bounds.ts";
+import { checkMembershipsLeft } from "../../domain/group-bounds.ts";
 import {
   canChangeMembers,
   canChangeSubgroups,
   groupDeactivated,
   type NamedGroup,
   namedGroup,
-} from "../../src/domain/group-permissions.ts";
-import { ascending } from "../../src/domain/group-values.ts";
-import { isGuest } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
+} from "../../domain/group-permissions.ts";
+import { ascending } from "../../domain/group-values.ts";
+import { isGuest } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
+import type { Answer } from "../../schemas/answer.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { includesId, isWithin } from "../../schemas/group-scope.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, type Done, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,11 +1,12 @@
 /**
  * Notices from the notification bot to users whom another user added to or removed from a user group (behaviour 2.6).
  */
+
+import type { NamedGroup } from "../../domain/group-permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersStep } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { NamedGroup } from "../../src/domain/group-permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 

@@ -2,6 +2,12 @@
  * Group-setting values (spec 2.2; behaviour 3.2 to 3.4): resolves a value in a request to the group that holds the
  * permission. Shared by channels, user groups and the organization.
  */
+
+import { personOf } from "../../domain/bots.ts";
+import { refuseDeactivated } from "../../domain/group-permissions.ts";
+import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../domain/group-values.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { namesIn } from "../../schemas/group-scope.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
@@ -9,11 +15,6 @@ import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { personOf } from "../../src/domain/bots.ts";
-import { refuseDeactivated } from "../../src/domain/group-permissions.ts";
-import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../src/domain/group-values.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** A setting's name and its row in the settings table. */

@@ -2,16 +2,17 @@
  * User groups: creation, and who may change them (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
  * deactivate-user-group). Requests are atomic. The group's machine decides the changes, and group-members.ts its members.
  */
+
+import { checkGroupsLeft, checkMembershipsLeft } from "../../domain/group-bounds.ts";
+import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts";
+import { canManageGroup, namedGroup } from "../../domain/group-permissions.ts";
+import { ascending } from "../../domain/group-values.ts";
+import { hasRealmPermission } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { userGroupSettings } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { checkGroupsLeft, checkMembershipsLeft } from "../../src/domain/group-bounds.ts";
-import { checkGroupName, checkGroupNameFree } from "../../src/domain/group-names.ts";
-import { canManageGroup, namedGroup } from "../../src/domain/group-permissions.ts";
-import { ascending } from "../../src/domain/group-values.ts";
-import { hasRealmPermission } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

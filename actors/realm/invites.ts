@@ -2,17 +2,24 @@
  * Creates invitations (spec 4.14; public API: create-invite-link, send-invites) and checks the permissions, the grants
  * and the limits. Each invitation's own machine handles everything else (actors/invitation). Requests are atomic.
  */
+
+import {
+  type InvitationKind,
+  mayInvite,
+  refuseChannels,
+  refuseGroups,
+  refuseRole,
+} from "../../domain/invites.ts";
+import { isReservedAddress } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
+import { isEmailAddress } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { InvitationOffer, InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
-import { isReservedAddress } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
-import { isEmailAddress } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

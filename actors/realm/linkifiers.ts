@@ -2,12 +2,13 @@
  * Linkifiers of an organization (public API: /realm/linkifiers). They apply when a message is posted or edited;
  * existing messages keep their links.
  */
+
+import { refuseLinkifier } from "../../domain/linkifier-input.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { LinkifierInput } from "../../schemas/linkifiers.ts";
-import { refuseLinkifier } from "../../src/domain/linkifier-input.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -4,11 +4,11 @@
  * turn is long. The request is answered when the last slice is on disk.
  */
 
+import { hasMetadataAccessUnsubscribed } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import { hasMetadataAccessUnsubscribed } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MembershipChange } from "../protocol/commands.ts";
 import { type Done, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

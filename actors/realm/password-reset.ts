@@ -2,11 +2,12 @@
  * Resets of forgotten passwords (D257). A request for an address without an account writes, too, so
  * that neither its answer nor its time shows whether there is one.
  */
+
+import { accountOfReset } from "../../domain/password-resets.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { accountOfReset } from "../../src/domain/password-resets.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

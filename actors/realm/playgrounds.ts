@@ -1,17 +1,13 @@
 /** Code playgrounds of an organization (spec 4.18): websites where clients can open a code block. */
+
+import { isTemplate, isWebTemplate, variableNames, webTemplateRequired } from "../../domain/markdown/uri-template.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { playgroundsOf } from "../../domain/playgrounds.ts";
+import { checkCharacters } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
-import {
-  isTemplate,
-  isWebTemplate,
-  variableNames,
-  webTemplateRequired,
-} from "../../src/domain/markdown/uri-template.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { playgroundsOf } from "../../src/domain/playgrounds.ts";
-import { checkCharacters } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

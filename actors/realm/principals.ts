@@ -2,10 +2,11 @@
  * The users that a subscription request applies to (public API, parameter principals): ids or addresses; by default the
  * caller.
  */
+
+import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../domain/people.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../src/domain/people.ts";
-import type { View } from "../../src/domain/view.ts";
 
 /**
  * Each user once, in the order of the request. A user or an address that the caller may not see is treated as

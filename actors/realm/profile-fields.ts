@@ -3,18 +3,19 @@
  * or a choice is removed are deleted in slices through the mailbox, so that no turn is long regardless of the number of
  * users.
  */
-import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { limits } from "../../schemas/limits.ts";
-import type { ProfileFieldInput, ProfileFieldRecord, ProfileFieldUpdate } from "../../schemas/profile-fields.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
+
+import { isAdministrator } from "../../domain/permissions.ts";
 import {
   checkField,
   defaultAccountOf,
   fieldDataOf,
   isStillValid,
   storedFieldData,
-} from "../../src/domain/profile-fields.ts";
-import type { View } from "../../src/domain/view.ts";
+} from "../../domain/profile-fields.ts";
+import type { View } from "../../domain/view.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ProfileFieldInput, ProfileFieldRecord, ProfileFieldUpdate } from "../../schemas/profile-fields.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,14 +1,15 @@
 /**
  * Values of custom profile fields (public API: /users/me/profile_data; spec 4.8, profile_data). Requests are atomic.
  */
+
+import { resolveContent } from "../../domain/markdown/render.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { isRendered, readValue } from "../../domain/profile-fields.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { resolveContent } from "../../src/domain/markdown/render.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { isRendered, readValue } from "../../src/domain/profile-fields.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -3,12 +3,12 @@
  * channel.
  */
 
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { systemGroupNames, systemGroups } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { type Done, done } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,9 +2,10 @@
  * Deactivates and reactivates an organization (public API: /realm/deactivate; `cli reactivate-realm`). Its data is
  * unchanged. Meanwhile requests with a valid API key are rejected with REALM_DEACTIVATED (D1), and timers still fire.
  */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -1,11 +1,12 @@
 /** Domains of the organization (public API: /realm/domains), managed by owners. */
+
+import { domainFault, realmDomainBody, realmDomainsOf } from "../../domain/realm-domains.ts";
+import { realmSetting, withSettings } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { domainFault, realmDomainBody, realmDomainsOf } from "../../src/domain/realm-domains.ts";
-import { realmSetting, withSettings } from "../../src/domain/realm-settings.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -3,14 +3,15 @@
  * Clients remove a deactivated user themselves; those that do not receive the deactivation receive the new values. On
  * reactivation everybody receives them (OpenAPI, realm update_dict).
  */
+
+import { shownGroupValue } from "../../domain/group-values.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { sharesConversation } from "../../domain/people.ts";
+import { canAccessAllUsers, isGuest, realmGroupId } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { realmGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { NewPermissions } from "../../schemas/realm-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { shownGroupValue } from "../../src/domain/group-values.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import { sharesConversation } from "../../src/domain/people.ts";
-import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { realmEvent, realmEventBody } from "./realm-events.ts";
 

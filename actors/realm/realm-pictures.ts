@@ -2,13 +2,14 @@
  * The organization's icon and logos (public API: /realm/icon, /realm/logo). The file is already on disk; this command
  * claims it.
  */
+
+import { isAdministrator } from "../../domain/permissions.ts";
+import { type ShownPicture, shownPicture } from "../../domain/realm-pictures.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { realmPictureFile } from "../../schemas/files.ts";
 import type { RealmPictureName } from "../../schemas/realm-pictures.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { type ShownPicture, shownPicture } from "../../src/domain/realm-pictures.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

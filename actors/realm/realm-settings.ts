@@ -2,6 +2,11 @@
  * PATCH /realm (D5): settings and permissions of the organization. A request is atomic, whereas the public server keeps
  * the changes made before an error. Unchanged values are neither written nor sent; one event contains all changes.
  */
+
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { hasMetadataAccess, isAdministrator, realmGroupId } from "../../domain/permissions.ts";
+import { isChannel, settingValueOf, withoutChannel, withSettings } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import {
   type RealmGroupSettingName,
@@ -17,10 +22,6 @@ import {
 } from "../../schemas/realm-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import { hasMetadataAccess, isAdministrator, realmGroupId } from "../../src/domain/permissions.ts";
-import { isChannel, settingValueOf, withoutChannel, withSettings } from "../../src/domain/realm-settings.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,6 +1,7 @@
 /** Discards the search index; the indexer starts anew with a format that it does not know (store/search-index.ts). */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -1,9 +1,10 @@
 /** Default settings of new users (spec 4.2; behaviour 2.2). Existing users keep their settings. */
+
+import { isAdministrator } from "../../domain/permissions.ts";
+import { changedSettings, storedSettings } from "../../domain/settings.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { changedSettings, storedSettings } from "../../src/domain/settings.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

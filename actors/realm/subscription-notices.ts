@@ -3,11 +3,11 @@
  * `send_new_subscription_messages`): one message per user about existing channels, none to bots.
  */
 
+import { compareText } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { compareText } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 

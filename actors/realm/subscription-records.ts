@@ -2,8 +2,9 @@
  * Subscription rows when a user subscribes or unsubscribes. Their subscription periods determine which messages the
  * user received (architecture, Received messages).
  */
+
+import type { View } from "../../domain/view.ts";
 import type { SubscriptionPeriod, SubscriptionRecord } from "../../schemas/subscriptions.ts";
-import type { View } from "../../src/domain/view.ts";
 
 /** Colors assigned in turn to a user's subscriptions; the last one is used when all are taken. */
 const colors = [

@@ -3,6 +3,14 @@
  * resulting changes.
  */
 
+import {
+  canAddSubscribers,
+  canRemoveSubscribers,
+  hasContentAccess,
+  hasMetadataAccess,
+} from "../../domain/permissions.ts";
+import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
@@ -10,14 +18,6 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import {
-  canAddSubscribers,
-  canRemoveSubscribers,
-  hasContentAccess,
-  hasMetadataAccess,
-} from "../../src/domain/permissions.ts";
-import { checkSubscriptionsLeft } from "../../src/domain/subscription-bounds.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
 import { announcement, type Creations, checkChannelCreate, newCreations } from "./channels.ts";

@@ -1,5 +1,5 @@
 /** The secret that signs the organization's links in emails (D258). */
-import type { View } from "../../src/domain/view.ts";
+import type { View } from "../../domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

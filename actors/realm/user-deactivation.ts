@@ -4,6 +4,10 @@
  * so that their clients are told why they are rejected (D168), and end for good when it is reactivated (D274).
  * Subscriptions are kept but not counted; messages sent meanwhile are not received.
  */
+
+import { validInvitations } from "../../domain/invites.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -11,9 +15,6 @@ import type { MailRecord } from "../../schemas/mails.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { validInvitations } from "../../src/domain/invites.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,12 +1,12 @@
 /**
  * A user group (spec 2.5, 3, 4.6). A deactivated group can be changed and reactivated, but nothing new may refer to it:
- * `refuseDeactivated` (src/domain/group-permissions.ts) is what other records answer.
+ * `refuseDeactivated` (domain/group-permissions.ts) is what other records answer.
  *
  *    active --group.deactivate--> deactivated --group.update, is_deactivated: false--> active
  *
  * Changes of members do not depend on the state; group-members.ts decides them.
  */
-import { groupDeactivated } from "../../src/domain/group-permissions.ts";
+import { groupDeactivated } from "../../domain/group-permissions.ts";
 import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import type { RecordMachine } from "../protocol/record-machines.ts";
 import {

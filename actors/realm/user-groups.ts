@@ -3,6 +3,10 @@
  * rows are written.
  */
 
+import { userGroupSettingId } from "../../domain/group-permissions.ts";
+import { channelGroupId, hasMetadataAccess } from "../../domain/permissions.ts";
+import { directSystemGroups } from "../../domain/system-groups.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { includesId } from "../../schemas/group-scope.ts";
 import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
@@ -10,10 +14,6 @@ import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { userGroupSettingId } from "../../src/domain/group-permissions.ts";
-import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
-import { directSystemGroups } from "../../src/domain/system-groups.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { people, watchers } from "../rules/channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";

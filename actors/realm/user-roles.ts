@@ -4,12 +4,12 @@
  * that the user may no longer see (S1). If these are too many events, the user's queues are closed.
  */
 
+import { deliveryEmail, visibilityOf } from "../../domain/people.ts";
+import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { deliveryEmail, visibilityOf } from "../../src/domain/people.ts";
-import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { endQueues } from "../rules/user-visibility.ts";

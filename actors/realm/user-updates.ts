@@ -2,16 +2,17 @@
  * PATCH /users/{user_id} and /users/{email} (spec 4.8; behaviour 2.8): role, name, profile, address, in this order. The
  * first refusal rejects the whole request. Administrators may change all users, owners of bots their bots.
  */
+
+import { refuseSharedName } from "../../domain/own-account.ts";
+import { accountAt, canAccessUser, isReservedAddress } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
+import { checkFullName, isEmailAddress } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord, UserTarget, UserUpdate } from "../../schemas/users.ts";
-import { refuseSharedName } from "../../src/domain/own-account.ts";
-import { accountAt, canAccessUser, isReservedAddress } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
-import { checkFullName, isEmailAddress } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,5 +1,13 @@
 /** New accounts (public API: create-user). Email addresses are unique. */
 
+import { invitationsOfAddress } from "../../domain/invites.ts";
+import { refuseSharedName } from "../../domain/own-account.ts";
+import { isReservedAddress } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { statusBody } from "../../domain/status.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { reactionTypes } from "../../schemas/event-values.ts";
@@ -7,14 +15,6 @@ import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { invitationsOfAddress } from "../../src/domain/invites.ts";
-import { refuseSharedName } from "../../src/domain/own-account.ts";
-import { isReservedAddress } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { statusBody } from "../../src/domain/status.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -4,12 +4,13 @@
  * visible to full members. A counter stores up to when changes were announced, so a late or repeated timer announces
  * exactly what is new.
  */
+
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { isInSystemGroup, waitingPeriodMs } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { SystemGroupName } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
-import { isInSystemGroup, waitingPeriodMs } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

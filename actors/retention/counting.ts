@@ -1,7 +1,8 @@
 /** Counts the messages that a round would remove, in the same slices as the round itself, and changes nothing. */
+
+import { channelRetentionDays, realmRetentionDays } from "../../domain/retention.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import { channelRetentionDays, realmRetentionDays } from "../../src/domain/retention.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Counting, RetentionContext, Round } from "./context.ts";
 import { oldDirects, oldInChannel } from "./old-messages.ts";
 

@@ -3,11 +3,11 @@
  * index: of a channel's index for channel messages, of all messages for direct ones.
  */
 
+import { expiryOf } from "../../domain/retention.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { expiryOf } from "../../src/domain/retention.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { SourceConversation } from "../rules/message-removal.ts";
 
 export interface OldMessages {

@@ -1,8 +1,9 @@
 /** The slices of a retention round (public API, message retention policy). old-messages.ts finds the messages. */
+
+import { channelRetentionDays, realmRetentionDays } from "../../domain/retention.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { channelRetentionDays, realmRetentionDays } from "../../src/domain/retention.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,8 +1,8 @@
 /** Rows of API keys: several per user, individually revocable, stored as hashes (S2). */
 
+import type { View } from "../../domain/view.ts";
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** @param purpose "login": may be evicted by later logins; "kept": stays until it is replaced */

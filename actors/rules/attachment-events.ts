@@ -1,9 +1,9 @@
 /** Effects for uploaded files: the `attachment` events that an owner receives (public API), removal, and expiry. */
 
+import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 

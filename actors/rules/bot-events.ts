@@ -1,9 +1,9 @@
 /** `realm_bot` events: sent only to users who may administer the bot (public API). */
 
+import type { View } from "../../domain/view.ts";
 import type { BotField } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { administratorsAnd } from "./user-events.ts";
 import { endQueues } from "./user-visibility.ts";

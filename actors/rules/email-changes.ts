@@ -1,6 +1,7 @@
 /** The links of a user's requests to change the email address (spec 4.1 rule 2). At most one of them is valid. */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** The user's requests of the last day, newest first. */

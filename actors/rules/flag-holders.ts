@@ -4,11 +4,11 @@
  * it.
  */
 
+import { canReadChannelMessage, hasReceived } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type PersonalFlag, personalFlags } from "../../schemas/message-flags.ts";
-import { canReadChannelMessage, hasReceived } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { flagEvents } from "./read-rows.ts";
 

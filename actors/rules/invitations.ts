@@ -2,11 +2,12 @@
  * Effects shared by all changes of invitations: the event, the email, and the count of invitations that a user sent
  * within a day.
  */
+
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import type { NewMail } from "./mail.ts";

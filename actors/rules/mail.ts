@@ -2,9 +2,10 @@
  * Emails as effects: the row is written in the turn that causes the email (M2). After the flush the outbox relay
  * (src/outbound/mail) finds the row and sends the email. actors/mail/machine.ts handles the outcome.
  */
+
+import type { View } from "../../domain/view.ts";
 import type { MailBase, MailData, MailTemplate } from "../../schemas/mails.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** An account, or an email address without an account (`fullName` is ""). */

@@ -3,12 +3,12 @@
  * who can read the message may see it. Links are found in the message's text only.
  */
 
+import { attachmentBody, checkVisibility, linkedAttachment } from "../../domain/attachments.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { attachmentBody, checkVisibility, linkedAttachment } from "../../src/domain/attachments.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { attachmentEvent, recheckAttachments } from "./attachment-events.ts";
 

@@ -2,10 +2,11 @@
  * Removes messages, for topic deletion, single deletion and retention alike, so that everything that belongs to a
  * message is deleted with it and all its recipients are notified.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { flagsHeld, flagsOfDeleted, unsubscribedFlagHolders } from "./flag-holders.ts";

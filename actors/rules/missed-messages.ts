@@ -4,15 +4,16 @@
  * users who want emails about the channel, never all subscribers. Many candidates are examined in slices, so that other
  * commands are not delayed.
  */
+
+import { LowestIds } from "../../domain/lowest-ids.ts";
+import { isAway, type MessageInConversation, mailReason } from "../../domain/mail-reasons.ts";
+import { topicHolders } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import { LowestIds } from "../../src/domain/lowest-ids.ts";
-import { isAway, type MessageInConversation, mailReason } from "../../src/domain/mail-reasons.ts";
-import { topicHolders } from "../../src/domain/user-topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { dueAgain, hasLostTimer } from "./missed-timers.ts";

@@ -2,9 +2,10 @@
  * Timers of a user's batch of missed messages (M8). Only the timer named in the row is valid; others are ignored when
  * they fire. No more timers are set than necessary (S3).
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 

@@ -5,14 +5,15 @@
  * many users are affected, in slices before it. No other command runs until the messages have moved, so no user sees a
  * moved message without its read state.
  */
+
+import { LowestIds } from "../../domain/lowest-ids.ts";
+import { canReadChannelMessage } from "../../domain/permissions.ts";
+import { type ConversationRef, ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { BecomesRead } from "../../schemas/message-changes.ts";
 import { messageTraits } from "../../schemas/message-traits.ts";
 import { type ReadWatermarkRecord, type Seen, watermarkKinds } from "../../schemas/read-state.ts";
-import { LowestIds } from "../../src/domain/lowest-ids.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import { type ConversationRef, ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { noteDepartures } from "./read-announcements.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "./read-rows.ts";

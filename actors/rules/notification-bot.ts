@@ -1,8 +1,9 @@
 /** The notification bot posts announcements and notices. Its messages are posted by the same command as everybody's. */
+
+import { parseContent } from "../../domain/markdown/render.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { MessagePost } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
 
 /** Stable: the first user of every realm. */

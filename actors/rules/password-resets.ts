@@ -1,6 +1,7 @@
 /** The links that set a user's password (D257). At most one of them is valid. */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** The links of the last day that were sent, newest first. */

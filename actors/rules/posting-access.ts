@@ -3,13 +3,13 @@
  * permissions; and messages in private channels.
  */
 
+import { apiEmail, canAccessUser } from "../../domain/people.ts";
+import { hasContentAccess, hasRealmPermission, isGuest, realmGroupId } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { apiEmail, canAccessUser } from "../../src/domain/people.ts";
-import { hasContentAccess, hasRealmPermission, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 
 export function checkDirectRecipients(view: View, sender: UserRecord, userIds: readonly number[]): Refusal | null {
   for (const id of userIds) {

@@ -3,10 +3,11 @@
  * its slices. While an announcement for a channel is pending, a row records it, and messages that move away are
  * recorded as departures.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement } from "../../schemas/read-state.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { nextMark, takeMark } from "./read-rows.ts";

@@ -2,10 +2,10 @@
  * Marks messages as read, for a mark or an unsubscription: a few in one command, many with an announcement in slices.
  */
 
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadScope, WatermarkScope } from "../../schemas/read-state.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { announceNow } from "./read-announcements.ts";
 import { type Candidate, hasMany, messageIn, newestIn, rowsIn } from "./read-places.ts";

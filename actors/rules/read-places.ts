@@ -1,8 +1,8 @@
 /** The messages of a channel or topic that a user marks as read or leaves. */
 
+import type { ConversationRef } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import type { ReadScope, Seen } from "../../schemas/read-state.ts";
-import type { ConversationRef } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 
 /** The index that lists the messages of a place by id. */
 function listOf({ channelId, conversationId }: ReadScope) {

@@ -1,5 +1,7 @@
 /** Rows and events for read state and flags (schemas/read-state.ts), shared by all decisions. */
 
+import { nothingMarked } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChangeableFlag } from "../../schemas/message-flags.ts";
 import {
   type ReadStateRecord,
@@ -7,8 +9,6 @@ import {
   type WatermarkKind,
   watermarkKinds,
 } from "../../schemas/read-state.ts";
-import { nothingMarked } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** Updates the user's summary after changes up to message `newest`; nothing if it is unchanged. */

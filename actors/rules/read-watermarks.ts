@@ -2,11 +2,12 @@
  * Watermarks for messages that are read one by one. One row per message would grow without bound, so a watermark is
  * raised over messages that were read without a gap. This changes no read state: messages marked as unread stay unread.
  */
+
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../protocol/effects.ts";
 import { isToBeAnnounced } from "./read-announcements.ts";
 import { noteMarks, putWatermark } from "./read-rows.ts";

@@ -2,17 +2,18 @@
  * Texts of reminders (as on the public server). The list contains no message text. The delivered reminder quotes the
  * message as it is on delivery, if the user may read it then (S1).
  */
+
+import { canAccessUser, unknownName } from "../../domain/people.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { redactor } from "../../domain/redaction.ts";
+import { reminderBody } from "../../domain/reminders.ts";
+import { codePoints, truncate } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReminderRecord } from "../../schemas/reminders.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canAccessUser, unknownName } from "../../src/domain/people.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { redactor } from "../../src/domain/redaction.ts";
-import { reminderBody } from "../../src/domain/reminders.ts";
-import { codePoints, truncate } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { silentMention } from "./notification-bot.ts";
 import { messageLink } from "./topic-links.ts";

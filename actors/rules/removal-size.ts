@@ -2,9 +2,10 @@
  * Limits how many messages one command removes: everything that belongs to a message is removed with it, which may be
  * thousands of rows.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { MessageToDelete } from "./message-removal.ts";
 
 /** A table whose keys begin with a message id. */

@@ -1,9 +1,10 @@
 /** Shared by scheduling and delivering a message: the command that posts it, and the report of a failure. */
+
+import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
+import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
-import { scheduledMessageBody } from "../../src/domain/scheduled-messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage } from "./notification-bot.ts";

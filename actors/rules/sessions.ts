@@ -1,7 +1,8 @@
 /** Rows of sessions: when they end, and what ends with them (D256). */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { cancelTimer } from "./timers.ts";
 

@@ -1,9 +1,10 @@
 /** Rows of submessages and of the widget that they form (public API: /submessage). */
+
+import type { View } from "../../domain/view.ts";
+import { widgetOf } from "../../domain/widgets.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
-import type { View } from "../../src/domain/view.ts";
-import { widgetOf } from "../../src/domain/widgets.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** Adds a submessage and updates the widget's row. */

@@ -2,9 +2,9 @@
  * Links to topics and messages in texts of the notification bot. Names may contain any characters and must not be
  * interpreted as markup.
  */
-import { encodeHash } from "../../src/domain/markdown/resolve.ts";
-import { emptyTopicName } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
+import { encodeHash } from "../../domain/markdown/resolve.ts";
+import { emptyTopicName } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 
 interface TopicAddress {
   readonly channelId: number;

@@ -1,8 +1,9 @@
 /** User events that several decisions emit (behaviour 2.1). Each viewer's version is built when it is delivered. */
+
+import { addressVisibility } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressVisibility } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /**

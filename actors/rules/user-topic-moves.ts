@@ -4,13 +4,14 @@
  * processes users with a policy on the target first, then those with one on the source. In between, only commands run
  * that depend on no policy for either topic (between-slices.ts), because policies are found by topic name.
  */
+
+import { canReadChannelMessage } from "../../domain/permissions.ts";
+import { canSeeTopic, conversationsNamed } from "../../domain/topic-visibility.ts";
+import { mergedPolicy, topicHolders, visibilityPolicy } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type TopicEnd, type TopicMove, type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import { canSeeTopic, conversationsNamed } from "../../src/domain/topic-visibility.ts";
-import { mergedPolicy, topicHolders, visibilityPolicy } from "../../src/domain/user-topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { mutedTopicsEvent, type TopicAddress, topicPolicyRows, userTopicEvent } from "./user-topics.ts";

@@ -3,10 +3,11 @@
  * participates in), or moved with a whole topic. A policy has two rows: by user, for the user's clients; by topic, to
  * find its followers.
  */
+
+import { seconds } from "../../domain/presence.ts";
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
-import { seconds } from "../../src/domain/presence.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** A topic in a channel, in any spelling. */

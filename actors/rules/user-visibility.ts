@@ -4,11 +4,12 @@
  * receives individual events; if there are too many, the guest's queues are closed and the client registers again (E2:
  * an explicit gap).
  */
+
+import { canAccessUser, canAccessUserWithout, sharesConversation, visibleUsers } from "../../domain/people.ts";
+import { canAccessAllUsers, isGuest, realmGroupId } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canAccessUser, canAccessUserWithout, sharesConversation, visibleUsers } from "../../src/domain/people.ts";
-import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** A change of subscriptions: the users, the channels, and the resulting state. */

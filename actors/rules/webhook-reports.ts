@@ -1,6 +1,7 @@
 /** Notifies the owner of an outgoing webhook bot that deliveries fail, at most once per `webhook_report_pause_ms`. */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage, silentMention } from "./notification-bot.ts";
 

@@ -1,12 +1,12 @@
 /** The request and the batches of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
 
+import { isAdministrator, openChannel } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { isAdministrator, openChannel } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

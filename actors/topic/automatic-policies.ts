@@ -5,14 +5,14 @@
  * and wildcard mentions change no policy, as on the public server.
  */
 
+import { canReadChannelMessage } from "../../domain/permissions.ts";
+import { visibilityPolicy } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import { visibilityPolicy } from "../../src/domain/user-topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../protocol/effects.ts";
 import { type TopicAddress, topicPolicyEffects } from "../rules/user-topics.ts";
 import type { Posted } from "./content.ts";

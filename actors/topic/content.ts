@@ -1,11 +1,11 @@
 /** The content fields of a message row, for new and edited messages, and the index rows of a message. */
 
+import type { RenderedContent } from "../../domain/markdown/render.ts";
+import { channelIndexRow, indexRow } from "../../domain/message-index.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type MessageTrait, traitsOf } from "../../schemas/message-traits.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { RenderedContent } from "../../src/domain/markdown/render.ts";
-import { channelIndexRow, indexRow } from "../../src/domain/message-index.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 type ContentFields = Pick<MessageRecord, "content" | "rendered" | "traits" | "mentionedUserIds" | "mentionedGroupIds">;

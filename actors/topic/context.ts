@@ -1,7 +1,8 @@
 /** Finds conversations and builds their actors' context. A conversation without messages has no row. */
+
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Address } from "../protocol/commands.ts";
 
 /** Key of a set of participants in `directNames`: ascending ids. */

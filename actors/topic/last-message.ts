@@ -1,6 +1,7 @@
 /** After a deletion: finds the conversation's last message, or empties the conversation (spec section 3, Topic). */
+
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

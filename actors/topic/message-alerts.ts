@@ -3,13 +3,14 @@
  * and bots that receive it because they are mentioned (schemas/messages.ts). Computed when the message is posted or
  * edited.
  */
+
+import { hasContentAccess } from "../../domain/permissions.ts";
+import { redactor } from "../../domain/redaction.ts";
+import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageAlertsRecord } from "../../schemas/messages.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { redactor } from "../../src/domain/redaction.ts";
-import type { View } from "../../src/domain/view.ts";
 
 export interface Written {
   readonly content: string;

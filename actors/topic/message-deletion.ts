@@ -1,7 +1,8 @@
 /** Deletes one message (public API: delete-message; behaviour 5.7). */
+
+import { checkDeletion, findChangeable } from "../../domain/message-rules.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import { checkDeletion, findChangeable } from "../../src/domain/message-rules.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { removeMessages } from "../rules/message-removal.ts";

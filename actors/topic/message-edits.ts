@@ -4,16 +4,9 @@
  * imports the messages in batches (moves.ts).
  */
 import { createHash } from "node:crypto";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { fold } from "../../schemas/fold.ts";
-import { limits } from "../../schemas/limits.ts";
-import type { MessageEdit } from "../../schemas/message-changes.ts";
-import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
-import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
-import type { UserRecord } from "../../schemas/users.ts";
-import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
-import { type RenderedContent, resolveContent } from "../../src/domain/markdown/render.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { checkGroupMentions } from "../../domain/group-permissions.ts";
+import { type RenderedContent, resolveContent } from "../../domain/markdown/render.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
 import {
   type Changeable,
   checkChannelMove,
@@ -23,11 +16,18 @@ import {
   isResolvedEmptyTopic,
   type Move,
   topicToggle,
-} from "../../src/domain/message-rules.ts";
-import { openChannel } from "../../src/domain/permissions.ts";
-import { mentionedBotsOf } from "../../src/domain/read-state.ts";
-import { checkTopicName, cutTopic, namedTopic } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
+} from "../../domain/message-rules.ts";
+import { openChannel } from "../../domain/permissions.ts";
+import { mentionedBotsOf } from "../../domain/read-state.ts";
+import { checkTopicName, cutTopic, namedTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { MessageEdit } from "../../schemas/message-changes.ts";
+import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
+import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

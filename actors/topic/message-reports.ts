@@ -2,15 +2,16 @@
  * Reports of messages (public API: report-message): the notification bot posts them in the organization's moderation
  * channel. The reported text and the reason are quoted as plain text, so they mention nobody and link nothing.
  */
+
+import { canReadMessage } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { truncate } from "../../domain/text.ts";
+import { topicFor } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReportType } from "../../schemas/message-reports.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { truncate } from "../../src/domain/text.ts";
-import { topicFor } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -2,22 +2,22 @@
  * Posts a message (public API: send-message; spec 2.9). The number of rows does not depend on the number of recipients.
  */
 
+import { checkGroupMentions } from "../../domain/group-permissions.ts";
+import type { RenderedContent } from "../../domain/markdown/render.ts";
+import { resolveContent } from "../../domain/markdown/resolve.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { channelIndexRow, indexRow } from "../../domain/message-index.ts";
+import { mayPost } from "../../domain/message-rules.ts";
+import { hasMetadataAccess, isAdministrator, isGuest } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { emptyTopicName } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
-import type { RenderedContent } from "../../src/domain/markdown/render.ts";
-import { resolveContent } from "../../src/domain/markdown/resolve.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
-import { channelIndexRow, indexRow } from "../../src/domain/message-index.ts";
-import { mayPost } from "../../src/domain/message-rules.ts";
-import { hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { emptyTopicName } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,8 +1,9 @@
 /** Notices from the notification bot after messages moved or a topic was resolved (texts of the public server). */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { removeMessages } from "../rules/message-removal.ts";
 import { type BotPostOptions, botPost } from "../rules/notification-bot.ts";

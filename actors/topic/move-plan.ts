@@ -3,6 +3,9 @@
  * target contains.
  */
 
+import { type Move, moveLimitS } from "../../domain/message-rules.ts";
+import { canReadChannelMessage } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
@@ -11,9 +14,6 @@ import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { SubscriptionPeriod } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Move, moveLimitS } from "../../src/domain/message-rules.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import type { TopicContext } from "./context.ts";
 

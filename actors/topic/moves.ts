@@ -5,14 +5,14 @@
  * (newer than the move, so they stay) and deletions (messages that have moved survive), but no other move or rename.
  */
 
+import { forgottenMove, leadsElsewhere } from "../../domain/message-rules.ts";
+import { hasReceived } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
-import { hasReceived } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { type Done, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

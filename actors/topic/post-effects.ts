@@ -2,9 +2,10 @@
  * Further effects of a posted message besides its rows and its event. Each consequence sees the post and the state
  * before it. The effects follow the `message` event.
  */
+
+import { isRecentlyActive } from "../../domain/channels.ts";
+import type { View } from "../../domain/view.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import { isRecentlyActive } from "../../src/domain/channels.ts";
-import type { View } from "../../src/domain/view.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";

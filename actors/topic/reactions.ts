@@ -1,13 +1,14 @@
 /** Reactions to messages (public API: add-reaction, remove-reaction; D22): one row each, bounded per message. */
+
+import { chooseEmoji, type EmojiChoice, findEmoji } from "../../domain/emoji-choice.ts";
+import { findChangeable } from "../../domain/message-rules.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReactionRecord } from "../../schemas/reactions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { chooseEmoji, type EmojiChoice, findEmoji } from "../../src/domain/emoji-choice.ts";
-import { findChangeable } from "../../src/domain/message-rules.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,7 +2,7 @@
  * Delivers a due reminder as a message of the notification bot (M3, M8). Removing the timer and the row and posting the
  * message are atomic.
  */
-import type { View } from "../../src/domain/view.ts";
+import type { View } from "../../domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

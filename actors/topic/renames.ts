@@ -3,11 +3,12 @@
  * of messages (architecture, Moves). Clients still receive the change of each message. In a large topic the events
  * continue in follow-up commands, and the last of them answers the request.
  */
+
+import { forgottenMove, leadsElsewhere } from "../../domain/message-rules.ts";
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
-import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { type Done, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -3,11 +3,12 @@
  * resolved_topic_notice_auto_read_policy). These are usually few, so their ids are stored in one row. They are
  * determined when the topic is resolved, as on the public server.
  */
+
+import { topicHolders } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import { topicHolders } from "../../src/domain/user-topics.ts";
-import type { View } from "../../src/domain/view.ts";
 
 /**
  * Ids of the channel's subscribers who want to read the notice, ascending; null: too many to list (S3), so the notice

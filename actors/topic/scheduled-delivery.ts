@@ -3,8 +3,8 @@
  * transaction removes the timer and the row and posts the message, so a crash cannot separate them, and an edit or
  * deletion is decided either before or after it (M7).
  */
-import { parseMessage } from "../../src/domain/message-content.ts";
-import type { View } from "../../src/domain/view.ts";
+import { parseMessage } from "../../domain/message-content.ts";
+import type { View } from "../../domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

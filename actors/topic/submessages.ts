@@ -1,12 +1,13 @@
 /** Submessages: polls and to-do lists (public API: /submessage). One row each, bounded per message. */
+
+import { findChangeable } from "../../domain/message-rules.ts";
+import type { View } from "../../domain/view.ts";
+import { stepFault } from "../../domain/widgets.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
-import { findChangeable } from "../../src/domain/message-rules.ts";
-import type { View } from "../../src/domain/view.ts";
-import { stepFault } from "../../src/domain/widgets.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

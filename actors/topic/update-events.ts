@@ -3,12 +3,12 @@
  * delivery (realtime/update-message-events.ts): viewers who can no longer read moved messages receive a deletion.
  */
 
+import { seconds } from "../../domain/presence.ts";
+import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { contentFields } from "../../schemas/message-events.ts";
 import type { Audience } from "../../schemas/runtime.ts";
-import { seconds } from "../../src/domain/presence.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { flagsHeld, unsubscribedFlagHolders } from "../rules/flag-holders.ts";
 import type { TopicContext } from "./context.ts";

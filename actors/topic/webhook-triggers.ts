@@ -3,12 +3,13 @@
  * mentions where it can read them. Messages from bots trigger none, otherwise two bots could reply to each other
  * forever.
  */
+
+import { canReadChannelMessage } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { webhookTriggers } from "../../schemas/webhooks.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { reportFailureToOwner } from "../rules/webhook-reports.ts";
 import type { Posted } from "./content.ts";

@@ -1,11 +1,11 @@
 /** Permission to mention everybody in a channel or topic (public API: send-message, update-message; behaviour 5.1). */
 
+import type { RenderedContent } from "../../domain/markdown/render.ts";
+import { hasRealmPermission } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { RenderedContent } from "../../src/domain/markdown/render.ts";
-import { hasRealmPermission } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { participants } from "./message-alerts.ts";
 
 /** Up to this many users may be mentioned by anybody. */

@@ -2,12 +2,13 @@
  * Typing notices while a message is edited (public API: set-typing-status-for-message-edit). They are sent to the users
  * who would receive the edit and who want typing notices.
  */
+
+import { checkContentEdit, findChangeable } from "../../domain/message-rules.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { checkContentEdit, findChangeable } from "../../src/domain/message-rules.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { channelRecipients, checkSharing, recipientsAmong } from "./recipients.ts";
 

@@ -2,14 +2,15 @@
  * Typing notices (spec section 6; realtime.md, Who gets what): start, stop, and the stop that the server sends when a
  * typist expires.
  */
+
+import { mayPost } from "../../domain/message-rules.ts";
+import { hasContentAccess } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { TypingTarget } from "../../schemas/presence.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { mayPost } from "../../src/domain/message-rules.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -104,7 +105,7 @@ function checkChannel(view: View, sender: UserRecord, channelId: number): Refusa
 
 /**
  * Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. Users are named by
- * id; the addresses shown to each reader are filled in on delivery (src/realtime/typing-events.ts).
+ * id; the addresses shown to each reader are filled in on delivery (src/edge/realtime/typing-events.ts).
  */
 function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start" | "stop"): Effect[] {
   if (target.kind === "edit") return editNotice(view, sender, target.messageId, op);

@@ -2,12 +2,13 @@
  * Decides which users share and which receive typing notices (spec 2.3, 6; realtime.md, Who gets what), for new
  * messages and for edits.
  */
+
+import { hasMuted } from "../../domain/muted-users.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasMuted } from "../../src/domain/muted-users.ts";
-import type { View } from "../../src/domain/view.ts";
 
 export function checkSharing(sender: UserRecord, isDirect: boolean): Refusal | null {
   if (isDirect) {

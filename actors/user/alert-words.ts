@@ -2,11 +2,12 @@
  * A user's own alert words (public API: add and remove), unique regardless of case. Both requests answer with the whole
  * list.
  */
+
+import { alertWordsOf, foldWords } from "../../domain/alert-words.ts";
+import { checkLine, compareText } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { alertWordsOf, foldWords } from "../../src/domain/alert-words.ts";
-import { checkLine, compareText } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

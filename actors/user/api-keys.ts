@@ -1,6 +1,7 @@
 /** A user's API keys: several, individually revocable, stored as hashes (S2). */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { furtherKey, replaceKeys } from "../rules/api-keys.ts";

@@ -3,12 +3,12 @@
  * claims it with a row. Until a message links to it, only its owner can see it and it expires after a while.
  */
 
+import { addressableName } from "../../domain/attachments.ts";
+import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressableName } from "../../src/domain/attachments.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

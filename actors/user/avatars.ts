@@ -3,11 +3,11 @@
  * one.
  */
 
+import { refuseAvatarChange } from "../../domain/own-account.ts";
+import { avatarUrl } from "../../domain/people.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { avatarFiles } from "../../schemas/files.ts";
-import { refuseAvatarChange } from "../../src/domain/own-account.ts";
-import { avatarUrl } from "../../src/domain/people.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -1,10 +1,10 @@
 /** Key-value storage for bots (public API: /bot_storage): texts per account, bounded in number and total size. */
 
+import { codePoints } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { BotStorageUseRecord } from "../../schemas/bot-storage.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { codePoints } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

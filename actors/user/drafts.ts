@@ -3,15 +3,15 @@
  * be visible to the user, as for a message sent now.
  */
 
+import { draftBody, keepsDrafts } from "../../domain/drafts.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { hasMetadataAccess } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { DraftContent, DraftRecord } from "../../schemas/drafts.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { draftBody, keepsDrafts } from "../../src/domain/drafts.ts";
-import { canAccessUser } from "../../src/domain/people.ts";
-import { hasMetadataAccess } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

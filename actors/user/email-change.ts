@@ -4,12 +4,12 @@
  * in the pending email until it is sent.
  */
 
+import { refuseEmailChange } from "../../domain/own-account.ts";
+import { isReservedAddress } from "../../domain/people.ts";
+import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { refuseEmailChange } from "../../src/domain/own-account.ts";
-import { isReservedAddress } from "../../src/domain/people.ts";
-import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

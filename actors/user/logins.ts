@@ -3,11 +3,11 @@
  * hashes of program and coarse location are stored; the ones not seen for longest are evicted first.
  */
 
+import type { View } from "../../domain/view.ts";
 import type { Login } from "../../schemas/authentication.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { mailEffects } from "../rules/mail.ts";
 

@@ -3,6 +3,10 @@
  * processed in slices through the mailbox, so that no turn is long; the request is answered after the last slice.
  */
 
+import { hasPersonalFlag } from "../../domain/message-flags.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -10,10 +14,6 @@ import type { FlagUpdate, PersonalFlag } from "../../schemas/message-flags.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasPersonalFlag } from "../../src/domain/message-flags.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,19 +2,20 @@
  * Builds the data of missed-message emails, one per conversation (schemas/mails.ts), without content where the settings
  * forbid it.
  */
+
+import type { MessageInConversation } from "../../domain/mail-reasons.ts";
+import { directPath, messagePath } from "../../domain/markdown/resolve.ts";
+import { resolvedPrefix } from "../../domain/message-rules.ts";
+import { unknownName } from "../../domain/people.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { type Redactor, redactor } from "../../domain/redaction.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type MailData, type MailReason, mailReasons } from "../../schemas/mails.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { MessageInConversation } from "../../src/domain/mail-reasons.ts";
-import { directPath, messagePath } from "../../src/domain/markdown/resolve.ts";
-import { resolvedPrefix } from "../../src/domain/message-rules.ts";
-import { unknownName } from "../../src/domain/people.ts";
-import { realmSetting } from "../../src/domain/realm-settings.ts";
-import { type Redactor, redactor } from "../../src/domain/redaction.ts";
-import { shownTopic } from "../../src/domain/topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { NewMail } from "../rules/mail.ts";
 
 export interface Missed extends MessageInConversation {

@@ -2,14 +2,15 @@
  * Turns missed messages into emails, one per conversation, as on the public server (D31). Messages are checked when the
  * email is due: those that were read, deleted or hidden meanwhile, or whose emails were disabled, are not included.
  */
+
+import { mailReason } from "../../domain/mail-reasons.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { mailReason } from "../../src/domain/mail-reasons.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,11 +1,12 @@
 /** Muting of users (public API: mute-user, unmute-user). Bots and deactivated users can be muted, oneself cannot. */
+
+import { type MutedUserBody, mutedUsersOf } from "../../domain/muted-users.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { seconds } from "../../domain/presence.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type MutedUserBody, mutedUsersOf } from "../../src/domain/muted-users.ts";
-import { canAccessUser } from "../../src/domain/people.ts";
-import { seconds } from "../../src/domain/presence.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

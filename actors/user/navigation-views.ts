@@ -2,12 +2,13 @@
  * Navigation views (spec 4.17; behaviour 2.17): a user's own. A built-in view has no name, and no row until it is
  * changed.
  */
+
+import { navigationViewKey, navigationViewsOf } from "../../domain/navigation-views.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments, type NavigationViewRecord } from "../../schemas/navigation-views.ts";
-import { navigationViewKey, navigationViewsOf } from "../../src/domain/navigation-views.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

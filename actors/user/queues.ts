@@ -2,10 +2,11 @@
  * Event queues of a user (realtime.md): durable registrations. The events they deliver are positions in the realm's
  * log.
  */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { OtherQueues } from "../../schemas/queues.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

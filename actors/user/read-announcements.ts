@@ -4,10 +4,11 @@
  * that leave the channel or topic are recorded as departures, so that they too are announced exactly once. Commands of
  * an older server have no row yet; their first slice writes it.
  */
+
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadDepartureRecord, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

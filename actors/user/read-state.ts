@@ -3,15 +3,15 @@
  * If many messages are affected, their events and the removal of redundant rows follow in slices.
  */
 
+import { hasContentAccess } from "../../domain/permissions.ts";
+import { ReadState } from "../../domain/read-state.ts";
+import { collectUnread } from "../../domain/unread.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import { collectUnread } from "../../src/domain/unread.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

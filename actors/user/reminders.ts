@@ -2,13 +2,14 @@
  * Reminders (public API: reminders): a user's own, about messages they can read. Delivered by
  * actors/topic/reminder-delivery.ts.
  */
+
+import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { reminderBody } from "../../domain/reminders.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { parseContent, resolveContent } from "../../src/domain/markdown/render.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
-import { canReadMessage } from "../../src/domain/permissions.ts";
-import { reminderBody } from "../../src/domain/reminders.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

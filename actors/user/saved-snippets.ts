@@ -1,9 +1,10 @@
 /** Saved snippets (spec 4.19; behaviour 2.19): a user's own. Texts are already trimmed and checked for length. */
+
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,20 +2,16 @@
  * What a scheduled message decides (scheduled-message-machine.ts). A change is checked as a whole, as if the message
  * were sent now: the post is decided and the result discarded.
  */
+
+import { resolveContent } from "../../domain/markdown/resolve.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { parseMessage } from "../../domain/message-content.ts";
+import { type ChannelAddress, channelAddress, type DirectAddress, directAddress } from "../../domain/post-address.ts";
+import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ParsedText, ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { resolveContent } from "../../src/domain/markdown/resolve.ts";
-import { mentionResolver } from "../../src/domain/mention-resolver.ts";
-import { parseMessage } from "../../src/domain/message-content.ts";
-import {
-  type ChannelAddress,
-  channelAddress,
-  type DirectAddress,
-  directAddress,
-} from "../../src/domain/post-address.ts";
-import { scheduledMessageBody } from "../../src/domain/scheduled-messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

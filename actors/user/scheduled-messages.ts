@@ -3,11 +3,12 @@
  * and the post is decided again when it is due (actors/topic/scheduled-delivery.ts). The message's machine decides
  * changes.
  */
+
+import { channelAddress, directAddress } from "../../domain/post-address.ts";
+import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { channelAddress, directAddress } from "../../src/domain/post-address.ts";
-import { scheduledMessageBody } from "../../src/domain/scheduled-messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -2,11 +2,12 @@
  * A user's sessions (D256). Each has a timer for its end by lack of use; a use moves the end, and the timer that finds
  * the session still valid is set again.
  */
+
+import { sessionEnd } from "../../domain/sessions.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
-import { sessionEnd } from "../../src/domain/sessions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

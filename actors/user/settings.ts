@@ -2,6 +2,11 @@
  * A user's own settings (spec 4.1; behaviour 2.1). A request is atomic, whereas the public server keeps the changes
  * made before an error. Unchanged values are neither written nor announced.
  */
+
+import { mayChangeName, refuseSharedName } from "../../domain/own-account.ts";
+import { apiEmail } from "../../domain/people.ts";
+import { changedSettings, type SettingChange, settingOf, storedSettings } from "../../domain/settings.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { languages } from "../../schemas/languages.ts";
@@ -10,10 +15,6 @@ import type { SettingKind } from "../../schemas/setting-rows.ts";
 import type { SettingsChange } from "../../schemas/settings.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { mayChangeName, refuseSharedName } from "../../src/domain/own-account.ts";
-import { apiEmail } from "../../src/domain/people.ts";
-import { changedSettings, type SettingChange, settingOf, storedSettings } from "../../src/domain/settings.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

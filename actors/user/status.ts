@@ -2,16 +2,17 @@
  * A user's status (spec 2.7, 4.11, 4.12; behaviour 2.11, 2.12): only the passed parts change. The user actor decides,
  * whether the user or an administrator makes the request.
  */
+
+import { chooseEmoji } from "../../domain/emoji-choice.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import { checkLine, codePoints } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { chooseEmoji } from "../../src/domain/emoji-choice.ts";
-import { canAccessUser } from "../../src/domain/people.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
-import { checkLine, codePoints } from "../../src/domain/text.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -2,14 +2,15 @@
  * A user's settings for channels they are subscribed to (public API: update-subscription-settings). Requests are
  * atomic.
  */
+
+import { openChannel } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import {
   type SubscriptionRecord,
   type SubscriptionSetting,
   subscriptionNotificationNames,
 } from "../../schemas/subscriptions.ts";
-import { openChannel } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";

@@ -1,9 +1,10 @@
 /** A user who followed the link of an email switches off emails of its kind (D258). */
+
+import { channelsWithEmails } from "../../domain/unsubscribe-links.ts";
+import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { unsubscribeKinds } from "../../schemas/unsubscribes.ts";
-import { channelsWithEmails } from "../../src/domain/unsubscribe-links.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";

@@ -3,13 +3,13 @@
  * settings.
  */
 
+import { hasContentAccess } from "../../domain/permissions.ts";
+import { checkTopicName } from "../../domain/topics.ts";
+import { visibilityPolicy } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { checkTopicName } from "../../src/domain/topics.ts";
-import { visibilityPolicy } from "../../src/domain/user-topics.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { topicPolicyEffects } from "../rules/user-topics.ts";

@@ -1,4 +1,7 @@
 /** Delivery of one message to an outgoing webhook (spec 6; actors/protocol/delivery.ts). */
+
+import { parseContent } from "../../domain/markdown/render.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessagePost } from "../../schemas/messages.ts";
 import {
@@ -7,8 +10,6 @@ import {
   webhookClient,
   webhookFailures,
 } from "../../schemas/webhooks.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
-import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { deliveryMachine, type PendingDelivery, type RetryPolicy, withNextAttempt } from "../protocol/delivery.ts";

@@ -4,13 +4,13 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { hasChannelPermission } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasChannelPermission } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
 import { GroupsProjection } from "../../src/store/projections/groups.ts";
 import { UsersProjection } from "../../src/store/projections/users.ts";

@@ -3,8 +3,8 @@
 // language.
 
 import { command } from "../../actors/protocol/commands.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
-import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
+import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";

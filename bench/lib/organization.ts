@@ -4,13 +4,13 @@
 import { join } from "node:path";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { roles } from "../../schemas/types.ts";
-import { offline } from "../../src/journal/durability.ts";
-import { createRealm } from "../../src/realm-creation.ts";
+import { offline } from "../../src/durability/journal/durability.ts";
+import { createRealm } from "../../src/operate/realm-creation.ts";
+import { writeZuliprc } from "../../src/operate/zuliprc.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { Realm } from "../../src/runtime/realm.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
-import { writeZuliprc } from "../../src/zuliprc.ts";
 
 /** The owner; their `zuliprc` is written where the server would write it. */
 export const OWNER = { email: "owner@bench.example.com", id: 2 } as const;

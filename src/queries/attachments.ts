@@ -3,13 +3,13 @@
  * it.
  */
 
+import { attachmentBody, checkVisibility } from "../../domain/attachments.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { spectator } from "../../domain/spectator.ts";
+import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { attachmentBody, checkVisibility } from "../domain/attachments.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import { spectator } from "../domain/spectator.ts";
-import type { View } from "../domain/view.ts";
 
 /**
  * GET /attachments: a user's newest files, oldest first. Works in slices, because many messages may link to each file.

@@ -2,9 +2,6 @@
  * GET /avatar/{user id or address} (public API): the URL of a user's avatar. It must not reveal which accounts exist.
  */
 
-import { fold } from "../../schemas/fold.ts";
-import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/users.ts";
 import {
   apiEmail,
   avatarForSpectator,
@@ -13,10 +10,13 @@ import {
   deliveryEmail,
   personByAddress,
   uploadedAvatar,
-} from "../domain/people.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import { isEmailAddress } from "../domain/text.ts";
-import type { View } from "../domain/view.ts";
+} from "../../domain/people.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { isEmailAddress } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 
 const firstVersion = 1;
 

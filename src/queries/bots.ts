@@ -2,12 +2,13 @@
  * Bots as seen by their owners and administrators: GET /bots, `realm_bots` of POST /register, `realm_bot` events. A key
  * is shown only when it is created (S2), so `api_key` is "" here, for clients that require a string.
  */
+
+import { shownDefaults } from "../../domain/bots.ts";
+import { avatarUrl } from "../../domain/people.ts";
+import { isAdministrator } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { shownDefaults } from "../domain/bots.ts";
-import { avatarUrl } from "../domain/people.ts";
-import { isAdministrator } from "../domain/permissions.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /** The bot object (OpenAPI, Bot). */

@@ -1,6 +1,6 @@
 /** Reads channel folders (public API: get-channel-folders, register). */
-import { channelFolderBody, channelFolders } from "../domain/channel-folders.ts";
-import type { View } from "../domain/view.ts";
+import { channelFolderBody, channelFolders } from "../../domain/channel-folders.ts";
+import type { View } from "../../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export function listChannelFolders(view: View, includesArchived: boolean) {

@@ -1,11 +1,11 @@
 /** The topics of a channel that a user can read (public API: get-stream-topics). */
 
+import { newestReadable } from "../../domain/topic-visibility.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { newestReadable } from "../domain/topic-visibility.ts";
-import { shownTopic } from "../domain/topics.ts";
-import type { View } from "../domain/view.ts";
 
 export interface TopicBody {
   readonly name: string;

@@ -1,4 +1,12 @@
 /** Channel and subscription objects for reads and events (spec 2.4; behaviour 2.3). */
+
+import { isRecentlyActive } from "../../domain/channels.ts";
+import { shownGroupValue } from "../../domain/group-values.ts";
+import { channelGroupId, hasContentAccess, hasMetadataAccess, isGuest } from "../../domain/permissions.ts";
+import { isAnnouncementOnly, postPolicy } from "../../domain/post-policy.ts";
+import { seconds } from "../../domain/presence.ts";
+import { compareText } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelBody, ChannelRecord } from "../../schemas/channels.ts";
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import {
@@ -8,13 +16,6 @@ import {
 } from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { isRecentlyActive } from "../domain/channels.ts";
-import { shownGroupValue } from "../domain/group-values.ts";
-import { channelGroupId, hasContentAccess, hasMetadataAccess, isGuest } from "../domain/permissions.ts";
-import { isAnnouncementOnly, postPolicy } from "../domain/post-policy.ts";
-import { seconds } from "../domain/presence.ts";
-import { compareText } from "../domain/text.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 import { type SubscriberLists, subscriberField } from "./subscriptions.ts";
 

@@ -1,6 +1,6 @@
 /** Custom emoji objects (public API: get-custom-emoji; /register and events use the same objects). */
-import { emojiUrl } from "../domain/custom-emoji.ts";
-import type { View } from "../domain/view.ts";
+import { emojiUrl } from "../../domain/custom-emoji.ts";
+import type { View } from "../../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export interface EmojiBody {

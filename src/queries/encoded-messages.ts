@@ -4,14 +4,14 @@
  * while the other rows that it used are the same.
  */
 
+import { flagsOf } from "../../domain/message-flags.ts";
+import type { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { MessageFlag } from "../../schemas/message-flags.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { flagsOf } from "../domain/message-flags.ts";
-import type { ReadState } from "../domain/read-state.ts";
-import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 

@@ -4,10 +4,10 @@
  * least recently used list is evicted first.
  */
 import { LRUCache } from "lru-cache";
+import { isHiddenFromPeers, uninvolvedViewer, visibilityOf } from "../../domain/people.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { isHiddenFromPeers, uninvolvedViewer, visibilityOf } from "../domain/people.ts";
-import type { View } from "../domain/view.ts";
 import { type MemberOptions, memberBody } from "./users.ts";
 
 /** Bytes of an answer, and a name for this content that is unique within this process. */

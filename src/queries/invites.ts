@@ -1,8 +1,9 @@
 /** Invitation objects (OpenAPI, Invite). */
+
+import { kindOf, mayManageInvitation, validInvitations } from "../../domain/invites.ts";
+import type { View } from "../../domain/view.ts";
 import type { InvitationRecord, Invite } from "../../schemas/invites.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { kindOf, mayManageInvitation, validInvitations } from "../domain/invites.ts";
-import type { View } from "../domain/view.ts";
 
 /**
  * Valid invitations that the caller may manage.

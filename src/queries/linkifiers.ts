@@ -1,5 +1,5 @@
 /** Linkifier objects (public API: get-linkifiers). */
-import type { View } from "../domain/view.ts";
+import type { View } from "../../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export function linkifierBodies(view: View) {

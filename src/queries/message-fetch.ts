@@ -4,14 +4,15 @@
  * a later pass by seeking again. Messages found in earlier passes are rechecked when the answer is built, because they
  * may have been deleted, changed or hidden from the reader (S1, E2).
  */
+
+import type { Narrowed } from "../../domain/narrow/narrow.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { isReceived } from "../../domain/read-state.ts";
+import type { StaleMessages, View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Narrowed } from "../domain/narrow/narrow.ts";
-import { canReadMessage } from "../domain/permissions.ts";
-import { isReceived } from "../domain/read-state.ts";
-import type { StaleMessages, View } from "../domain/view.ts";
 import type { Step } from "./id-streams.ts";
 import { longAnswers } from "./long-answers.ts";
 import { type Plan, type PlanKind, planOf, type SearchPlan } from "./message-plan.ts";

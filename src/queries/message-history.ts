@@ -2,17 +2,18 @@
  * A message's history (spec 2.9, edit history; behaviour 5.6): content edits, moves of the message, and renames of its
  * topics while it was in them. A rename is one row of the topic, so a message's history is assembled on read.
  */
+
+import { topicToggle } from "../../domain/message-rules.ts";
+import { mayKnowOrigin } from "../../domain/permissions.ts";
+import { seconds } from "../../domain/presence.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import type { ResultOf } from "../../schemas/endpoint.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { getMessageHistory, TopicRenameRecord } from "../../schemas/message-changes.ts";
 import type { ConversationRecord, MessageBody, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { topicToggle } from "../domain/message-rules.ts";
-import { mayKnowOrigin } from "../domain/permissions.ts";
-import { seconds } from "../domain/presence.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import { shownTopic } from "../domain/topics.ts";
-import type { View } from "../domain/view.ts";
 
 /** The changes of one request; null: unchanged. */
 interface Change {

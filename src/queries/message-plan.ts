@@ -4,6 +4,9 @@
  * the merged indexes of the places. A walk begins dense and switches to sparse when it finds few matches.
  */
 
+import type { Narrowed } from "../../domain/narrow/narrow.ts";
+import { ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { personalFlags } from "../../schemas/message-flags.ts";
@@ -11,9 +14,6 @@ import type { Seen } from "../../schemas/read-state.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Narrowed } from "../domain/narrow/narrow.ts";
-import { ReadState } from "../domain/read-state.ts";
-import type { View } from "../domain/view.ts";
 import {
   ClippedStream,
   type IdStream,

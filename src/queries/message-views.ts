@@ -1,14 +1,14 @@
 /** A message for one reader, with the reader's flags, and the sender as the reader may see them. */
 
+import { flagsOf } from "../../domain/message-flags.ts";
+import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../../domain/people.ts";
+import { canAccessAllUsers } from "../../domain/permissions.ts";
+import { planFor } from "../../domain/redaction-plan.ts";
+import { isSpectator } from "../../domain/spectator.ts";
+import type { View } from "../../domain/view.ts";
 import type { MessageFlag } from "../../schemas/message-flags.ts";
 import { MessageBody, type MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { flagsOf } from "../domain/message-flags.ts";
-import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../domain/people.ts";
-import { canAccessAllUsers } from "../domain/permissions.ts";
-import { planFor } from "../domain/redaction-plan.ts";
-import { isSpectator } from "../domain/spectator.ts";
-import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 

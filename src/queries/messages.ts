@@ -1,15 +1,15 @@
 /** The message object (spec 2.9) in its variants. */
 
+import type { ExtraType } from "../../domain/emoji/extra-type.ts";
+import { renderTopicLinks } from "../../domain/markdown/render.ts";
+import { apiEmail, avatarUrl } from "../../domain/people.ts";
+import { seconds } from "../../domain/presence.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageBody, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { ExtraType } from "../domain/emoji/extra-type.ts";
-import { renderTopicLinks } from "../domain/markdown/render.ts";
-import { apiEmail, avatarUrl } from "../domain/people.ts";
-import { seconds } from "../domain/presence.ts";
-import { shownTopic } from "../domain/topics.ts";
-import type { View } from "../domain/view.ts";
 import { changeFields, type HiddenChannels } from "./message-history.ts";
 import { reactionBodies } from "./reactions.ts";
 import type { Section } from "./state-section.ts";

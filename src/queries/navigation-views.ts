@@ -1,8 +1,9 @@
 /** Reads a user's navigation views (public API: get-navigation-views, register). */
+
+import { navigationViewsOf } from "../../domain/navigation-views.ts";
+import { compareText } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { navigationViewsOf } from "../domain/navigation-views.ts";
-import { compareText } from "../domain/text.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /** Ordered by fragment. */

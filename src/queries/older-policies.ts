@@ -2,9 +2,10 @@
  * Permissions as numbers, for older clients (OpenAPI register-queue, deprecated). If no number denotes the exact
  * holders, the next wider group with a number is used.
  */
+
+import { realmGroupId } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { type RealmGroupSettingName, type SystemGroupName, systemGroupNames } from "../../schemas/group-settings.ts";
-import { realmGroupId } from "../domain/permissions.ts";
-import type { View } from "../domain/view.ts";
 
 type Numbers = Readonly<Partial<Record<SystemGroupName, number>>>;
 

@@ -1,6 +1,6 @@
 /** Code playground objects (spec 2.10; OpenAPI, RealmPlayground). */
-import { playgroundsOf } from "../domain/playgrounds.ts";
-import type { View } from "../domain/view.ts";
+import { playgroundsOf } from "../../domain/playgrounds.ts";
+import type { View } from "../../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export function playgroundBodies(view: View) {

@@ -1,18 +1,18 @@
 /** Presence of all users for a caller (spec 4.7, 2.8). */
 
-import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { PresenceRecord } from "../../schemas/presence.ts";
-import { userSetting } from "../../schemas/user-settings.ts";
-import type { UserRecord } from "../../schemas/users.ts";
-import { accountAt, addressFor, canAccessUser } from "../domain/people.ts";
+import { accountAt, addressFor, canAccessUser } from "../../domain/people.ts";
 import {
   type LegacyPresence,
   legacyPresence,
   type ModernPresence,
   modernPresence,
   onePresence,
-} from "../domain/presence.ts";
-import type { View } from "../domain/view.ts";
+} from "../../domain/presence.ts";
+import type { View } from "../../domain/view.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { PresenceRecord } from "../../schemas/presence.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { PresenceSource, Section } from "./state-section.ts";
 
 export interface PresenceQuery {

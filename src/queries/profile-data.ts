@@ -1,6 +1,7 @@
 /** Values of a user's custom profile fields, for user objects (spec 2.6). */
+
+import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../domain/view.ts";
 
 export interface ProfileDatumBody {
   readonly value: string;

@@ -1,11 +1,11 @@
 /** Reactions for the message object (spec 2.9), in chronological order. */
 
+import { type ExtraType, shownType } from "../../domain/emoji/extra-type.ts";
+import type { View } from "../../domain/view.ts";
 import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { type ExtraType, shownType } from "../domain/emoji/extra-type.ts";
-import type { View } from "../domain/view.ts";
 
 export interface ReactionBody {
   readonly emoji_name: string;

@@ -2,15 +2,16 @@
  * The users who have read a message (public API: get-read-receipts): computed from read state in slices, so that a
  * channel with many subscribers delays no other request.
  */
+
+import { canAccessUser } from "../../domain/people.ts";
+import { hasReceived } from "../../domain/permissions.ts";
+import { isReceived, ReadState } from "../../domain/read-state.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { canAccessUser } from "../domain/people.ts";
-import { hasReceived } from "../domain/permissions.ts";
-import { isReceived, ReadState } from "../domain/read-state.ts";
-import type { View } from "../domain/view.ts";
 
 /**
  * Ids ascending; without the sender, users who do not share receipts, and users who have muted the caller or whom the

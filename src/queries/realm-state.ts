@@ -1,5 +1,13 @@
 /** The realm section of POST /register: settings, permissions, and the server's limits (spec 8, D5, D8). */
 
+import { botDomain } from "../../domain/bots.ts";
+import { emojiData } from "../../domain/emoji/emoji-data.ts";
+import { shownGroupValue } from "../../domain/group-values.ts";
+import { realmGroupId } from "../../domain/permissions.ts";
+import { seconds } from "../../domain/presence.ts";
+import { shownPicture } from "../../domain/realm-pictures.ts";
+import { realmSetting, settingValueOf } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import type { AnswerOf } from "../../schemas/endpoint.ts";
 import {
   allowsGuests,
@@ -14,14 +22,6 @@ import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
 import { exposedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
 import type { rowFields as realmRowFields } from "../../schemas/realm-state.ts";
-import { botDomain } from "../domain/bots.ts";
-import { emojiData } from "../domain/emoji/emoji-data.ts";
-import { shownGroupValue } from "../domain/group-values.ts";
-import { realmGroupId } from "../domain/permissions.ts";
-import { seconds } from "../domain/presence.ts";
-import { shownPicture } from "../domain/realm-pictures.ts";
-import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
-import type { View } from "../domain/view.ts";
 import { olderPolicies } from "./older-policies.ts";
 import { realmUrls } from "./server-settings.ts";
 import { jitsiServerUrl, serverState } from "./server-state.ts";

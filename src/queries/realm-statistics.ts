@@ -2,9 +2,10 @@
  * Figures of one organization for its administrators (D259). The cost grows with its people, channels and the logarithm
  * of its messages: a day's messages follow from the ids of the first and the last one, which a binary search finds.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import type { View } from "../domain/view.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -3,9 +3,9 @@
  * client selects sections by `fetch_event_types`, else by `event_types`; by default it gets all.
  */
 
+import type { View } from "../../domain/view.ts";
 import type { MissingFeature, RegisterState, SectionName } from "../../schemas/register.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../domain/view.ts";
 import type { Sections, StateRequest } from "./state-section.ts";
 import { unreadMessages } from "./unread.ts";
 

@@ -1,7 +1,8 @@
 /** Reads a user's reminders (public API: get-reminders, register). */
+
+import { reminderBody, remindersOf } from "../../domain/reminders.ts";
+import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { reminderBody, remindersOf } from "../domain/reminders.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /** The next one due comes first. */

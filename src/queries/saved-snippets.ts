@@ -1,8 +1,9 @@
 /** Reads a user's saved snippets (public API: get-saved-snippets, register). */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /** Oldest first. */

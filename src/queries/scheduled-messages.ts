@@ -1,7 +1,8 @@
 /** Reads a user's scheduled messages (public API: get-scheduled-messages, register). */
+
+import { scheduledMessageBody, scheduledMessagesOf } from "../../domain/scheduled-messages.ts";
+import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { scheduledMessageBody, scheduledMessagesOf } from "../domain/scheduled-messages.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /** The next one due comes first. */

@@ -2,15 +2,16 @@
  * Highlights search matches: `match_content` and `match_subject` of each message (behaviour 2.9). Highlighting a long
  * message takes milliseconds, so messages are processed one by one in passes (S3; MessageWalk.shown).
  */
+
+import { escapeAttribute } from "../../domain/markdown/escape.ts";
+import { ShownTexts } from "../../domain/redaction.ts";
+import { planFor } from "../../domain/redaction-plan.ts";
+import { highlight } from "../../domain/search/highlight.ts";
+import type { SearchQuery } from "../../domain/search/query.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import type { View } from "../../domain/view.ts";
 import { MatchFields, type MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { escapeAttribute } from "../domain/markdown/escape.ts";
-import { ShownTexts } from "../domain/redaction.ts";
-import { planFor } from "../domain/redaction-plan.ts";
-import { highlight } from "../domain/search/highlight.ts";
-import type { SearchQuery } from "../domain/search/query.ts";
-import { shownTopic } from "../domain/topics.ts";
-import type { View } from "../domain/view.ts";
 
 /** What of them is redacted for a restricted guest. */
 export const marksPlan = planFor(MatchFields);

@@ -2,11 +2,12 @@
  * The messages that the search index lists under a term, plus those it cannot know: newer messages, and those changed
  * since. No message is missed because the index lags behind. Callers check the messages themselves.
  */
+
+import { indexed } from "../../domain/search/words.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Seen } from "../../schemas/read-state.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
-import { indexed } from "../domain/search/words.ts";
-import type { View } from "../domain/view.ts";
 import { decodeIds } from "../store/posting-lists.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, SortedStream, type Step, unionOf } from "./id-streams.ts";

@@ -2,11 +2,12 @@
  * Chooses the words of a search to walk by, and finds the topics whose names contain them. Done once per walk, in as
  * many passes as necessary, because preparing a search with many words may cost more than running it (S3).
  */
+
+import type { SearchQuery } from "../../domain/search/query.ts";
+import { foldText, indexed, wordsOf } from "../../domain/search/words.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
-import type { SearchQuery } from "../domain/search/query.ts";
-import { foldText, indexed, wordsOf } from "../domain/search/words.ts";
-import type { View } from "../domain/view.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
 import type { PassBudget } from "./pass-budget.ts";
 

@@ -1,8 +1,9 @@
 /** GET /server_settings (behaviour 11), and the URLs of a realm. */
+
+import { realmPictureUrl } from "../../domain/realm-pictures.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
-import { realmPictureUrl } from "../domain/realm-pictures.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import type { View } from "../domain/view.ts";
 
 /** The realm's URL as used by the client; `realm_uri` is its older name. */
 export function realmUrls(view: View, siteUrl: string) {

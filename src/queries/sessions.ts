@@ -1,6 +1,6 @@
 /** GET /sessions: a user's sessions, for their owner (D256). */
-import { sessionEnd } from "../domain/sessions.ts";
-import type { View } from "../domain/view.ts";
+import { sessionEnd } from "../../domain/sessions.ts";
+import type { View } from "../../domain/view.ts";
 
 /** @param currentHash of the session that asks; null if an API key does */
 export function sessionsOf(view: View, userId: number, currentHash: string | null) {

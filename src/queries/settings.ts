@@ -1,8 +1,9 @@
 /** User settings in the state of POST /register (OpenAPI register-queue; behaviour 4.1). */
+
+import { settingOf } from "../../domain/settings.ts";
 import type { StateOf } from "../../schemas/register.ts";
 import type { SettingKind } from "../../schemas/setting-rows.ts";
 import { emojisets, notificationSounds, userSettingRows } from "../../schemas/user-settings.ts";
-import { settingOf } from "../domain/settings.ts";
 import type { Section } from "./state-section.ts";
 
 const emojisetChoices = Object.entries(emojisets).map(([key, text]) => ({ key, text }));

@@ -1,9 +1,10 @@
 /** A section of POST /register's state: a function of the view, for one user and one request. */
+
+import type { ExtraType } from "../../domain/emoji/extra-type.ts";
+import type { View } from "../../domain/view.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import type { SectionName, StateOf } from "../../schemas/register.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { ExtraType } from "../domain/emoji/extra-type.ts";
-import type { View } from "../domain/view.ts";
 import type { SubscriberLists } from "./subscriptions.ts";
 
 /** The realm's presence records. */

@@ -1,11 +1,12 @@
 /** Reads statuses (spec 2.7; OpenAPI get-user-status and register). Values that are not set are absent. */
+
+import type { ExtraType } from "../../domain/emoji/extra-type.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { type StatusBody, statusBody } from "../../domain/status.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { ExtraType } from "../domain/emoji/extra-type.ts";
-import { canAccessUser } from "../domain/people.ts";
-import { type StatusBody, statusBody } from "../domain/status.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 /**

@@ -1,8 +1,9 @@
 /**
  * Subscriber lists for reads (public API: get-subscribers, get-subscriptions): complete, or only recently active users.
  */
+
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../domain/view.ts";
 
 /** Values of the parameter include_subscribers. */
 export type SubscriberLists = "true" | "false" | "partial";

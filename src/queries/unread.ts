@@ -1,4 +1,11 @@
 /** Unread and starred messages in POST /register (behaviour 8; OpenAPI, register: unread_msgs, starred_messages). */
+
+import { isMentioned, isWildcardMentioned } from "../../domain/message-flags.ts";
+import { compareText } from "../../domain/text.ts";
+import { shownTopic } from "../../domain/topics.ts";
+import { collectUnread, type UnreadMessage } from "../../domain/unread.ts";
+import { isTopicMuted } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { personalFlags } from "../../schemas/message-flags.ts";
@@ -6,12 +13,6 @@ import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { RegisterState } from "../../schemas/register.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { isMentioned, isWildcardMentioned } from "../domain/message-flags.ts";
-import { compareText } from "../domain/text.ts";
-import { shownTopic } from "../domain/topics.ts";
-import { collectUnread, type UnreadMessage } from "../domain/unread.ts";
-import { isTopicMuted } from "../domain/user-topics.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 type UnreadMessages = NonNullable<RegisterState["unread_msgs"]>;

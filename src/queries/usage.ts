@@ -1,7 +1,8 @@
 /** Usage of one day (D32), ordered by user id, one page at a time. */
+
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { View } from "../domain/view.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

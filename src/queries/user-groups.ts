@@ -1,19 +1,20 @@
 /** User group objects (spec 2.5; behaviour 3.1, 3.6), and their members and subgroups. */
-import { type UserGroupSettingName, userGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { GroupSettingValue } from "../../schemas/types.ts";
-import type { UserRecord } from "../../schemas/users.ts";
+
 import {
   everybodyWithin,
   isNamed,
   type NamedGroup,
   subgroupsWithin,
   userGroupSettingId,
-} from "../domain/group-permissions.ts";
-import { ascending, shownGroupValue } from "../domain/group-values.ts";
-import { isMember } from "../domain/permissions.ts";
-import { seconds } from "../domain/presence.ts";
-import { directSystemGroups } from "../domain/system-groups.ts";
-import type { View } from "../domain/view.ts";
+} from "../../domain/group-permissions.ts";
+import { ascending, shownGroupValue } from "../../domain/group-values.ts";
+import { isMember } from "../../domain/permissions.ts";
+import { seconds } from "../../domain/presence.ts";
+import { directSystemGroups } from "../../domain/system-groups.ts";
+import type { View } from "../../domain/view.ts";
+import { type UserGroupSettingName, userGroupSettingNames } from "../../schemas/group-settings.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { Section } from "./state-section.ts";
 
 export const userGroupsState: Section<"realm_user_groups"> = (view, _user, { includesDeactivatedGroups }) => ({

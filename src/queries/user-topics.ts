@@ -2,11 +2,11 @@
  * A user's topic policies for POST /register (OpenAPI, register): all of them, and the muted topics for older clients.
  */
 
+import { hasMetadataAccess } from "../../domain/permissions.ts";
+import { userTopicsOf } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hasMetadataAccess } from "../domain/permissions.ts";
-import { userTopicsOf } from "../domain/user-topics.ts";
-import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export const userTopicsState: Section<"user_topic"> = (view, user, { allowsEmptyTopicName }) => ({

@@ -1,9 +1,10 @@
 /** GET /users and GET /users/{id or email} (spec 2.6, 4.15, D27): the users that the viewer may see. */
+
+import { canAccessUser, userBody, visibleUsers } from "../../domain/people.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserBody, UserRecord } from "../../schemas/users.ts";
-import { canAccessUser, userBody, visibleUsers } from "../domain/people.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import type { View } from "../domain/view.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 
 export interface MemberOptions {

@@ -3,12 +3,12 @@
  * users they may not see are replaced by placeholders, or omitted if the client supports incomplete lists.
  */
 
+import { apiEmail, avatarFields, unknownUserBody, userBody, visibleUsers } from "../../domain/people.ts";
+import { hasRealmPermission, isAdministrator, isGuest } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserBody, UserRecord } from "../../schemas/users.ts";
-import { apiEmail, avatarFields, unknownUserBody, userBody, visibleUsers } from "../domain/people.ts";
-import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
-import { realmSetting } from "../domain/realm-settings.ts";
-import type { View } from "../domain/view.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 

@@ -2,6 +2,13 @@
  * The request sent to an outgoing webhook's receiver (spec 6; behaviour 10), in our own format or Slack's. It is built
  * when it is sent, so its content is current. Messages that the bot cannot read are not sent (S1).
  */
+
+import { botAddress, botDomain } from "../../domain/bots.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { seconds } from "../../domain/presence.ts";
+import { redactor } from "../../domain/redaction.ts";
+import { planFor } from "../../domain/redaction-plan.ts";
+import type { View } from "../../domain/view.ts";
 import { type BotServiceRecord, botTypes, webhookInterfaces } from "../../schemas/bots.ts";
 import type { ResultOf } from "../../schemas/endpoint.ts";
 import { reactionTypes } from "../../schemas/event-values.ts";
@@ -15,12 +22,6 @@ import {
   type WebhookRequest,
   webhookTriggers,
 } from "../../schemas/webhooks.ts";
-import { botAddress, botDomain } from "../domain/bots.ts";
-import { canReadMessage } from "../domain/permissions.ts";
-import { seconds } from "../domain/presence.ts";
-import { redactor } from "../domain/redaction.ts";
-import { planFor } from "../domain/redaction-plan.ts";
-import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageIn, newestReceived } from "./messages.ts";
 

@@ -3,8 +3,8 @@
  * on first use, follows the same deltas as projections (M9), and all tails together are bounded.
  */
 import { LRUCache } from "lru-cache";
+import type { IndexedMessage, IndexRange } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { IndexedMessage, IndexRange } from "../domain/view.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 

@@ -1,6 +1,6 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
-import type { Gate } from "../journal/gate.ts";
+import type { Gate } from "../durability/journal/gate.ts";
 import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";

@@ -12,7 +12,7 @@ import type { Effect } from "../../actors/protocol/effects.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Gate } from "../journal/gate.ts";
+import type { Gate } from "../durability/journal/gate.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";

@@ -2,8 +2,9 @@
  * Tracks changes that affect what a reader sees of messages. A long answer is built in several passes, and a watch says
  * which finished parts have become stale meanwhile. It follows the same deltas as projections (M9).
  */
+
+import type { MessageWatch } from "../../domain/view.ts";
 import type { TableName } from "../../schemas/records.ts";
-import type { MessageWatch } from "../domain/view.ts";
 import type { Delta } from "../store/projections/projection.ts";
 
 type Mark = (watch: Marked, key: readonly (number | string)[]) => void;

@@ -4,7 +4,7 @@
  * requested.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { Durability } from "../journal/durability.ts";
+import type { Durability } from "../durability/journal/durability.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
 import { requireData } from "../store/open-data-folder.ts";
 import { PageChecks } from "../store/page-checks.ts";

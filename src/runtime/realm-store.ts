@@ -3,8 +3,8 @@
  * durable (journal/durability.ts). Up to there, each write is flushed to the store at once.
  */
 import { randomBytes } from "node:crypto";
-import { type Durability, offline } from "../journal/durability.ts";
-import { type Gate, openGate } from "../journal/gate.ts";
+import { type Durability, offline } from "../durability/journal/durability.ts";
+import { type Gate, openGate } from "../durability/journal/gate.ts";
 import { type Environment, environmentOf } from "../store/environment.ts";
 import { fenced } from "../store/fence.ts";
 import type { Extent } from "../store/lmdb-check.ts";

@@ -1,8 +1,9 @@
 /** The View of a realm: projections and rows, with the turn's counters (M4, M9). */
+
+import type { IndexRange, RangeOptions, View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
-import type { Reads } from "../journal/reads.ts";
+import type { Reads } from "../durability/journal/reads.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";

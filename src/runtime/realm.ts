@@ -1,12 +1,12 @@
 /** One open realm: its environment, projections, dispatcher and event log. Realms share nothing. */
 import { command } from "../../actors/protocol/commands.ts";
 import { isCheckDue } from "../../actors/realm/channel-activity.ts";
+import type { View } from "../../domain/view.ts";
 import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import type { View } from "../domain/view.ts";
-import type { Durability } from "../journal/durability.ts";
-import { type Gate, onceDurable } from "../journal/gate.ts";
+import type { Durability } from "../durability/journal/durability.ts";
+import { type Gate, onceDurable } from "../durability/journal/gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";

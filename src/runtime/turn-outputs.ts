@@ -2,7 +2,7 @@
  * What a turn hands out when it ends: events first, then replies. Sockets and requests pass the realm's gate by
  * themselves; what observers do, and the removal of files, passes it here (M1).
  */
-import type { Gate } from "../journal/gate.ts";
+import type { Gate } from "../durability/journal/gate.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { Alarm, EventSink } from "./dispatcher-options.ts";
 import { Observers } from "./observers.ts";

@@ -1,4 +1,4 @@
-/** Where the other nodes of a cluster find the files of a realm (src/cluster/cluster-files.ts). */
+/** Where the other nodes of a cluster find the files of a realm (src/durability/cluster/cluster-files.ts). */
 export interface SharedFiles {
   /**
    * Resolves when every node can get the file.

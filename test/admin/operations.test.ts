@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { adminOperations } from "../../src/admin/operations.ts";
+import { adminOperations } from "../../src/operate/admin/operations.ts";
 import { askAdmin, untilReadiness } from "../support/admin.ts";
 import { Client } from "../support/client.ts";
 import { realmOf } from "../support/conversation.ts";

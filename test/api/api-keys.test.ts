@@ -7,7 +7,7 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { hashApiKey } from "../../src/http/authentication.ts";
+import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";

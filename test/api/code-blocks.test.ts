@@ -1,11 +1,11 @@
 /** Code in messages is highlighted before they are stored, in a separate thread (behaviour 5.8). */
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import t from "tap";
+import { escapeAttribute } from "../../domain/markdown/escape.ts";
+import { highlightedLanguages } from "../../domain/markdown/highlighters.ts";
+import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
-import { escapeAttribute } from "../../src/domain/markdown/escape.ts";
-import { highlightedLanguages } from "../../src/domain/markdown/highlighters.ts";
-import { parseContent, resolveContent } from "../../src/domain/markdown/render.ts";
-import { CodeHighlighter } from "../../src/http/code-highlighter.ts";
+import { CodeHighlighter } from "../../src/operations/media/code-highlighter.ts";
 import { OPTIONS, RESOLVER } from "../domain/markdown-support.ts";
 import { createChannel } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";

@@ -3,9 +3,9 @@
  * permissions, animations, deactivation, and how messages show them.
  */
 import t from "tap";
+import { EMOJI_NAME_CHARS_MAX } from "../../domain/markdown/bounds.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import { EMOJI_NAME_CHARS_MAX } from "../../src/domain/markdown/bounds.ts";
 import type { Client } from "../support/client.ts";
 import {
   botOf,

@@ -5,9 +5,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { addressableName } from "../../domain/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
-import { addressableName } from "../../src/domain/attachments.ts";
-import { UploadBudget } from "../../src/http/uploads.ts";
+import { UploadBudget } from "../../src/operations/media/uploads.ts";
 import { attachmentsOf, fetchFile, sendFile, uploaded } from "../support/attachments.ts";
 import type { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";

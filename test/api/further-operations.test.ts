@@ -5,7 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { BadConfig, readConfig } from "../../src/config.ts";
+import { BadConfig, readConfig } from "../../src/app/config.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
 import {

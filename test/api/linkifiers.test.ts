@@ -3,8 +3,8 @@
  * /messages/render.
  */
 import t from "tap";
+import { LinkifierFinder } from "../../domain/markdown/linkifiers.ts";
 import { limits } from "../../schemas/limits.ts";
-import { LinkifierFinder } from "../../src/domain/markdown/linkifiers.ts";
 import type { Params } from "../support/client.ts";
 import { outcome, refusal, success, write } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";

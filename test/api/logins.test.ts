@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { loginFrom } from "../../src/http/logins.ts";
+import { loginFrom } from "../../src/operations/identity/logins.ts";
 import { Client } from "../support/client.ts";
 import { realmOf, setUserSettings } from "../support/conversation.ts";
 import { logIn, MailServer, pendingMails } from "../support/mail.ts";

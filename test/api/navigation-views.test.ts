@@ -1,8 +1,8 @@
 /** Navigation views: GET, POST, PATCH and DELETE /navigation_views (spec 2.10, 4.17, 7; D13; behaviour 2.17). */
 import t from "tap";
+import { navigationViewKey } from "../../domain/navigation-views.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
-import { navigationViewKey } from "../../src/domain/navigation-views.ts";
 import type { Client, Params } from "../support/client.ts";
 import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";

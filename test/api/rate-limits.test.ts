@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { defaultRates, noRates, parseRates, RateLimits } from "../../src/http/rate-limits.ts";
+import { defaultRates, noRates, parseRates, RateLimits } from "../../src/operations/rate-limits.ts";
 import { clientNetwork } from "../../src/runtime/client-network.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { outcome, personOf, refusal } from "../support/conversation.ts";

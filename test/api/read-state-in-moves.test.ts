@@ -4,8 +4,8 @@
  */
 import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
+import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
-import { collectUnread } from "../../src/domain/unread.ts";
 import type { Client } from "../support/client.ts";
 import { addUsers, createChannel, type Event, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
 import { bodiesOf } from "../support/logged-events.ts";

@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, Follower, personOf, reactivate, realmOf } from "../support/conversation.ts";
 import { Mirror, mirroredTypes } from "../support/mirror.ts";

@@ -3,7 +3,7 @@
  * server_emoji_data_url).
  */
 import t from "tap";
-import { emojiCodes } from "../../src/domain/emoji/emoji-table.ts";
+import { emojiCodes } from "../../domain/emoji/emoji-table.ts";
 import { createChannel } from "../support/conversation.ts";
 import { fetchPage, lookAt } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";

@@ -1,9 +1,9 @@
 /** Limits of thumbnails (S3): the queue, the cache, and the frames of an animation. */
 import t from "tap";
+import { hasThumbnail } from "../../domain/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
-import { hasThumbnail } from "../../src/domain/attachments.ts";
-import { Pictures } from "../../src/http/pictures.ts";
-import { Thumbnails } from "../../src/http/thumbnails.ts";
+import { Pictures } from "../../src/operations/media/pictures.ts";
+import { Thumbnails } from "../../src/operations/media/thumbnails.ts";
 import { animation, longGif, lookAt, picture } from "../support/pictures.ts";
 
 const pictures = new Pictures();

@@ -4,9 +4,9 @@
  */
 import sharp from "sharp";
 import t, { type Test } from "tap";
+import { IMAGE_PREVIEWS_PER_MESSAGE_MAX } from "../../domain/markdown/bounds.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { IMAGE_PREVIEWS_PER_MESSAGE_MAX } from "../../src/domain/markdown/bounds.ts";
 import { attachmentsOf, fetchFile, linkTo, type SentFile, uploaded } from "../support/attachments.ts";
 import type { Client } from "../support/client.ts";
 import {

@@ -4,9 +4,9 @@
  */
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
 import {
   channelSeenBy,

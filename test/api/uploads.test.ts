@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { fileLabel, UploadBudget } from "../../src/http/uploads.ts";
+import { fileLabel, UploadBudget } from "../../src/operations/media/uploads.ts";
 import { bugLog } from "../support/bug-log.ts";
 import type { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";

@@ -3,8 +3,8 @@
  * get-is-user-group-member, update-user-group-members, get- and update-user-group-subgroups).
  */
 import t from "tap";
+import { hasGroupPermission } from "../../domain/group-permissions.ts";
 import { limits } from "../../schemas/limits.ts";
-import { hasGroupPermission } from "../../src/domain/group-permissions.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   addUsers,

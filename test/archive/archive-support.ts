@@ -1,11 +1,11 @@
 /** For tests of the archive: when it has everything, and what it has. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Base, readBases } from "../../src/archive/base-manifest.ts";
-import { listGenerations, listRecords, type RecordsFile } from "../../src/archive/layout.ts";
-import { lastWithoutGap } from "../../src/archive/record-reader.ts";
-import { recoverJournal } from "../../src/journal/recovery.ts";
-import { journalFolder } from "../../src/journal/settle-folder.ts";
+import { type Base, readBases } from "../../src/durability/archive/base-manifest.ts";
+import { listGenerations, listRecords, type RecordsFile } from "../../src/durability/archive/layout.ts";
+import { lastWithoutGap } from "../../src/durability/archive/record-reader.ts";
+import { recoverJournal } from "../../src/durability/journal/recovery.ts";
+import { journalFolder } from "../../src/durability/journal/settle-folder.ts";
 import { checkout, type Exited, Program } from "../support/process.ts";
 import type { Teardown } from "../support/server.ts";
 

@@ -1,14 +1,14 @@
 /** A journal and its archive without threads: each step happens when a test says so, in small files. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ArchiveWriter } from "../../src/archive/archive-writer.ts";
-import { beginFrame, frameBytes, frameMemory } from "../../src/journal/frame.ts";
-import type { Position } from "../../src/journal/journal.ts";
-import { takeOver } from "../../src/journal/owner.ts";
-import { RecordEncoder } from "../../src/journal/record.ts";
-import { recoverJournal } from "../../src/journal/recovery.ts";
-import { SegmentWriter } from "../../src/journal/segment-writer.ts";
-import { removeSpares } from "../../src/journal/segments.ts";
+import { ArchiveWriter } from "../../src/durability/archive/archive-writer.ts";
+import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
+import type { Position } from "../../src/durability/journal/journal.ts";
+import { takeOver } from "../../src/durability/journal/owner.ts";
+import { RecordEncoder } from "../../src/durability/journal/record.ts";
+import { recoverJournal } from "../../src/durability/journal/recovery.ts";
+import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
+import { removeSpares } from "../../src/durability/journal/segments.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const sizes = { segmentBytes: 2048, sparesMax: 2, spareStepBytes: 1024 };

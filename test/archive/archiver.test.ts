@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Archiver } from "../../src/archive/archiver.ts";
-import { type ErasedNote, readErased } from "../../src/archive/layout.ts";
+import { Archiver } from "../../src/durability/archive/archiver.ts";
+import { type ErasedNote, readErased } from "../../src/durability/archive/layout.ts";
 import { until } from "./archive-support.ts";
 import { World } from "./archived-journal.ts";
 

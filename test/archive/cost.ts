@@ -5,9 +5,9 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { generationFolder, listGenerations, listRecords } from "../../src/archive/layout.ts";
-import { readRecords } from "../../src/archive/record-reader.ts";
-import { timeOf } from "../../src/journal/record.ts";
+import { generationFolder, listGenerations, listRecords } from "../../src/durability/archive/layout.ts";
+import { readRecords } from "../../src/durability/archive/record-reader.ts";
+import { timeOf } from "../../src/durability/journal/record.ts";
 import { startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { isComplete, until } from "./archive-support.ts";

@@ -6,8 +6,8 @@ import { appendFileSync, existsSync, mkdirSync, rmSync, truncateSync, writeFileS
 import { join } from "node:path";
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { ArchiveTaken, ArchiveWriter } from "../../src/archive/archive-writer.ts";
-import { breakChain } from "../../src/archive/chain.ts";
+import { ArchiveTaken, ArchiveWriter } from "../../src/durability/archive/archive-writer.ts";
+import { breakChain } from "../../src/durability/archive/chain.ts";
 import {
   type ArchiveIdentity,
   type GenerationStart,
@@ -16,9 +16,9 @@ import {
   listRecords,
   readJson,
   startFile,
-} from "../../src/archive/layout.ts";
-import { archivedRecords, lastWithoutGap, validFiles } from "../../src/archive/record-reader.ts";
-import { planRestore } from "../../src/archive/restore-plan.ts";
+} from "../../src/durability/archive/layout.ts";
+import { archivedRecords, lastWithoutGap, validFiles } from "../../src/durability/archive/record-reader.ts";
+import { planRestore } from "../../src/durability/archive/restore-plan.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { seedOf } from "../support/seed.ts";
 import { archiveSizes, recordOf, World } from "./archived-journal.ts";

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileS
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { erasedFile } from "../../src/archive/layout.ts";
+import { erasedFile } from "../../src/durability/archive/layout.ts";
 import { attachmentsOf, fetchFile, linkTo, uploaded } from "../support/attachments.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";

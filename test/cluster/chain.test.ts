@@ -1,8 +1,8 @@
 /** The messages of a realm: what is encoded is read back, and whatever does not follow is damage. */
 import fc from "fast-check";
 import t from "tap";
-import { Chain, type ChainHead, emptyChain, headAt, type StreamMessage } from "../../src/cluster/chain.ts";
-import { decodeEnvelope, encodeEnvelope, encodeRecords, recordsIn } from "../../src/cluster/envelope.ts";
+import { Chain, type ChainHead, emptyChain, headAt, type StreamMessage } from "../../src/durability/cluster/chain.ts";
+import { decodeEnvelope, encodeEnvelope, encodeRecords, recordsIn } from "../../src/durability/cluster/envelope.ts";
 import { brokenModule } from "../support/broken-checkout.ts";
 import { seedOf } from "../support/seed.ts";
 
@@ -136,8 +136,8 @@ t.test("[cluster] a program without the check of hashes is found by a byte that 
   t.throws(readBy(Chain), { name: "JournalDamaged", message: /the hash differs/ });
   const broken = await brokenModule<{ Chain: typeof Chain }>(
     t,
-    [{ file: "src/cluster/chain.ts", from: "Buffer.compare(before, this.#head.hash) !== 0", to: "false" }],
-    "src/cluster/chain.ts",
+    [{ file: "src/durability/cluster/chain.ts", from: "Buffer.compare(before, this.#head.hash) !== 0", to: "false" }],
+    "src/durability/cluster/chain.ts",
   );
   t.doesNotThrow(readBy(broken.Chain), "it takes the damage for what was written");
 });

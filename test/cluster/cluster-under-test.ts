@@ -6,7 +6,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { clusterStatus } from "../../src/cluster/status.ts";
+import { clusterStatus } from "../../src/durability/cluster/status.ts";
 import { freePort } from "../support/ports.ts";
 import { checkout, type Environment, type Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";

@@ -1,6 +1,6 @@
 /** What all nodes know, on real NATS servers. */
 import t from "tap";
-import { Directory } from "../../src/cluster/directory.ts";
+import { Directory } from "../../src/durability/cluster/directory.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 
 const obstacle = natsObstacle();

@@ -6,14 +6,14 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { isErased } from "../../src/cluster/claim.ts";
-import type { Nats } from "../../src/cluster/connection.ts";
-import { Directory } from "../../src/cluster/directory.ts";
-import { careForFiles } from "../../src/cluster/file-care.ts";
-import { ObjectBucket } from "../../src/cluster/object-bucket.ts";
-import { RealmLog } from "../../src/cluster/realm-log.ts";
-import { Snapshots } from "../../src/cluster/snapshots.ts";
-import { openStreams, type Streams } from "../../src/cluster/streams.ts";
+import { isErased } from "../../src/durability/cluster/claim.ts";
+import type { Nats } from "../../src/durability/cluster/connection.ts";
+import { Directory } from "../../src/durability/cluster/directory.ts";
+import { careForFiles } from "../../src/durability/cluster/file-care.ts";
+import { ObjectBucket } from "../../src/durability/cluster/object-bucket.ts";
+import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import { Snapshots } from "../../src/durability/cluster/snapshots.ts";
+import { openStreams, type Streams } from "../../src/durability/cluster/streams.ts";
 import { type Breakage, brokenCheckout } from "../support/broken-checkout.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
@@ -228,7 +228,7 @@ function killAt(moment: (typeof moments)[number][0]): string {
 }
 
 const before = (file: string, moment: (typeof moments)[number][0], from: string): Breakage => ({
-  file: `src/cluster/${file}.ts`,
+  file: `src/durability/cluster/${file}.ts`,
   from,
   to: `${killAt(moment)} ${from}`,
 });

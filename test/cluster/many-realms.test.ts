@@ -1,12 +1,12 @@
 /** What a node that follows many organizations asks the NATS servers for. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { claimEpoch } from "../../src/cluster/claim.ts";
-import { Follower } from "../../src/cluster/follower.ts";
-import { RealmLog } from "../../src/cluster/realm-log.ts";
-import { StreamJournal } from "../../src/cluster/stream-journal.ts";
-import { openStreams } from "../../src/cluster/streams.ts";
-import { RecordEncoder } from "../../src/journal/record.ts";
+import { claimEpoch } from "../../src/durability/cluster/claim.ts";
+import { Follower } from "../../src/durability/cluster/follower.ts";
+import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import { StreamJournal } from "../../src/durability/cluster/stream-journal.ts";
+import { openStreams } from "../../src/durability/cluster/streams.ts";
+import { RecordEncoder } from "../../src/durability/journal/record.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import type { RootStore } from "../../src/store/root.ts";
 import { ManualClock } from "../support/manual-clock.ts";

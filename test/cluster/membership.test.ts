@@ -1,8 +1,8 @@
 /** How a node becomes the owner, stops being it, joins and leaves; and what it refuses. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type LeaseMessage, openLeases } from "../../src/cluster/leases.ts";
-import { NodeWatch } from "../../src/cluster/node-watch.ts";
+import { type LeaseMessage, openLeases } from "../../src/durability/cluster/leases.ts";
+import { NodeWatch } from "../../src/durability/cluster/node-watch.ts";
 import type { Client } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { freePort } from "../support/ports.ts";

@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { connectNats, type Nats } from "../../src/cluster/connection.ts";
-import { requested } from "../../src/cluster/request.ts";
+import { connectNats, type Nats } from "../../src/durability/cluster/connection.ts";
+import { requested } from "../../src/durability/cluster/request.ts";
 import { freePortRange } from "../support/ports.ts";
 import { checkout, Program } from "../support/process.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
@@ -163,7 +163,7 @@ export async function untilHealthy({ host, monitorPort, program }: NatsNode, pee
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
     const asked = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
     const isHealthy = (await asked("/healthz"))?.ok === true;
-    // As the nodes count them (src/cluster/server-check.ts).
+    // As the nodes count them (src/durability/cluster/server-check.ts).
     const figures = (await (await asked("/varz"))?.json()) as Figures | undefined;
     if (isHealthy && (figures?.jetstream?.meta?.cluster_size ?? 1) >= peers) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));

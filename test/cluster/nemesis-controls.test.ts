@@ -13,7 +13,7 @@ interface Control {
 
 /** An owner that never stops answering, whatever its lease says. */
 const withoutLease: Breakage = {
-  file: "src/cluster/leases.ts",
+  file: "src/durability/cluster/leases.ts",
   from: "    return !isLate && !this.#hasLapsed;",
   to: "    return true;",
 };
@@ -30,7 +30,11 @@ const controls: readonly Control[] = [
     what: "owners without a fence that do not end by their lease",
     breakages: [
       withoutLease,
-      { file: "src/cluster/realm-log.ts", from: "        expect: { lastSubjectSequence: after },\n", to: "" },
+      {
+        file: "src/durability/cluster/realm-log.ts",
+        from: "        expect: { lastSubjectSequence: after },\n",
+        to: "",
+      },
     ],
     faults: ["stops a node for a while", "cuts a node off"],
     found:
@@ -40,11 +44,11 @@ const controls: readonly Control[] = [
     what: "answers before the acknowledgement",
     breakages: [
       {
-        file: "src/cluster/stream-journal.ts",
+        file: "src/durability/cluster/stream-journal.ts",
         from: "    this.#begin();\n    return ++this.#appended;",
         to: "    this.#begin();\n    this.#durable++;\n    queueMicrotask(() => this.#listener());\n    return ++this.#appended;",
       },
-      { file: "src/cluster/stream-journal.ts", from: "    this.#durable += records;\n", to: "" },
+      { file: "src/durability/cluster/stream-journal.ts", from: "    this.#durable += records;\n", to: "" },
     ],
     faults: ["cuts a node off and kills it"],
     // Its number may be given to another one, too.

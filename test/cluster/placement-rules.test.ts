@@ -1,7 +1,7 @@
 /** Which node an organization belongs to, without any node. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type Candidate, KnownScores, preferredNode } from "../../src/cluster/placement.ts";
+import { type Candidate, KnownScores, preferredNode } from "../../src/durability/cluster/placement.ts";
 
 const node = (name: string, more: Partial<Candidate> = {}): Candidate => ({
   node: name,

@@ -1,7 +1,7 @@
 /** What the stream has of a realm, checked message by message. */
-import { Chain } from "../../src/cluster/chain.ts";
-import type { RealmLog } from "../../src/cluster/realm-log.ts";
-import type { Recorded } from "../../src/journal/journal.ts";
+import { Chain } from "../../src/durability/cluster/chain.ts";
+import type { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import type { Recorded } from "../../src/durability/journal/journal.ts";
 
 export async function readAll(log: RealmLog): Promise<Recorded[]> {
   const last = await log.last();

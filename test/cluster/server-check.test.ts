@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { parseNatsAddresses } from "../../src/cluster/addresses.ts";
-import { connectNats } from "../../src/cluster/connection.ts";
-import { requested } from "../../src/cluster/request.ts";
-import { checkServers } from "../../src/cluster/server-check.ts";
-import { openStreams } from "../../src/cluster/streams.ts";
+import { parseNatsAddresses } from "../../src/durability/cluster/addresses.ts";
+import { connectNats } from "../../src/durability/cluster/connection.ts";
+import { requested } from "../../src/durability/cluster/request.ts";
+import { checkServers } from "../../src/durability/cluster/server-check.ts";
+import { openStreams } from "../../src/durability/cluster/streams.ts";
 import { freePort } from "../support/ports.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { ClusterDurability } from "../../src/cluster/cluster-durability.ts";
+import { ClusterDurability } from "../../src/durability/cluster/cluster-durability.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { ManualJournal } from "../support/manual-journal.ts";

@@ -2,15 +2,15 @@
 import { readdirSync } from "node:fs";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { headOf } from "../../src/cluster/claim.ts";
-import type { Nats } from "../../src/cluster/connection.ts";
-import { ObjectBucket } from "../../src/cluster/object-bucket.ts";
-import { RealmLog } from "../../src/cluster/realm-log.ts";
-import { requested } from "../../src/cluster/request.ts";
-import { SnapshotMaker } from "../../src/cluster/snapshot-maker.ts";
-import { SnapshotSchedule } from "../../src/cluster/snapshot-schedule.ts";
-import { type Snapshot, Snapshots } from "../../src/cluster/snapshots.ts";
-import { findStreams, openStreams } from "../../src/cluster/streams.ts";
+import { headOf } from "../../src/durability/cluster/claim.ts";
+import type { Nats } from "../../src/durability/cluster/connection.ts";
+import { ObjectBucket } from "../../src/durability/cluster/object-bucket.ts";
+import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import { requested } from "../../src/durability/cluster/request.ts";
+import { SnapshotMaker } from "../../src/durability/cluster/snapshot-maker.ts";
+import { SnapshotSchedule } from "../../src/durability/cluster/snapshot-schedule.ts";
+import { type Snapshot, Snapshots } from "../../src/durability/cluster/snapshots.ts";
+import { findStreams, openStreams } from "../../src/durability/cluster/streams.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
@@ -236,12 +236,12 @@ async function damage(nats: Nats, name: string): Promise<void> {
 /** Its snapshots rot as soon as they are sent. */
 const purgesFirst: readonly Breakage[] = [
   {
-    file: "src/cluster/snapshot-maker.ts",
+    file: "src/durability/cluster/snapshot-maker.ts",
     from: "      await this.#verify(objects, object, { draft, turn, sha256 });\n",
     to: "",
   },
   {
-    file: "src/cluster/snapshot-maker.ts",
+    file: "src/durability/cluster/snapshot-maker.ts",
     from: "      await this.#list(log, list, made);\n",
     to: "      await this.#list(log, list, made);\n      await this.#verify(objects, object, { draft, turn, sha256 });\n",
   },
@@ -253,7 +253,7 @@ async function provePurgesFirstIsFound(t: Test, nats: Nats, dataDir: string): Pr
   const snapshots = new Snapshots(nats);
   const before = { listed: (await snapshots.of(1)).snapshots, first: await log.next(1) };
   type Maker = { readonly SnapshotMaker: typeof SnapshotMaker };
-  const broken = await brokenModule<Maker>(t, purgesFirst, "src/cluster/snapshot-maker.ts");
+  const broken = await brokenModule<Maker>(t, purgesFirst, "src/durability/cluster/snapshot-maker.ts");
   const maker = damagingMaker(nats, dataDir, temporaryFolder(t), broken.SnapshotMaker);
   await t.rejects(maker.make(log), { name: "ObjectDamaged" });
   t.notSame((await snapshots.of(1)).snapshots, before.listed, "what is damaged is listed");

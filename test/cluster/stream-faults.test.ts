@@ -1,11 +1,11 @@
 /** The journal of a realm on JetStream while NATS servers die and come back. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { claimRealm } from "../../src/cluster/claim.ts";
-import { RealmLog } from "../../src/cluster/realm-log.ts";
-import { StreamJournal } from "../../src/cluster/stream-journal.ts";
-import { openStreams } from "../../src/cluster/streams.ts";
-import type { Recorded } from "../../src/journal/journal.ts";
+import { claimRealm } from "../../src/durability/cluster/claim.ts";
+import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import { StreamJournal } from "../../src/durability/cluster/stream-journal.ts";
+import { openStreams } from "../../src/durability/cluster/streams.ts";
+import type { Recorded } from "../../src/durability/journal/journal.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { appendAll, DurableWatch, sameRecords } from "../journal/contract.ts";
 import { NatsCluster, type NatsNode, natsObstacle, untilHealthy } from "./nats.ts";

@@ -1,11 +1,11 @@
 /** The journal of a realm on JetStream: the contract of every journal, and what replication adds to it. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { claimBehind, claimRealm, headOf } from "../../src/cluster/claim.ts";
-import { RealmLog } from "../../src/cluster/realm-log.ts";
-import { StreamJournal } from "../../src/cluster/stream-journal.ts";
-import { openStreams } from "../../src/cluster/streams.ts";
-import type { JournalLost, Recorded } from "../../src/journal/journal.ts";
+import { claimBehind, claimRealm, headOf } from "../../src/durability/cluster/claim.ts";
+import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
+import { StreamJournal } from "../../src/durability/cluster/stream-journal.ts";
+import { openStreams } from "../../src/durability/cluster/streams.ts";
+import type { JournalLost, Recorded } from "../../src/durability/journal/journal.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
 import { appendAll, DurableWatch, journalContract, sameRecords } from "../journal/contract.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";

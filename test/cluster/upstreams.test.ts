@@ -1,7 +1,7 @@
 /** Connections to other nodes, and when they count as lost. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Upstreams } from "../../src/forwarding/upstreams.ts";
+import { Upstreams } from "../../src/edge/forwarding/upstreams.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 
 /** A connection to a node of which the test says whether it is gone. */

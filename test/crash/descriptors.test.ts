@@ -157,7 +157,7 @@ t.test(
 t.test("[S3] a scheduled backup that cannot be started for lack of descriptors is logged", { skip }, async (t) => {
   const script = `
     import { openSync } from "node:fs";
-    import { runBackupProcess } from ${JSON.stringify(join(checkout, "src/backup-schedule.ts"))};
+    import { runBackupProcess } from ${JSON.stringify(join(checkout, "src/operate/backup-schedule.ts"))};
     const print = (_fields, line) => process.stdout.write(line + "\\n");
     try { for (;;) openSync("/"); } catch {}
     await runBackupProcess({ environment: {}, log: { info: print, error: print } });

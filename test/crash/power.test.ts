@@ -66,7 +66,7 @@ t.test(
 const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; part?: Part }>> = {
   "a journal that does not flush": {
     breakage: {
-      file: "src/journal/segments.ts",
+      file: "src/durability/journal/segments.ts",
       from: "  flush(): void {\n    fdatasyncSync(this.#file);",
       to: "  flush(): void {",
     },
@@ -74,7 +74,7 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; par
   },
   "a gate that is left out": {
     breakage: {
-      file: "src/journal/gate.ts",
+      file: "src/durability/journal/gate.ts",
       from: "return position <= this.#leftUpTo && this.#mayLeave;",
       to: "return true;",
     },
@@ -86,7 +86,7 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; par
   },
   "segments that are removed before the stores have their records": {
     breakage: {
-      file: "src/journal/file-journal.ts",
+      file: "src/durability/journal/file-journal.ts",
       from: "    await options.settle(recovered.records());\n    if (!keeps) forget(owner, recovered);",
       to: "    const read = [...recovered.records()];\n    if (!keeps) forget(owner, recovered);\n    await options.settle(read);",
     },

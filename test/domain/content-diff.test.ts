@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { parseFragment, serialize } from "parse5";
 import t from "tap";
+import { contentDiff } from "../../domain/content-diff.ts";
 import { limits } from "../../schemas/limits.ts";
-import { contentDiff } from "../../src/domain/content-diff.ts";
 import { seedOf } from "../support/seed.ts";
 
 const came = (words: string) => `<span class="highlight_text_inserted">${words}</span>`;

@@ -1,6 +1,6 @@
 // The emoji tables: names and codes as in clients of this API, and emoji characters found in text.
 import t from "tap";
-import { clientEmojiNames } from "../../src/domain/emoji/emoji-names.ts";
+import { clientEmojiNames } from "../../domain/emoji/emoji-names.ts";
 import {
   charactersOfCode,
   emojiByCharacters,
@@ -8,9 +8,9 @@ import {
   emojiByName,
   emojiCodes,
   isEmojiName,
-} from "../../src/domain/emoji/emoji-table.ts";
-import { EMOTICONS, emoticonAt } from "../../src/domain/emoji/emoticons.ts";
-import { emojiRunAt } from "../../src/domain/emoji/unicode-emoji.ts";
+} from "../../domain/emoji/emoji-table.ts";
+import { EMOTICONS, emoticonAt } from "../../domain/emoji/emoticons.ts";
+import { emojiRunAt } from "../../domain/emoji/unicode-emoji.ts";
 
 t.test("[behaviour 5.8, pairs 12 and 15] well-known emoji have the public API's names", async (t) => {
   for (const [code, name] of Object.entries({

@@ -1,10 +1,14 @@
 /**
  * Membership through nested groups (behaviour 3.1, 3.5), compared with an evaluator that implements only the rules:
  * random graphs with cycles, groups that are created and removed, system groups by role, deactivated users and groups.
- * The overlay view (src/domain/overlay-view.ts) must give the same result before a change as the view after it.
+ * The overlay view (domain/overlay-view.ts) must give the same result before a change as the view after it.
  */
 import fc from "fast-check";
 import t from "tap";
+import { everybodyWithin } from "../../domain/group-permissions.ts";
+import { type Overrides, withOverrides } from "../../domain/overlay-view.ts";
+import { isMember } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { isWithin } from "../../schemas/group-scope.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RealmRecord } from "../../schemas/realm-settings.ts";
@@ -12,10 +16,6 @@ import type { TableName } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { everybodyWithin } from "../../src/domain/group-permissions.ts";
-import { type Overrides, withOverrides } from "../../src/domain/overlay-view.ts";
-import { isMember } from "../../src/domain/permissions.ts";
-import type { View } from "../../src/domain/view.ts";
 import { GroupsProjection } from "../../src/store/projections/groups.ts";
 import type { Delta } from "../../src/store/projections/projection.ts";
 import { createUsers, type OpenRealm, openNewRealm, startedAt } from "../support/runtime.ts";

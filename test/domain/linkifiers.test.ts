@@ -11,9 +11,9 @@ import {
   LINKIFIER_PROGRAM_STEPS_MAX,
   LINKIFIER_STEPS_PER_MESSAGE_MAX,
   LINKIFIERS_PER_MESSAGE_MAX,
-} from "../../src/domain/markdown/bounds.ts";
-import { compileLinkifierPattern, measurePattern } from "../../src/domain/markdown/linkifier-pattern.ts";
-import { LinkifierFinder, linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
+} from "../../domain/markdown/bounds.ts";
+import { compileLinkifierPattern, measurePattern } from "../../domain/markdown/linkifier-pattern.ts";
+import { LinkifierFinder, linkifierProblem } from "../../domain/markdown/linkifiers.ts";
 import { seedOf } from "../support/seed.ts";
 
 const seed = seedOf(t);

@@ -6,11 +6,11 @@ import {
   CODE_CHARS_PER_MESSAGE_MAX,
   CODE_LINE_CHARS_MAX,
   CODE_SPANS_PER_MESSAGE_MAX,
-} from "../../src/domain/markdown/bounds.ts";
-import { knownLanguage, languageInCode, languageName } from "../../src/domain/markdown/code-languages.ts";
-import { CodeAllowance, highlightCode } from "../../src/domain/markdown/highlight.ts";
-import { highlightedLanguages, highlighterOf } from "../../src/domain/markdown/highlighters.ts";
-import { LANGUAGE_NAMES } from "../../src/domain/markdown/language-names.ts";
+} from "../../domain/markdown/bounds.ts";
+import { knownLanguage, languageInCode, languageName } from "../../domain/markdown/code-languages.ts";
+import { CodeAllowance, highlightCode } from "../../domain/markdown/highlight.ts";
+import { highlightedLanguages, highlighterOf } from "../../domain/markdown/highlighters.ts";
+import { LANGUAGE_NAMES } from "../../domain/markdown/language-names.ts";
 import { html } from "./markdown-support.ts";
 
 const shown = (code: string, word: string): string => highlightCode(code, knownLanguage(word), new CodeAllowance());

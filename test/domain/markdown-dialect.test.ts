@@ -1,9 +1,9 @@
 // The Markdown dialect beyond the documented pairs: differences from CommonMark, links and linkifiers, times, code.
 import t from "tap";
-import { BARE_LINK_PARENTHESES_MAX } from "../../src/domain/markdown/bounds.ts";
-import { renderTopicLinks } from "../../src/domain/markdown/render.ts";
-import { parseTimestamp } from "../../src/domain/markdown/timestamps.ts";
-import { expandTemplate, isTemplate } from "../../src/domain/markdown/uri-template.ts";
+import { BARE_LINK_PARENTHESES_MAX } from "../../domain/markdown/bounds.ts";
+import { renderTopicLinks } from "../../domain/markdown/render.ts";
+import { parseTimestamp } from "../../domain/markdown/timestamps.ts";
+import { expandTemplate, isTemplate } from "../../domain/markdown/uri-template.ts";
 import { html } from "./markdown-support.ts";
 
 const each = (t: Tap, cases: readonly (readonly [source: string, expected: string])[]): void => {

@@ -2,7 +2,7 @@
 // highlighted (pairs 19 and following have the documented wrapper around escaped code), and KaTeX's layout inside
 // `katex-html` is its own (pair 37 is compared up to there).
 import t from "tap";
-import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_MESSAGE_MAX } from "../../src/domain/markdown/bounds.ts";
+import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_MESSAGE_MAX } from "../../domain/markdown/bounds.ts";
 import { html, render } from "./markdown-support.ts";
 
 const emoji = (name: string, code: string): string =>

@@ -1,7 +1,7 @@
 // References in a message: mentioned users, links and attachments. Names are resolved only in the second step.
 import t from "tap";
-import { parseContent, renderDescription, resolveContent } from "../../src/domain/markdown/render.ts";
-import { encodeHash } from "../../src/domain/markdown/resolve.ts";
+import { parseContent, renderDescription, resolveContent } from "../../domain/markdown/render.ts";
+import { encodeHash } from "../../domain/markdown/resolve.ts";
 import { forbiddenParts, html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
 
 t.test("[behaviour 5.8] a user mentioned twice counts once, and a silent mention does not count", async (t) => {

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Packr } from "msgpackr";
 import t from "tap";
-import { BLOCKS_PER_MESSAGE_MAX, INLINE_TOKENS_PER_MESSAGE_MAX } from "../../src/domain/markdown/bounds.ts";
-import { LinkifierFinder } from "../../src/domain/markdown/linkifiers.ts";
-import { renderPlainText } from "../../src/domain/markdown/plain-text.ts";
-import { parseContent, parseWithParser, resolveContent } from "../../src/domain/markdown/render.ts";
+import { BLOCKS_PER_MESSAGE_MAX, INLINE_TOKENS_PER_MESSAGE_MAX } from "../../domain/markdown/bounds.ts";
+import { LinkifierFinder } from "../../domain/markdown/linkifiers.ts";
+import { renderPlainText } from "../../domain/markdown/plain-text.ts";
+import { parseContent, parseWithParser, resolveContent } from "../../domain/markdown/render.ts";
 import { hostileText } from "../support/hostile-content.ts";
 import { seedOf } from "../support/seed.ts";
 import {

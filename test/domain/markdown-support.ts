@@ -7,7 +7,7 @@ import {
   type RenderedContent,
   type Resolver,
   resolveContent,
-} from "../../src/domain/markdown/render.ts";
+} from "../../domain/markdown/render.ts";
 
 export const OPTIONS: ParseOptions = { linkifiers: [], translateEmoticons: false, realmUrl: "http://zulip.testserver" };
 

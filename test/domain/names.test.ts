@@ -1,6 +1,6 @@
 /** Characters of names, texts in one line, and addresses (D264). */
 import t from "tap";
-import { checkLine, isEmailAddress, unprintablePosition } from "../../src/domain/text.ts";
+import { checkLine, isEmailAddress, unprintablePosition } from "../../domain/text.ts";
 
 const lookAlikes: Readonly<Record<string, string>> = {
   NUL: "\0",

@@ -5,12 +5,12 @@
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, parseFragment, serialize } from "parse5";
 import t from "tap";
+import { escapeAttribute } from "../../domain/markdown/escape.ts";
+import { highlight, highlightTraced } from "../../domain/search/highlight.ts";
+import { readSearch } from "../../domain/search/query.ts";
+import { matchesSearch } from "../../domain/search/text-search.ts";
+import { foldText, indexed, textOf, wordsOf } from "../../domain/search/words.ts";
 import { limits } from "../../schemas/limits.ts";
-import { escapeAttribute } from "../../src/domain/markdown/escape.ts";
-import { highlight, highlightTraced } from "../../src/domain/search/highlight.ts";
-import { readSearch } from "../../src/domain/search/query.ts";
-import { matchesSearch } from "../../src/domain/search/text-search.ts";
-import { foldText, indexed, textOf, wordsOf } from "../../src/domain/search/words.ts";
 import { seedOf } from "../support/seed.ts";
 import { html as rendered } from "./markdown-support.ts";
 

@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { readForwardedHead } from "../../src/forwarding/forwarded-head.ts";
-import { KeptBytes } from "../../src/forwarding/kept-bytes.ts";
-import type { TransportRequest } from "../../src/transport/transport.ts";
+import { readForwardedHead } from "../../src/edge/forwarding/forwarded-head.ts";
+import { KeptBytes } from "../../src/edge/forwarding/kept-bytes.ts";
+import type { TransportRequest } from "../../src/edge/transport/transport.ts";
 import { until } from "../support/realtime.ts";
 import { startEdge, to } from "./edge.ts";
 

@@ -1,11 +1,11 @@
 /** Nodes in the process of the test: one that serves nothing itself, and forwards everything where the test says. */
 import { limits } from "../../schemas/limits.ts";
-import type { Destination, Directions } from "../../src/forwarding/directions.ts";
-import { ForwardingApp, type ForwardingBounds } from "../../src/forwarding/forwarding-app.ts";
+import type { Destination, Directions } from "../../src/edge/forwarding/directions.ts";
+import { ForwardingApp, type ForwardingBounds } from "../../src/edge/forwarding/forwarding-app.ts";
+import { loadTransport, type TransportChoice } from "../../src/edge/transport/load.ts";
+import type { SocketRoute, WebApp } from "../../src/edge/transport/transport.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { ignoreForwarded } from "../../src/runtime/forwarded.ts";
-import { loadTransport, type TransportChoice } from "../../src/transport/load.ts";
-import type { SocketRoute, WebApp } from "../../src/transport/transport.ts";
 import type { Teardown } from "../support/server.ts";
 
 export const nodeKey = "secret";

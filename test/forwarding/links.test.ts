@@ -6,9 +6,14 @@ import t, { type Test } from "tap";
 import { WebSocket } from "ws";
 import { closeCodes } from "../../schemas/close-codes.ts";
 import { limits } from "../../schemas/limits.ts";
-import { decodeLinkMessage, encodeLinkMessage, linkPath, linkVersions } from "../../src/forwarding/link-messages.ts";
-import { nodeHeader } from "../../src/forwarding/node-header.ts";
-import { sendStatus } from "../../src/transport/transport.ts";
+import {
+  decodeLinkMessage,
+  encodeLinkMessage,
+  linkPath,
+  linkVersions,
+} from "../../src/edge/forwarding/link-messages.ts";
+import { nodeHeader } from "../../src/edge/forwarding/node-header.ts";
+import { sendStatus } from "../../src/edge/transport/transport.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
 import { nodeKey, startEdge, to } from "./edge.ts";

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Destination } from "../../src/forwarding/directions.ts";
-import { elsewhereHeader, nodeHeader, readNodeHeader } from "../../src/forwarding/node-header.ts";
+import type { Destination } from "../../src/edge/forwarding/directions.ts";
+import { elsewhereHeader, nodeHeader, readNodeHeader } from "../../src/edge/forwarding/node-header.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startEdge, to } from "./edge.ts";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import t from "tap";
 import { closeCodes } from "../../schemas/close-codes.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Destination } from "../../src/forwarding/directions.ts";
+import type { Destination } from "../../src/edge/forwarding/directions.ts";
 import { TcpProxy } from "../cluster/tcp-proxy.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";

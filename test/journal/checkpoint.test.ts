@@ -7,11 +7,11 @@ import { join } from "node:path";
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { limits } from "../../schemas/limits.ts";
-import { latestOf } from "../../src/journal/checkpoint.ts";
-import { Checkpointer } from "../../src/journal/checkpointer.ts";
-import { OverlayTables } from "../../src/journal/overlay-tables.ts";
-import { Reads } from "../../src/journal/reads.ts";
-import { settle } from "../../src/journal/settle.ts";
+import { latestOf } from "../../src/durability/journal/checkpoint.ts";
+import { Checkpointer } from "../../src/durability/journal/checkpointer.ts";
+import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
+import { Reads } from "../../src/durability/journal/reads.ts";
+import { settle } from "../../src/durability/journal/settle.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { environmentOf } from "../../src/store/environment.ts";
 import { fenced } from "../../src/store/fence.ts";
@@ -164,7 +164,7 @@ t.test("[M2] a checkpoint that fails leaves neither rows nor a number in the sto
   const broken = new Uint8Array(trial.records[1] as Uint8Array);
   // The name of a table that LMDB cannot open: it is longer than a key may be.
   const name = "x".repeat(2000);
-  const { RecordEncoder } = await import("../../src/journal/record.ts");
+  const { RecordEncoder } = await import("../../src/durability/journal/record.ts");
   const long = new RecordEncoder().encode(3, 0, [
     { name: "meta", written: [{ ordered: "row 2", bytes: encodeRow("meta", "row 2", { value: 2 }) }] },
     { name: "meta", written: [{ ordered: name, bytes: broken }] },

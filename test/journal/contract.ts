@@ -1,7 +1,7 @@
-/** What every journal promises (src/journal/journal.ts). An implementation passes this suite with its own `JournalPlace`. */
+/** What every journal promises (src/durability/journal/journal.ts). An implementation passes this suite with its own `JournalPlace`. */
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Journal, Position, Recorded } from "../../src/journal/journal.ts";
+import type { Journal, Position, Recorded } from "../../src/durability/journal/journal.ts";
 
 /** Where the records of a journal are. One journal is open at a time. */
 export interface JournalPlace {

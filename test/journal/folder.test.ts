@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, wr
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { takeOver } from "../../src/journal/owner.ts";
-import { journalFolder, settleFolder } from "../../src/journal/settle-folder.ts";
+import { takeOver } from "../../src/durability/journal/owner.ts";
+import { journalFolder, settleFolder } from "../../src/durability/journal/settle-folder.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { describeRecord } from "./contract.ts";
 import { SyncJournal } from "./sync-journal.ts";

@@ -1,7 +1,7 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type GatesOptions, openGate } from "../../src/journal/gate.ts";
+import { type GatesOptions, openGate } from "../../src/durability/journal/gate.ts";
 import { openGates } from "../support/manual-gate.ts";
 
 function opened(given: Partial<Pick<GatesOptions, "clock">> = {}) {

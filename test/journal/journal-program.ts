@@ -4,7 +4,7 @@
  * knows.
  */
 import { writeSync } from "node:fs";
-import { openFileJournal } from "../../src/journal/file-journal.ts";
+import { openFileJournal } from "../../src/durability/journal/file-journal.ts";
 import { DurableWatch } from "./contract.ts";
 import { programRecord, programSizes } from "./program-records.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
-import { JournalLost, type Position, type Recorded } from "../../src/journal/journal.ts";
+import { JournalLost, type Position, type Recorded } from "../../src/durability/journal/journal.ts";
 import { Program } from "../support/process.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Overlay } from "../../src/journal/overlay.ts";
+import { Overlay } from "../../src/durability/journal/overlay.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { memoryBytes } from "../support/heap.ts";

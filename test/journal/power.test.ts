@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { JournalDamaged, type Position } from "../../src/journal/journal.ts";
+import { JournalDamaged, type Position } from "../../src/durability/journal/journal.ts";
 import { layImage, writeOutcomes } from "../crash/disk-image.ts";
 import { diskFlags, type Recording, readDiskTrace } from "../crash/disk-trace.ts";
 import { Program } from "../support/process.ts";

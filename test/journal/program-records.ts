@@ -1,5 +1,5 @@
 /** What journal-program.ts appends: known by position, so that any part that is found can be compared. */
-import type { Position, Recorded } from "../../src/journal/journal.ts";
+import type { Position, Recorded } from "../../src/durability/journal/journal.ts";
 import { sampleRecord } from "./contract.ts";
 
 export const programSizes = { segmentBytes: 8192, sparesMax: 2, spareStepBytes: 4096, ringBytes: 4096 };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { JournalDamaged, type Recorded } from "../../src/journal/journal.ts";
+import { JournalDamaged, type Recorded } from "../../src/durability/journal/journal.ts";
 import { brokenCheckout } from "../support/broken-checkout.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -48,7 +48,7 @@ function segmentsOf(files: Files): string[] {
   return [...files.keys()].filter((name) => name.endsWith(".journal")).toSorted();
 }
 
-type Recoveries = typeof import("../../src/journal/recovery.ts");
+type Recoveries = typeof import("../../src/durability/journal/recovery.ts");
 
 type Outcome = readonly Recorded[] | JournalDamaged;
 
@@ -217,10 +217,10 @@ t.test("[M1] a flipped bit in records that no later frame follows may cut them, 
 
 t.test("[positive control] flipped bits find a journal that does not check the checksum of a frame", async (t) => {
   const checksum = "view.getUint32(offset + at.checksum, true) !== checksumOf(memory, offset, recordBytes)";
-  const broken = brokenCheckout(t, [{ file: "src/journal/frame.ts", from: checksum, to: "false" }]);
+  const broken = brokenCheckout(t, [{ file: "src/durability/journal/frame.ts", from: checksum, to: "false" }]);
   // Built, because Node itself does not load TypeScript.
   const outfile = join(broken, "recovery.mjs");
-  const entryPoints = [join(broken, "src/journal/recovery.ts")];
+  const entryPoints = [join(broken, "src/durability/journal/recovery.ts")];
   await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
   const { recoverJournal } = (await import(outfile)) as Recoveries;
   const read = (folder: string) => {

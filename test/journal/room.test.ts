@@ -1,7 +1,7 @@
 /** The room that the journals of a process share: its bounds hold in sum, and whoever waits is woken by any of them. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type Lacking, Room } from "../../src/journal/room.ts";
+import { type Lacking, Room } from "../../src/durability/journal/room.ts";
 
 function opened() {
   const bugs: unknown[] = [];

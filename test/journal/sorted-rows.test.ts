@@ -1,7 +1,7 @@
 /** The order of the overlay's rows (docs/adr/0009-journal.md), with more rows than a chunk has. */
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { type OverlayRow, SortedRows } from "../../src/journal/sorted-rows.ts";
+import { type OverlayRow, SortedRows } from "../../src/durability/journal/sorted-rows.ts";
 import { compareOrdered, orderedKey } from "../../src/store/key-encoding.ts";
 import { seedOf } from "../support/seed.ts";
 

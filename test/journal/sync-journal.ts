@@ -1,10 +1,10 @@
 /** A journal in files without its thread: each step happens when a test says so, in small segments. */
-import { beginFrame, frameBytes, frameMemory } from "../../src/journal/frame.ts";
-import type { Position, Recorded } from "../../src/journal/journal.ts";
-import { takeOver } from "../../src/journal/owner.ts";
-import { type Recovery, recoverJournal } from "../../src/journal/recovery.ts";
-import { SegmentWriter } from "../../src/journal/segment-writer.ts";
-import { removeSpares } from "../../src/journal/segments.ts";
+import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
+import type { Position, Recorded } from "../../src/durability/journal/journal.ts";
+import { takeOver } from "../../src/durability/journal/owner.ts";
+import { type Recovery, recoverJournal } from "../../src/durability/journal/recovery.ts";
+import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
+import { removeSpares } from "../../src/durability/journal/segments.ts";
 import { sampleRecord } from "./contract.ts";
 
 export const smallSegment = 2048;

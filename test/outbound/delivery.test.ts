@@ -9,11 +9,11 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/app/config.ts";
+import { type RunningServer, startServer } from "../../src/app/server.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { MailTransport } from "../../src/outbound/mail/transport.ts";
-import { type RunningServer, startServer } from "../../src/server.ts";
 import { realmOf } from "../support/conversation.ts";
 import {
   logIn,

@@ -4,9 +4,9 @@
  */
 import { parse } from "parse5";
 import t from "tap";
-import { readConfig } from "../../src/config.ts";
-import { parseContent, resolveContent } from "../../src/domain/markdown/render.ts";
-import { siteOf } from "../../src/mail-config.ts";
+import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
+import { readConfig } from "../../src/app/config.ts";
+import { siteOf } from "../../src/app/mail-config.ts";
 import { mailContent } from "../../src/outbound/mail/mail-html.ts";
 
 const site = "https://chat.example.org";

@@ -4,7 +4,7 @@
  * permits it.
  */
 import t, { type Test } from "tap";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/app/config.ts";
 import { isPublicAddress } from "../../src/outbound/webhooks/addresses.ts";
 import { realmOf } from "../support/conversation.ts";
 import { until } from "../support/realtime.ts";

@@ -4,9 +4,9 @@
  * expected answer.
  */
 import t from "tap";
+import { ownProperty } from "../../domain/own-property.ts";
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
-import { ownProperty } from "../../src/domain/own-property.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { addUsers, createChannel, personOf, systemGroup } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";

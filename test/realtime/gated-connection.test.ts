@@ -1,7 +1,7 @@
 /** A socket's messages behind the gate of its realm (M1): their order, and the memory of those that wait. */
 import t from "tap";
-import { GatedConnection } from "../../src/realtime/gated-connection.ts";
-import { type SocketConnection, sendStatus } from "../../src/transport/transport.ts";
+import { GatedConnection } from "../../src/edge/realtime/gated-connection.ts";
+import { type SocketConnection, sendStatus } from "../../src/edge/transport/transport.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 
 function opened() {

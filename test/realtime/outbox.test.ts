@@ -5,10 +5,10 @@
 import t from "tap";
 import { newValueBudget } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
-import { GatedConnection } from "../../src/realtime/gated-connection.ts";
-import { Outbox, type OutboxConnection } from "../../src/realtime/outbox.ts";
-import { unpackJson } from "../../src/realtime/packed-json.ts";
-import { encodeAnswer } from "../../src/realtime/socket-frames.ts";
+import { GatedConnection } from "../../src/edge/realtime/gated-connection.ts";
+import { Outbox, type OutboxConnection } from "../../src/edge/realtime/outbox.ts";
+import { unpackJson } from "../../src/edge/realtime/packed-json.ts";
+import { encodeAnswer } from "../../src/edge/realtime/socket-frames.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 

@@ -1,7 +1,7 @@
 /** A turn that runs between a poll's last look into the log and its decision to wait: nothing is skipped (E2). */
 import t from "tap";
-import { Hub } from "../../src/realtime/hub.ts";
-import { poll } from "../../src/realtime/long-poll.ts";
+import { Hub } from "../../src/edge/realtime/hub.ts";
+import { poll } from "../../src/edge/realtime/long-poll.ts";
 import { callOf, read } from "../sim/calls.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { answerOf, commands, openNewRealm, ownerId, startedAt } from "../support/runtime.ts";

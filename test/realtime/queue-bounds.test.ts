@@ -3,7 +3,7 @@ import t from "tap";
 import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { clientCapabilities } from "../../schemas/queues.ts";
-import { SharedTexts } from "../../src/realtime/shared-texts.ts";
+import { SharedTexts } from "../../src/edge/realtime/shared-texts.ts";
 import { outcome, refusal } from "../support/conversation.ts";
 import { messageIds, openQueue, queueOf, readNow, sayMany } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";

@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { idleTimeoutOf } from "../../src/transport/native.ts";
+import { idleTimeoutOf } from "../../src/edge/transport/native.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { connect as connectSocket, openQueue, queueOf, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";

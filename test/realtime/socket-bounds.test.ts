@@ -6,15 +6,15 @@
 
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Hub } from "../../src/realtime/hub.ts";
-import { SocketServer } from "../../src/realtime/socket-server.ts";
+import { Hub } from "../../src/edge/realtime/hub.ts";
+import { SocketServer } from "../../src/edge/realtime/socket-server.ts";
 import type {
   SocketConnection,
   SocketRoute,
   TransportRequest,
   TransportResponse,
   WebApp,
-} from "../../src/transport/transport.ts";
+} from "../../src/edge/transport/transport.ts";
 import { SocketLine } from "../sim/lines.ts";
 import { answerOf, commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { wireMemory } from "../support/wire-memory.ts";

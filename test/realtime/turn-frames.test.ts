@@ -5,9 +5,9 @@
 import { Packr } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Encoding } from "../../src/realtime/encoded-event.ts";
-import { FrameBatch, PublishBatch } from "../../src/realtime/frame-batch.ts";
-import type { Format } from "../../src/realtime/socket-frames.ts";
+import { Encoding } from "../../src/edge/realtime/encoded-event.ts";
+import { FrameBatch, PublishBatch } from "../../src/edge/realtime/frame-batch.ts";
+import type { Format } from "../../src/edge/realtime/socket-frames.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";

@@ -1,7 +1,7 @@
 /** Unauthenticated sockets, exactly at their bounds (S3). api/unread-answers.test.ts tests real connections. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { UnauthenticatedSockets } from "../../src/realtime/unauthenticated-sockets.ts";
+import { UnauthenticatedSockets } from "../../src/edge/realtime/unauthenticated-sockets.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { startTestServer } from "../support/server.ts";
 

@@ -2,13 +2,13 @@
 import { gunzipSync } from "node:zlib";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { AnswerCompressor, isCompressible } from "../../src/http/answer-compressor.ts";
-import { HttpResponder } from "../../src/http/http-responder.ts";
-import type { RequestHead } from "../../src/http/request-head.ts";
-import type { HttpReply } from "../../src/runtime/calls.ts";
+import { HttpResponder } from "../../src/edge/http/http-responder.ts";
+import type { RequestHead } from "../../src/edge/http/request-head.ts";
+import type { TransportResponse } from "../../src/edge/transport/transport.ts";
+import { AnswerCompressor, isCompressible } from "../../src/operations/answer-compressor.ts";
+import type { HttpReply } from "../../src/operations/calls.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
-import type { TransportResponse } from "../../src/transport/transport.ts";
 
 const { compressed_length_min: lengthMin } = limits;
 const headers = [["ETag", '"a"']] as const;

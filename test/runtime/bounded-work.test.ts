@@ -1,6 +1,6 @@
 /** Bounds of work on the thread pool (S3): how many jobs run at once, how many wait, and in which order. */
 import t from "tap";
-import { BoundedWork } from "../../src/http/bounded-work.ts";
+import { BoundedWork } from "../../src/runtime/bounded-work.ts";
 
 /** A job that finishes when the test says so. */
 function job(): { readonly work: () => Promise<string>; finish(): void; isRunning: boolean } {

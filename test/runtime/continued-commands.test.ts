@@ -4,8 +4,8 @@
  */
 import t from "tap";
 import type { Command } from "../../actors/protocol/commands.ts";
+import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
-import { collectUnread } from "../../src/domain/unread.ts";
 import { auditRealm } from "../support/audit.ts";
 import { editCommand } from "../support/message-changes.ts";
 import {

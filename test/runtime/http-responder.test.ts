@@ -4,11 +4,11 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { HttpResponder } from "../../src/http/http-responder.ts";
-import type { RequestHead } from "../../src/http/request-head.ts";
+import { HttpResponder } from "../../src/edge/http/http-responder.ts";
+import type { RequestHead } from "../../src/edge/http/request-head.ts";
+import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
-import type { TransportResponse } from "../../src/transport/transport.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 
 /** Like every transport: closing calls the abort handler before it returns. */

@@ -10,7 +10,7 @@ import type { Command } from "../../actors/protocol/commands.ts";
 import { drive, driveByXState, type PlainSnapshot } from "../../actors/protocol/drive.ts";
 import type { CommandEvent } from "../../actors/protocol/machine-setup.ts";
 import { tableOf } from "../../actors/protocol/machine-tables.ts";
-import type { View } from "../../src/domain/view.ts";
+import type { View } from "../../domain/view.ts";
 import { ours, theirs } from "../support/machine-oracle.ts";
 import { populated, subjects } from "../support/machine-subjects.ts";
 import { recordSubjects } from "../support/record-subjects.ts";

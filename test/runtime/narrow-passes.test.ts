@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
+import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
 import { callOf, read } from "../sim/calls.ts";
 import { answerOf, commands, generalId, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 

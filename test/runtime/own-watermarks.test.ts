@@ -4,9 +4,9 @@
  */
 import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
+import { ReadState } from "../../domain/read-state.ts";
+import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
-import { ReadState } from "../../src/domain/read-state.ts";
-import { collectUnread } from "../../src/domain/unread.ts";
 import {
   answerOf,
   commands,

@@ -3,12 +3,12 @@
  * the bounds still find everything.
  */
 import t, { type Test } from "tap";
+import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
+import { readSearch } from "../../domain/search/query.ts";
+import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
+import { indexed } from "../../domain/search/words.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
-import { readSearch } from "../../src/domain/search/query.ts";
-import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
-import { indexed } from "../../src/domain/search/words.ts";
 import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
 import { PassBudget } from "../../src/queries/pass-budget.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";

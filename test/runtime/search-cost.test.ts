@@ -3,15 +3,15 @@
  * text is folded once for all terms, readers take turns, and a search stops when its client hangs up.
  */
 import t from "tap";
+import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
+import { highlight } from "../../domain/search/highlight.ts";
+import { readSearch } from "../../domain/search/query.ts";
+import { TextSearch } from "../../domain/search/text-search.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
-import { highlight } from "../../src/domain/search/highlight.ts";
-import { readSearch } from "../../src/domain/search/query.ts";
-import { TextSearch } from "../../src/domain/search/text-search.ts";
-import type { View } from "../../src/domain/view.ts";
-import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
-import { messageFlagRoutes } from "../../src/http/routes/message-flags.ts";
+import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
+import { messageFlagRoutes } from "../../src/operations/routes/message-flags.ts";
 import { PassBudget } from "../../src/queries/pass-budget.ts";
 import { Passes } from "../../src/queries/passes.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";

@@ -5,13 +5,13 @@
  */
 import t, { type Test as TapTest } from "tap";
 import { command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
+import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
+import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageEdit } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
-import { readNarrow, termsOf } from "../../src/domain/narrow/narrow.ts";
-import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
 import { searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";

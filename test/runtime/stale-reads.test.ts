@@ -6,11 +6,11 @@ import t, { type Test } from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { Passwords } from "../../src/http/passwords.ts";
-import { noRates, RateLimits } from "../../src/http/rate-limits.ts";
-import { authenticationRoutes } from "../../src/http/routes/authentication.ts";
-import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
-import type { Binding } from "../../src/runtime/calls.ts";
+import type { Binding } from "../../src/operations/calls.ts";
+import { Passwords } from "../../src/operations/identity/passwords.ts";
+import { noRates, RateLimits } from "../../src/operations/rate-limits.ts";
+import { authenticationRoutes } from "../../src/operations/routes/authentication.ts";
+import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
 import { callOf, read } from "../sim/calls.ts";
 
 import { answerOf, commands, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";

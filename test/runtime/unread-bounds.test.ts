@@ -1,11 +1,11 @@
 /** Bounds of the unread and starred messages in a client's state (behaviour 8; S3), on rows written directly. */
 import t from "tap";
+import { collectUnread } from "../../domain/unread.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { personalFlags } from "../../schemas/message-flags.ts";
 import { watermarkKinds } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { collectUnread } from "../../src/domain/unread.ts";
-import type { View } from "../../src/domain/view.ts";
 import { starredMessagesState, unreadMessages } from "../../src/queries/unread.ts";
 import { counted, fillIndexes, fillMessages, fillTopics } from "../support/filled.ts";
 import { fill, rowsFor } from "../support/rows.ts";

@@ -4,10 +4,10 @@
  */
 import t from "tap";
 import { channelVisibility } from "../../actors/realm/channel-visibility.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { withOverrides } from "../../src/domain/overlay-view.ts";
 import { prepared } from "../../src/store/environment.ts";
 import { opOf } from "../support/logged-events.ts";
 import { fill, rowsFor } from "../support/rows.ts";

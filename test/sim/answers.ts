@@ -1,8 +1,9 @@
 /** Answers leave through the server's own responder, so they wait for the gate as they do over HTTP (M1, M9). */
-import { HttpResponder } from "../../src/http/http-responder.ts";
-import type { Gate } from "../../src/journal/gate.ts";
+
+import type { Gate } from "../../src/durability/journal/gate.ts";
+import { HttpResponder } from "../../src/edge/http/http-responder.ts";
+import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import type { TransportResponse } from "../../src/transport/transport.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 /** Answers here have no body, so none is ever unsent. */

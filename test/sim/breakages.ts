@@ -4,12 +4,12 @@
  */
 import type { TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
-import type { Writer } from "../../src/journal/checkpoint-worker.ts";
-import type { DurableTables } from "../../src/journal/durability.ts";
-import { type Gate, openGate } from "../../src/journal/gate.ts";
-import type { Recorded } from "../../src/journal/journal.ts";
-import { OverlayTables } from "../../src/journal/overlay-tables.ts";
-import { decodeRecord } from "../../src/journal/record.ts";
+import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
+import type { DurableTables } from "../../src/durability/journal/durability.ts";
+import { type Gate, openGate } from "../../src/durability/journal/gate.ts";
+import type { Recorded } from "../../src/durability/journal/journal.ts";
+import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
+import { decodeRecord } from "../../src/durability/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { StagedEvent } from "../../src/runtime/stage-effects.ts";

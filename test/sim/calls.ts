@@ -3,7 +3,7 @@
  * a client reads it.
  */
 import type { UserRecord } from "../../schemas/users.ts";
-import { arrivedCall, type Call } from "../../src/runtime/calls.ts";
+import { arrivedCall, type Call } from "../../src/operations/calls.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Result } from "../../src/runtime/results.ts";
 

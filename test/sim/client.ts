@@ -2,9 +2,9 @@
  * A client that follows events over a socket or by long-poll. It disconnects, stops reading, resumes after its last
  * event, and tracks the events it must receive (E1, E2).
  */
-import type { Hub } from "../../src/realtime/hub.ts";
+import type { Hub } from "../../src/edge/realtime/hub.ts";
+import type { SocketConnection } from "../../src/edge/transport/transport.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import type { SocketConnection } from "../../src/transport/transport.ts";
 import type { OpenRequest } from "./answers.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";

@@ -3,7 +3,7 @@
  * its rows.
  */
 import type { Command } from "../../actors/protocol/commands.ts";
-import { Hub } from "../../src/realtime/hub.ts";
+import { Hub } from "../../src/edge/realtime/hub.ts";
 import { CommandRunner } from "../../src/runtime/command-runner.ts";
 
 export interface Watch {

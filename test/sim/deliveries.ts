@@ -3,8 +3,8 @@
  * abandoned only after a permanent rejection or too many failures; never sent again after being marked.
  */
 import type { Command } from "../../actors/protocol/commands.ts";
+import { unsubscribeKindOf } from "../../domain/unsubscribe-links.ts";
 import { limits } from "../../schemas/limits.ts";
-import { unsubscribeKindOf } from "../../src/domain/unsubscribe-links.ts";
 import type { Replica, Write } from "./replica.ts";
 
 /** An email, or a message for a bot's receiver. */

@@ -5,14 +5,14 @@
 
 import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import type { Hub } from "../../src/edge/realtime/hub.ts";
+import { poll } from "../../src/edge/realtime/long-poll.ts";
+import type { SocketHost } from "../../src/edge/realtime/socket-host.ts";
+import { SocketSession } from "../../src/edge/realtime/socket-session.ts";
+import { UnauthenticatedSockets } from "../../src/edge/realtime/unauthenticated-sockets.ts";
+import type { SocketConnection } from "../../src/edge/transport/transport.ts";
 import { Counter } from "../../src/metrics/instruments.ts";
-import type { Hub } from "../../src/realtime/hub.ts";
-import { poll } from "../../src/realtime/long-poll.ts";
-import type { SocketHost } from "../../src/realtime/socket-host.ts";
-import { SocketSession } from "../../src/realtime/socket-session.ts";
-import { UnauthenticatedSockets } from "../../src/realtime/unauthenticated-sockets.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import type { SocketConnection } from "../../src/transport/transport.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 import type { OpenRequest } from "./answers.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";

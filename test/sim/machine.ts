@@ -4,14 +4,14 @@
  */
 
 import type { Command } from "../../actors/protocol/commands.ts";
-import type { CheckpointMaker } from "../../src/journal/checkpoint-maker.ts";
-import type { Writer } from "../../src/journal/checkpoint-worker.ts";
-import type { Durability, DurableTables, RealmTables } from "../../src/journal/durability.ts";
-import type { Gate } from "../../src/journal/gate.ts";
-import type { Recorded } from "../../src/journal/journal.ts";
-import { JournalDurability } from "../../src/journal/journal-durability.ts";
-import { settle } from "../../src/journal/settle.ts";
-import { Hub } from "../../src/realtime/hub.ts";
+import type { CheckpointMaker } from "../../src/durability/journal/checkpoint-maker.ts";
+import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
+import type { Durability, DurableTables, RealmTables } from "../../src/durability/journal/durability.ts";
+import type { Gate } from "../../src/durability/journal/gate.ts";
+import type { Recorded } from "../../src/durability/journal/journal.ts";
+import { JournalDurability } from "../../src/durability/journal/journal-durability.ts";
+import { settle } from "../../src/durability/journal/settle.ts";
+import { Hub } from "../../src/edge/realtime/hub.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import { Realm } from "../../src/runtime/realm.ts";
 import { openEnvironment } from "../../src/store/environment.ts";

@@ -4,12 +4,12 @@
  * replaced.
  */
 
+import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import { unsubscribeUrl } from "../../src/unsubscribe-links.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import type { Random } from "./random.ts";
 import type { SimClock } from "./sim-clock.ts";

@@ -4,7 +4,7 @@
  * (M1), and what has left is what the disk says, also when a crash takes back what it has not seen (M9).
  */
 import type { UserRecord } from "../../schemas/users.ts";
-import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
+import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Result } from "../../src/runtime/results.ts";
 import { type Body, callOf, read } from "./calls.ts";

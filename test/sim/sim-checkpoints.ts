@@ -2,13 +2,13 @@
  * The checkpoint thread of a simulated machine: the server's own work on the server's own stores, at times and with
  * faults from the seed. A crash within a checkpoint leaves nothing of it (M2), one after it leaves it unannounced.
  */
-import type { CheckpointMaker, MakerEvents, StartMaker } from "../../src/journal/checkpoint-maker.ts";
+import type { CheckpointMaker, MakerEvents, StartMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import {
   type CheckpointNotice,
   type CheckpointTask,
   CheckpointWorker,
   type Writer,
-} from "../../src/journal/checkpoint-worker.ts";
+} from "../../src/durability/journal/checkpoint-worker.ts";
 import { type StoredRow, StoreWriter } from "../../src/store/store-writer.ts";
 import { type CheckpointFault, type FaultPlan, MachineDown } from "./faults.ts";
 

@@ -1,7 +1,7 @@
 /** The simulation's journal keeps what every journal promises, and loses exactly what a crash may lose. */
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import type { Recorded } from "../../src/journal/journal.ts";
+import type { Recorded } from "../../src/durability/journal/journal.ts";
 import { appendAll, describeRecord, type JournalPlace, journalContract } from "../journal/contract.ts";
 import type { FaultPlan, JournalFault } from "./faults.ts";
 import { JournalDisk, SimJournal } from "./sim-journal.ts";

@@ -3,7 +3,7 @@
  * what was not flushed, or all but a part of it; a flush may fail, stand still, or be acknowledged by nobody.
  */
 import { limits } from "../../schemas/limits.ts";
-import { type Journal, JournalLost, type Position, type Recorded } from "../../src/journal/journal.ts";
+import { type Journal, JournalLost, type Position, type Recorded } from "../../src/durability/journal/journal.ts";
 import { type FaultPlan, type JournalFault, MachineDown } from "./faults.ts";
 
 /** What survives the process. */

@@ -4,7 +4,7 @@
  */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { TableName } from "../../schemas/records.ts";
-import type { Position } from "../../src/journal/journal.ts";
+import type { Position } from "../../src/durability/journal/journal.ts";
 import type { Tables } from "../../src/store/tables.ts";
 import type { Replica, Write } from "./replica.ts";
 import { TablesTap } from "./tables-tap.ts";

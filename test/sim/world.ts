@@ -3,9 +3,9 @@
  * does not.
  */
 import type { Command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Random } from "./random.ts";
 import type { Replica } from "./replica.ts";
 

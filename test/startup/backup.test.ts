@@ -5,8 +5,8 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { BackupSchedule, isCronPattern, runBackupProcess } from "../../src/backup-schedule.ts";
-import { BadConfig, readConfig } from "../../src/config.ts";
+import { BadConfig, readConfig } from "../../src/app/config.ts";
+import { BackupSchedule, isCronPattern, runBackupProcess } from "../../src/operate/backup-schedule.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { askAdmin, sampleIn } from "../support/admin.ts";
 import { realmOf } from "../support/conversation.ts";

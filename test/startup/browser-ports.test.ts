@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { blockedPortWarnings, isBlockedPort } from "../../src/browser-ports.ts";
-import { type Config, readConfig } from "../../src/config.ts";
+import { blockedPortWarnings, isBlockedPort } from "../../src/app/browser-ports.ts";
+import { type Config, readConfig } from "../../src/app/config.ts";
 import { runCli, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 

@@ -1,7 +1,7 @@
 /** What all commands of the command line have in common, in a walk over their table. */
 import type { Command } from "commander";
 import t from "tap";
-import { commandLine } from "../../src/cli-program.ts";
+import { commandLine } from "../../src/cli/program.ts";
 
 /** Commands without subcommands. */
 function leavesOf(program: Command, path = ""): { readonly path: string; readonly command: Command }[] {

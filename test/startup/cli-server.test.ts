@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { adminSocket } from "../../src/admin/listener.ts";
+import { adminSocket } from "../../src/operate/admin/listener.ts";
 import { HostClient } from "../support/http.ts";
 import { type Exited, Program, runCli, startProgram } from "../support/process.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";

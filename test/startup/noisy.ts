@@ -3,7 +3,7 @@
  * done.
  */
 import { createInterface } from "node:readline";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/log/log.ts";
 
 const log = createLog("warn");
 const filler = "x".repeat(400);

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { BadConfig, readConfig, variables } from "../../src/config.ts";
-import { configFileBytesMax, withConfigFile } from "../../src/config-file.ts";
-import { serveHelp } from "../../src/config-help.ts";
+import { BadConfig, readConfig, variables } from "../../src/app/config.ts";
+import { configFileBytesMax, withConfigFile } from "../../src/app/config-file.ts";
+import { serveHelp } from "../../src/app/config-help.ts";
 import { checkout, Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 

@@ -6,9 +6,9 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, sym
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { BadConfig, type Config, readConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
-import { startServer } from "../../src/server.ts";
+import { BadConfig, type Config, readConfig } from "../../src/app/config.ts";
+import { startServer } from "../../src/app/server.ts";
+import { createLog } from "../../src/log/log.ts";
 import { Client } from "../support/client.ts";
 import { HostClient, RawConnection } from "../support/http.ts";
 import { freePort } from "../support/ports.ts";
@@ -367,7 +367,7 @@ t.test(
     const copy = join(temporaryFolder(t), "checkout");
     mkdirSync(copy);
     const programs = ["start.mjs", "build.mjs", "package.json", "package-lock.json"];
-    for (const name of [...programs, "src", "actors", "schemas", "packages/client/src"]) {
+    for (const name of [...programs, "src", "actors", "domain", "schemas", "packages/client/src"]) {
       cpSync(join(checkout, name), join(copy, name), { recursive: true });
     }
     symlinkSync(join(checkout, "node_modules"), join(copy, "node_modules"));

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSyn
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { journalPorts } from "../../src/journal/settle-folder.ts";
+import { journalPorts } from "../../src/durability/journal/settle-folder.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { areFilesHeld, holdFiles } from "../../src/store/file-hold.ts";
 import { FileStore } from "../../src/store/files.ts";

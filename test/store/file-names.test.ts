@@ -6,11 +6,17 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import { uploadName } from "../../schemas/files.ts";
-import { checksumOf } from "../../src/archive/base-copy.ts";
-import { readBase, writeManifest } from "../../src/archive/base-manifest.ts";
-import { archivedFiles, baseFolder, erasedFile, identityFile, publishJson } from "../../src/archive/layout.ts";
-import { pruneArchive } from "../../src/archive/prune.ts";
-import { restoreArchive } from "../../src/archive/restore-archive.ts";
+import { checksumOf } from "../../src/durability/archive/base-copy.ts";
+import { readBase, writeManifest } from "../../src/durability/archive/base-manifest.ts";
+import {
+  archivedFiles,
+  baseFolder,
+  erasedFile,
+  identityFile,
+  publishJson,
+} from "../../src/durability/archive/layout.ts";
+import { pruneArchive } from "../../src/durability/archive/prune.ts";
+import { restoreArchive } from "../../src/durability/archive/restore-archive.ts";
 import { verifyFiles } from "../../src/store/backup-manifest.ts";
 import { dataFile } from "../../src/store/data-file.ts";
 import { openEnvironment } from "../../src/store/environment.ts";

@@ -1,6 +1,6 @@
 /** Requests to a server's admin socket. */
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
-import { adminSocket, shortPath } from "../../src/admin/listener.ts";
+import { adminSocket, shortPath } from "../../src/operate/admin/listener.ts";
 
 export interface AdminAnswer {
   readonly status: number;

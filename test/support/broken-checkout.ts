@@ -20,6 +20,7 @@ export interface Breakage {
 const parts = [
   "src",
   "actors",
+  "domain",
   "schemas",
   "packages/client/src",
   "package.json",

@@ -1,6 +1,6 @@
 /** A log that keeps entries above warning level: errors that no response reports, because no client was waiting. */
 import { pino } from "pino";
-import type { Log } from "../../src/log.ts";
+import type { Log } from "../../src/log/log.ts";
 
 export interface BugLog {
   readonly log: Log;

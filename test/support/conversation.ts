@@ -4,11 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
-import { hashApiKey } from "../../src/http/authentication.ts";
+import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Answer, Client, type Params } from "./client.ts";
 import type { TestServer } from "./server.ts";

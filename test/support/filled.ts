@@ -1,6 +1,7 @@
 /** Conversations written directly as rows, for bounds that would need many thousands of requests (S3). */
+
+import type { View } from "../../domain/view.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
-import type { View } from "../../src/domain/view.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { fill, rowsFor } from "./rows.ts";
 import { generalId } from "./runtime.ts";

@@ -5,12 +5,12 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { latestOf, turnsAfter } from "../../src/journal/checkpoint.ts";
-import type { StartMaker } from "../../src/journal/checkpoint-maker.ts";
-import { CheckpointWorker } from "../../src/journal/checkpoint-worker.ts";
-import type { Durability, DurableTables, Lag, RealmTables } from "../../src/journal/durability.ts";
-import { JournalDurability } from "../../src/journal/journal-durability.ts";
-import { Room } from "../../src/journal/room.ts";
+import { latestOf, turnsAfter } from "../../src/durability/journal/checkpoint.ts";
+import type { StartMaker } from "../../src/durability/journal/checkpoint-maker.ts";
+import { CheckpointWorker } from "../../src/durability/journal/checkpoint-worker.ts";
+import type { Durability, DurableTables, Lag, RealmTables } from "../../src/durability/journal/durability.ts";
+import { JournalDurability } from "../../src/durability/journal/journal-durability.ts";
+import { Room } from "../../src/durability/journal/room.ts";
 import { encodeRow } from "../../src/store/codec.ts";
 import { environmentOf } from "../../src/store/environment.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
@@ -152,7 +152,7 @@ export function crashImage(t: Teardown, folder: string): string {
   return image;
 }
 
-/** As a start does it (src/journal/settle.ts), in one step: tests crash in the middle of a turn. */
+/** As a start does it (src/durability/journal/settle.ts), in one step: tests crash in the middle of a turn. */
 function settle(folder: string, journal: ManualJournal, realmId: number): void {
   const tables = new LmdbTables(folder);
   const from = turnNumberIn(environmentOf(tables));

@@ -1,5 +1,5 @@
 /** A gate before a journal whose flushes the test decides. */
-import { type Gate, Gates, type GatesOptions, type RealmGate } from "../../src/journal/gate.ts";
+import { type Gate, Gates, type GatesOptions, type RealmGate } from "../../src/durability/journal/gate.ts";
 import { ManualJournal } from "./manual-journal.ts";
 
 /** What leaves never holds the loop for too long: how fast the machine is plays no part. */

@@ -1,5 +1,5 @@
 /** A journal in memory whose flushes the test decides: what is appended becomes durable when it calls `flush`. */
-import type { Journal, Position, Recorded } from "../../src/journal/journal.ts";
+import type { Journal, Position, Recorded } from "../../src/durability/journal/journal.ts";
 
 export class ManualJournal implements Journal {
   /** Everything that was appended, durable or not. */

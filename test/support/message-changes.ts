@@ -1,8 +1,8 @@
 /** Commands that change messages, with defaults for everything that most tests do not set. */
 
 import { type Command, command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import type { MessageEdit } from "../../schemas/message-changes.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import { ownerId } from "./runtime.ts";
 
 type WantedMessage = Partial<Omit<MessageEdit, "content">> & { readonly content?: string };

@@ -4,8 +4,8 @@
  * what events can change.
  */
 
+import { unknownUserBody } from "../../domain/people.ts";
 import { applyEvent, chatStateOf, type ReducerOptions } from "../../packages/client/src/state/index.ts";
-import { unknownUserBody } from "../../src/domain/people.ts";
 import { FlagsMirror, flagsPicture } from "./mirror-flags.ts";
 import { scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
 

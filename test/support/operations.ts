@@ -2,10 +2,11 @@
  * Administrative operations, done by a running server through its admin listener, or on a stopped data folder. White box
  * for the stopped folder, because a process for each operation takes too long.
  */
-import { execute } from "../../src/admin/execution.ts";
-import { adminOperations } from "../../src/admin/operations.ts";
-import { readConfig } from "../../src/config.ts";
-import { withStoppedFolder } from "../../src/offline-ports.ts";
+
+import { readConfig } from "../../src/app/config.ts";
+import { withStoppedFolder } from "../../src/app/offline-ports.ts";
+import { execute } from "../../src/operate/admin/execution.ts";
+import { adminOperations } from "../../src/operate/admin/operations.ts";
 import { askAdmin } from "./admin.ts";
 import type { TestServer } from "./server.ts";
 

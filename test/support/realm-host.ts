@@ -1,6 +1,6 @@
 /** A data folder with two realms, and the host that opens them: the default one at once, the second when something is due. */
 import { copyFileSync, mkdirSync } from "node:fs";
-import type { Durability } from "../../src/journal/durability.ts";
+import type { Durability } from "../../src/durability/journal/durability.ts";
 import { RealmHost, type RealmHostOptions, realmFolder } from "../../src/runtime/realm-host.ts";
 import { RootStore } from "../../src/store/root.ts";
 import type { ManualClock } from "./manual-clock.ts";

@@ -2,8 +2,8 @@
  * Helpers for tests of event queues: reads and held reads of a queue, its current reader, many messages at once. Only
  * `queueOf` is white-box, so that a test can wait until a poll is held instead of for time.
  */
-import type { Hub } from "../../src/realtime/hub.ts";
-import type { LiveQueue } from "../../src/realtime/queue.ts";
+import type { Hub } from "../../src/edge/realtime/hub.ts";
+import type { LiveQueue } from "../../src/edge/realtime/queue.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { checkAnswer } from "./answer-check.ts";
 import type { Answer, Client, Params } from "./client.ts";

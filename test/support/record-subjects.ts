@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { recordMachines } from "../../actors/kinds.ts";
 import { type Command, command } from "../../actors/protocol/commands.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import type { Subject } from "./machine-subjects.ts";
 import { answerOf, generalId, type OpenRealm, ownerId, startedAt } from "./runtime.ts";
 import { scheduledCommands } from "./scheduled-commands.ts";

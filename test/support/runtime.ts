@@ -3,8 +3,8 @@
  * in memory. A crash is a copy of the folder and the journal, opened elsewhere, while the original is never closed.
  */
 import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import { Realm } from "../../src/runtime/realm.ts";

@@ -3,7 +3,7 @@
  */
 import fc from "fast-check";
 import { type Command, command } from "../../actors/protocol/commands.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
 import { generalId, ownerId, startedAt } from "./runtime.ts";
 
 const origin = { client: "test", siteUrl: "http://localhost" };

@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { readConfig } from "../../src/config.ts";
-import { createLog, type Log } from "../../src/log.ts";
+import { readConfig } from "../../src/app/config.ts";
+import { type RunningServer, startServer } from "../../src/app/server.ts";
+import { createLog, type Log } from "../../src/log/log.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import { type RunningServer, startServer } from "../../src/server.ts";
 import { here, nodeFront, nodeKey, startEdge, to } from "../forwarding/edge.ts";
 import { Client } from "./client.ts";
 import { makeSpareFiles } from "./spare-files.ts";

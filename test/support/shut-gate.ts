@@ -1,6 +1,6 @@
 /** A realm whose turns do not become durable: its gate is shut as by a turn whose record is never flushed. */
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import type { RealmGate } from "../../src/journal/gate.ts";
+import type { RealmGate } from "../../src/durability/journal/gate.ts";
 import { realmOf } from "./conversation.ts";
 import type { TestServer } from "./server.ts";
 

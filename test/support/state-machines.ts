@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { actorKinds, recordMachines } from "../../actors/kinds.ts";
 import { type OutcomeAction, outcomeAction } from "../../actors/protocol/machine-setup.ts";
-import { highlighterLife } from "../../src/http/code-highlighter.ts";
-import { responderLife } from "../../src/http/responder-states.ts";
-import { pollLife } from "../../src/realtime/long-poll.ts";
-import { queueLife } from "../../src/realtime/queue.ts";
-import { readerLife } from "../../src/realtime/socket-reader.ts";
-import { sessionLife } from "../../src/realtime/socket-states.ts";
+import { responderLife } from "../../src/edge/http/responder-states.ts";
+import { pollLife } from "../../src/edge/realtime/long-poll.ts";
+import { queueLife } from "../../src/edge/realtime/queue.ts";
+import { readerLife } from "../../src/edge/realtime/socket-reader.ts";
+import { sessionLife } from "../../src/edge/realtime/socket-states.ts";
+import { highlighterLife } from "../../src/operations/media/code-highlighter.ts";
 import type { LifeCycle } from "../../src/runtime/life-cycle.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -96,28 +96,28 @@ export const lifeCycles: readonly {
   {
     id: "code highlighter",
     life: highlighterLife,
-    table: "src/http/code-highlighter.ts",
-    user: "src/http/code-highlighter.ts",
+    table: "src/operations/media/code-highlighter.ts",
+    user: "src/operations/media/code-highlighter.ts",
   },
-  { id: "event queue", life: queueLife, table: "src/realtime/queue.ts", user: "src/realtime/queue.ts" },
+  { id: "event queue", life: queueLife, table: "src/edge/realtime/queue.ts", user: "src/edge/realtime/queue.ts" },
   {
     id: "HTTP responder",
     life: responderLife,
-    table: "src/http/responder-states.ts",
-    user: "src/http/http-responder.ts",
+    table: "src/edge/http/responder-states.ts",
+    user: "src/edge/http/http-responder.ts",
   },
-  { id: "held poll", life: pollLife, table: "src/realtime/long-poll.ts", user: "src/realtime/long-poll.ts" },
+  { id: "held poll", life: pollLife, table: "src/edge/realtime/long-poll.ts", user: "src/edge/realtime/long-poll.ts" },
   {
     id: "socket reader",
     life: readerLife,
-    table: "src/realtime/socket-reader.ts",
-    user: "src/realtime/socket-reader.ts",
+    table: "src/edge/realtime/socket-reader.ts",
+    user: "src/edge/realtime/socket-reader.ts",
   },
   {
     id: "socket session",
     life: sessionLife,
-    table: "src/realtime/socket-states.ts",
-    user: "src/realtime/socket-session.ts",
+    table: "src/edge/realtime/socket-states.ts",
+    user: "src/edge/realtime/socket-session.ts",
   },
 ];
 

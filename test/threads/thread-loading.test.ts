@@ -8,7 +8,7 @@ import { Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const unusable = 78;
-const source = fileURLToPath(new URL("../../src/threads/thread-loading.ts", import.meta.url));
+const source = fileURLToPath(new URL("../../src/durability/threads/thread-loading.ts", import.meta.url));
 
 /** The main thread ends when the other one is in the middle of loading, which takes `ms`, and leaves a file. */
 const program = (folder: string) => `

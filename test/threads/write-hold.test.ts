@@ -9,7 +9,7 @@ import { Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const unavailable = 75;
-const source = fileURLToPath(new URL("../../src/threads/write-hold.ts", import.meta.url));
+const source = fileURLToPath(new URL("../../src/durability/threads/write-hold.ts", import.meta.url));
 const lmdb = createRequire(import.meta.url).resolve("lmdb");
 
 /** The main thread exits when the other one is in the middle of a transaction that takes `ms`. */

@@ -202,7 +202,7 @@ const othersFiles: ReadonlySet<string> = new Set(["docs/behaviour.md", "docs/pit
 
 t.test("[house] every file and folder that a document names exists", (t) => {
   t.strictSame(documents.filter(({ path }) => !othersFiles.has(path)).flatMap(missingPaths), []);
-  const planted = { path: "docs/x.md", text: "`src/main.ts` `src/nowhere.ts` `actors/` `nowhere/here/`" };
+  const planted = { path: "docs/x.md", text: "`src/app/main.ts` `src/nowhere.ts` `actors/` `nowhere/here/`" };
   t.strictSame(missingPaths(planted), ["docs/x.md: src/nowhere.ts", "docs/x.md: nowhere/here/"], "wrong ones too");
   t.end();
 });

@@ -8,86 +8,68 @@ import t from "tap";
 import { findCircles, findCycles, folderGraph, importGraph, projectRoot, readSources, type Source } from "./sources.ts";
 
 const sources = readSources();
-const ours = sources.filter(({ path }) => /^(?:schemas|actors|src)\//.test(path));
+const ours = sources.filter(({ path }) => /^(?:schemas|domain|actors|src)\//.test(path));
 
-/** The folder of the architecture that a file belongs to. Files directly in `src/` form the composition root. */
-function roomOf(path: string): string {
-  const [top, second, third] = path.split("/");
-  if (top !== "src") return top ?? "";
-  return third === undefined ? "root" : (second ?? "");
-}
-
-/** The import rules of docs/architecture.md. The composition root may import everything. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  schemas: [],
-  domain: ["schemas"],
-  actors: ["schemas", "domain"],
-  threads: ["schemas"],
-  metrics: [],
-  admin: ["metrics", "actors", "runtime", "journal", "store", "domain", "schemas"],
-  store: ["schemas"],
-  journal: ["metrics", "store", "threads", "schemas"],
-  archive: ["journal", "store", "threads", "schemas"],
-  cluster: ["journal", "store", "schemas"],
-  forwarding: ["http", "transport", "runtime", "schemas"],
-  runtime: ["metrics", "actors", "journal", "store", "schemas"],
-  queries: ["store", "domain", "schemas"],
-  transport: ["schemas"],
-  "api-documents": ["schemas"],
-  http: ["metrics", "api-documents", "threads", "transport", "runtime", "queries", "domain", "schemas"],
-  realtime: ["metrics", "transport", "runtime", "queries", "domain", "schemas"],
-  outbound: ["metrics", "runtime", "schemas"],
-};
-
-/** Exceptions to the table, each with its reason. */
-const shared: readonly { readonly target: string; readonly rooms: readonly string[]; readonly why: string }[] = [
-  {
-    target: "actors/protocol/commands.ts",
-    rooms: ["http", "realtime", "outbound"],
-    why: "the endpoint builds the command (step 4 of a write); a delivery reports its result as a command",
-  },
-  {
-    target: "src/store/folders.ts",
-    rooms: ["outbound"],
-    why: "emails stored as files survive a power cut by the same flushes as the store",
-  },
-  {
-    target: "src/journal/gate.ts",
-    rooms: ["http", "realtime", "outbound"],
-    why: "answers, messages and deliveries leave through the gate of their realm",
-  },
-  { target: "src/journal/journal.ts", rooms: ["http"], why: "an answer says which record it shows" },
-  { target: "src/domain/view.ts", rooms: ["runtime"], why: "the runtime implements the view that decisions read" },
+/** The wings of docs/architecture.md. A file imports its own wing and those of later lines. */
+const wings: readonly (readonly string[])[] = [
+  ["src/cli"],
+  ["src/app"],
+  ["src/operate"],
+  ["src/edge"],
+  ["src/operations", "src/outbound"],
+  ["src/runtime", "src/queries"],
+  ["src/durability"],
+  ["src/store"],
+  ["src/api-documents", "src/metrics", "src/log"],
+  ["actors"],
+  ["domain"],
+  ["schemas"],
 ];
 
-function violationsOf({ path, imports }: Pick<Source, "path" | "imports">): string[] {
-  const room = roomOf(path);
-  if (room === "root") return [];
-  return imports.flatMap(({ target, isPackage }) => {
-    if (isPackage || roomOf(target) === room) return [];
-    const mayImport = allowed[room]?.includes(roomOf(target)) === true;
-    const isShared = shared.some((entry) => entry.target === target && entry.rooms.includes(room));
-    return mayImport || isShared ? [] : [`${path} imports ${target}`];
-  });
+function wingOf(path: string): string {
+  return /^src\/[^/]+(?=\/)|^[^/]+/.exec(path)?.[0] ?? "";
 }
 
-t.test("[architecture, Layout] every import is allowed, type imports included", (t) => {
+function levelOf(path: string): number {
+  const level = wings.findIndex((names) => names.includes(wingOf(path)));
+  return level < 0 ? Number.NaN : level;
+}
+
+function violationsOf({ path, imports }: Pick<Source, "path" | "imports">): string[] {
+  return imports
+    .filter(({ target, isPackage }) => !isPackage && !target.startsWith("packages/"))
+    .filter(({ target }) => wingOf(target) !== wingOf(path) && !(levelOf(path) < levelOf(target)))
+    .map(({ target }) => `${path} imports ${target}`);
+}
+
+t.test("[architecture, Layout] every import is in the order of the wings, type imports included", (t) => {
   t.ok(ours.length > 100, "the sources were found");
-  const rooms = new Set(ours.map(({ path }) => roomOf(path)));
   t.strictSame(
-    [...rooms].filter((room) => room !== "root" && allowed[room] === undefined),
+    ours.map(({ path }) => path).filter((path) => Number.isNaN(levelOf(path))),
     [],
-    "every folder has its rule",
+    "every file is in a wing",
   );
   t.strictSame(ours.flatMap(violationsOf), []);
   const made = (path: string, target: string) => ({ path, imports: [{ target, isPackage: false, isTypeOnly: true }] });
-  t.equal(violationsOf(made("src/store/x.ts", "src/runtime/y.ts")).length, 1, "a forbidden import would be found");
-  t.equal(violationsOf(made("actors/topic/x.ts", "src/server.ts")).length, 1, "nobody imports the composition root");
+  t.equal(violationsOf(made("src/store/x.ts", "src/runtime/y.ts")).length, 1, "an import upwards would be found");
+  t.equal(violationsOf(made("src/runtime/x.ts", "src/queries/y.ts")).length, 1, "one of the same line, too");
+  t.equal(violationsOf(made("src/runtime/x.ts", "actors/y.ts")).length, 0);
+  t.end();
+});
+
+t.test("[architecture, Layout] the wings of the page are those that the test knows, in this order", (t) => {
+  const page = readFileSync(join(projectRoot, "docs/architecture.md"), "utf8");
+  const shown = /```wings\n([^`]+)```/.exec(page)?.[1] ?? "";
+  const lines = shown
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/,? +/));
+  t.strictSame(lines, wings);
   t.end();
 });
 
 /** Parts of the command line that are clients of a server. */
-const clientPrograms = ["src/listen.ts"];
+const clientPrograms = ["src/cli/listen.ts"];
 
 t.test("[architecture, Layout] a published package imports only its own files and modules of Node", (t) => {
   const published = sources.filter(({ path }) => /^packages\/(?!web\/)[\w-]+\/src\//.test(path));
@@ -120,18 +102,6 @@ t.test("[architecture, Layout] the page imports its own files, those of the clie
     }
   }
   t.strictSame(findCircles(importGraph(page)), [], "no circles of files");
-  t.end();
-});
-
-t.test("[architecture, Layout] every exception is in use", (t) => {
-  for (const { target, rooms } of shared) {
-    for (const room of rooms) {
-      const users = ours.filter(
-        (source) => roomOf(source.path) === room && source.imports.some((one) => one.target === target),
-      );
-      t.ok(users.length > 0, `${room} uses ${target}`);
-    }
-  }
   t.end();
 });
 
@@ -192,21 +162,21 @@ t.test("[architecture, Layout] only actors/kinds.ts imports machines", (t) => {
 t.test(
   "[architecture, Layout] lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders",
   (t) => {
-    const homes: Readonly<Record<string, readonly string[]>> = {
-      lmdb: ["store"],
-      "uWebSockets.js": ["transport"],
-      ws: ["transport"],
-      xstate: ["actors"],
-      nodemailer: ["outbound"],
-      "@nats-io/transport-node": ["cluster"],
-      "@nats-io/jetstream": ["cluster"],
-      "@nats-io/obj": ["cluster"],
+    const homes: Readonly<Record<string, string>> = {
+      lmdb: "src/store/",
+      "uWebSockets.js": "src/edge/transport/",
+      ws: "src/edge/transport/",
+      xstate: "actors/",
+      nodemailer: "src/outbound/",
+      "@nats-io/transport-node": "src/durability/cluster/",
+      "@nats-io/jetstream": "src/durability/cluster/",
+      "@nats-io/obj": "src/durability/cluster/",
     };
-    for (const [name, rooms] of Object.entries(homes)) {
+    for (const [name, home] of Object.entries(homes)) {
       const users = ours.filter(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
       t.ok(users.length > 0, `${name} is used`);
       t.strictSame(
-        users.map(({ path }) => path).filter((path) => !rooms.includes(roomOf(path)) && !clientPrograms.includes(path)),
+        users.map(({ path }) => path).filter((path) => !path.startsWith(home) && !clientPrograms.includes(path)),
         [],
         name,
       );
@@ -220,7 +190,7 @@ t.test("[architecture, Layout] the server imports neither tests nor benches, and
     for (const { target, isPackage } of imports) {
       if (isPackage) continue;
       if (!existsSync(join(projectRoot, target))) t.fail(`${path} imports ${target}, which does not exist`);
-      const isServer = /^(?:schemas|actors|src)\//.test(path);
+      const isServer = /^(?:schemas|domain|actors|src)\//.test(path);
       if (isServer && /^(?:test|bench)\//.test(target)) t.fail(`${path} imports ${target}`);
     }
   }
@@ -242,11 +212,16 @@ const bans: Readonly<Record<string, Ban>> = {
     what: /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bsetTimeout\(|\bsetInterval\(|\bperformance\.now\(/,
     where: ours,
     // The journal thread and the flush of copies measure their disk; no decision sees that.
-    except: ["src/runtime/clock.ts", "src/main.ts", "src/journal/journal-thread.ts", "src/store/gentle-flush.ts"],
+    except: [
+      "src/runtime/clock.ts",
+      "src/app/main.ts",
+      "src/durability/journal/journal-thread.ts",
+      "src/store/gentle-flush.ts",
+    ],
   },
   "[M4] randomness in pure code": {
     what: /\brandom(?:Bytes|UUID|Int|Fill)|getRandomValues|webcrypto/,
-    where: ours.filter(({ path }) => /^(?:actors|schemas|src\/domain)\//.test(path)),
+    where: ours.filter(({ path }) => /^(?:actors|schemas|domain)\//.test(path)),
     except: [],
   },
   "[house] any": { what: /\bas any\b|<any>/, where: ours, except: [] },
@@ -342,7 +317,7 @@ t.test("[house] every dependency is used, and docs/dependencies.md says what it 
 t.test("[house] packages that the server imports are dependencies, not devDependencies", (t) => {
   for (const { path, imports } of sources) {
     if (peers.some(({ folder }) => path.startsWith(`${folder}/`))) continue;
-    const isServer = /^(?:schemas|actors|src)\/|^(?:start|cli|build)\.mjs$/.test(path);
+    const isServer = /^(?:schemas|domain|actors|src)\/|^(?:start|cli|build)\.mjs$/.test(path);
     for (const { target, isPackage, isTypeOnly } of imports) {
       if (!isPackage) continue;
       const isProduct = description.dependencies[target] !== undefined;

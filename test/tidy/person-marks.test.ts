@@ -4,11 +4,11 @@
  * user's id.
  */
 import t from "tap";
+import { planFor } from "../../domain/redaction-plan.ts";
 import { wireSchemas } from "../../schemas/events.ts";
 import { endpoints } from "../../schemas/index.ts";
 import type { PersonMark } from "../../schemas/person-marks.ts";
 import { WebhookMessage } from "../../schemas/webhooks.ts";
-import { planFor } from "../../src/domain/redaction-plan.ts";
 
 interface Schema {
   readonly type?: string;

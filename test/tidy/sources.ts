@@ -10,7 +10,7 @@ import ts from "typescript";
 
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-const folders = ["schemas", "actors", "src", "packages", "bench", "test", "scripts"] as const;
+const folders = ["schemas", "domain", "actors", "src", "packages", "bench", "test", "scripts"] as const;
 
 export interface Import {
   /** A file of the project, relative to its root, or the name of a package. */

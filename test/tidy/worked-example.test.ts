@@ -52,7 +52,7 @@ t.test("[house] the worked example takes no more files, applies, compiles and pa
     run(program, parameters, { cwd: copy, env: environment });
   await inCopy("git", "apply", patch);
 
-  const files = [...changed, "src/main.ts", "test/sim/catalogue.ts"];
+  const files = [...changed, "src/app/main.ts", "test/sim/catalogue.ts"];
   writeFileSync(
     join(copy, "tsconfig.example.json"),
     JSON.stringify({ extends: "./tsconfig.json", include: ["src/**/*.d.ts"], files }),

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { limits } from "../../schemas/limits.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
 import type {
   RequestHandler,
   SocketRoute,
@@ -12,7 +11,8 @@ import type {
   TransportResponse,
   TransportSocket,
   WebApp,
-} from "../../src/transport/transport.ts";
+} from "../../src/edge/transport/transport.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
 
 export const malformedBody = JSON.stringify({ result: "error", msg: "Malformed HTTP request", code: "BAD_REQUEST" });
 export const socketPath = "/socket";

@@ -4,8 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { connectionAdmission } from "../../src/connection-admission.ts";
-import { Descriptors } from "../../src/transport/descriptors.ts";
+import { connectionAdmission } from "../../src/app/connection-admission.ts";
+import { Descriptors } from "../../src/store/descriptors.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { checkout } from "../support/process.ts";
 import { tracingObstacle } from "../support/strace.ts";
@@ -44,7 +44,7 @@ t.test("[D43] a look at the descriptors finds room until the numbers of the rese
 
 /** A look at the descriptors in a process whose `open` of these files fails. */
 function lookWhile(error: string, paths: readonly string[]): string {
-  const module = join(checkout, "src/transport/descriptors.ts");
+  const module = join(checkout, "src/store/descriptors.ts");
   const script = `
     import { Descriptors } from ${JSON.stringify(module)};
     console.log(new Descriptors(1000).hasRoom());

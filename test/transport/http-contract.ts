@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { limits } from "../../schemas/limits.ts";
-import type { TransportResponse } from "../../src/transport/transport.ts";
+import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { StalledReader } from "../support/stalled-reader.ts";
 import { answering, bodyOf, type Contract, respond, serve, until } from "./app.ts";

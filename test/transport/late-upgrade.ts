@@ -4,8 +4,8 @@
  */
 import { once } from "node:events";
 import { WebSocket } from "ws";
+import { loadNative } from "../../src/edge/transport/native.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { loadNative } from "../../src/transport/native.ts";
 import { malformedBody, socketPath, watchedRoute } from "./app.ts";
 
 const app = (await loadNative()).createApp({ tls: null, malformedBody, timers: systemClock });

@@ -5,9 +5,9 @@ import { createWriteStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { readConfig } from "../../src/config.ts";
-import { loadTransport, NoNativeTransport } from "../../src/transport/load.ts";
-import { loadNative } from "../../src/transport/native.ts";
+import { readConfig } from "../../src/app/config.ts";
+import { loadTransport, NoNativeTransport } from "../../src/edge/transport/load.ts";
+import { loadNative } from "../../src/edge/transport/native.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 /** The error of the library where it has no binary. */

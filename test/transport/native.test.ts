@@ -1,6 +1,6 @@
 /** Runs the contract of transports with uWebSockets.js; skipped with a message where its binary does not load. */
 import t from "tap";
-import { loadNative } from "../../src/transport/native.ts";
+import { loadNative } from "../../src/edge/transport/native.ts";
 import { Program } from "../support/process.ts";
 import { holds } from "./app.ts";
 import { httpContract } from "./http-contract.ts";

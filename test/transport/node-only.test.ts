@@ -4,8 +4,8 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { nodeTransport } from "../../src/transport/node.ts";
-import type { TransportResponse } from "../../src/transport/transport.ts";
+import { nodeTransport } from "../../src/edge/transport/node.ts";
+import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { answering, bodyOf, malformedBody, respond, serve, socketPath, until, watchedRoute } from "./app.ts";
 

@@ -3,7 +3,7 @@
  * does.
  */
 import t from "tap";
-import { nodeTransport } from "../../src/transport/node.ts";
+import { nodeTransport } from "../../src/edge/transport/node.ts";
 import { holds } from "./app.ts";
 import { httpContract } from "./http-contract.ts";
 import { patienceContract } from "./patience-contract.ts";

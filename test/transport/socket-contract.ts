@@ -5,7 +5,7 @@ import { get } from "node:https";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { WebSocket } from "ws";
-import { sendStatus } from "../../src/transport/transport.ts";
+import { sendStatus } from "../../src/edge/transport/transport.ts";
 import { certificateObstacle, newCertificate } from "../support/certificate.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { frameBytes, opcodes } from "../support/raw-frames.ts";

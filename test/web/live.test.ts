@@ -9,7 +9,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { adminSocket } from "../../src/admin/listener.ts";
+import { adminSocket } from "../../src/operate/admin/listener.ts";
 import { chromiumFor } from "../support/chromium-page.ts";
 import { realmOf } from "../support/conversation.ts";
 import { freePort } from "../support/ports.ts";

@@ -6,7 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/mails.ts";
-import { onceDurable } from "../../journal/gate.ts";
+import { onceDurable } from "../../durability/journal/gate.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { Delivery, MailSender, Origin } from "./mail-sender.ts";

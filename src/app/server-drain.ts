@@ -1,0 +1,33 @@
+/** The first part of a shutdown: what is under way ends, and nothing else begins. */
+import type { OpenHubs } from "../edge/realtime/open-hubs.ts";
+import { atMost } from "../runtime/at-most.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { OpenedRealms } from "./open-realms.ts";
+import type { createTransports } from "./transports.ts";
+
+export interface StopSteps {
+  /** No request is waited for any more, so what is left can also be done by the next start. */
+  readonly onDrained?: () => void;
+  /** Nothing is served any more: a process that waits for the folder begins right after. */
+  readonly beforeRelease?: () => void;
+}
+
+/** How long it waits for pending answers. */
+const drainMs = 2000;
+
+interface Draining extends Pick<ReturnType<typeof createTransports>, "http" | "sockets"> {
+  readonly hubs: OpenHubs;
+  readonly realms: OpenedRealms;
+  readonly clock: Clock;
+}
+
+/** Resolves when no organization is used any more. */
+export async function drain({ http, hubs, sockets, realms, clock }: Draining): Promise<void> {
+  const quiet = http.drain();
+  for (const hub of hubs.all()) hub.dismissPolls();
+  const delivered = realms.endDeliveries();
+  await sockets.drain();
+  await atMost(clock, drainMs, quiet);
+  http.stopReading();
+  await delivered;
+}

@@ -1,0 +1,212 @@
+/**
+ * The gate of a realm: what shows a turn leaves when the turn's record is durable (M1, M9). Memory is ahead of the disk
+ * by the turns that are not flushed yet; nothing outside ever is. Answers, frames, emails and webhooks pass it.
+ */
+import { limits } from "../../../schemas/limits.ts";
+import type { TableName } from "../../../schemas/records.ts";
+import type { Journal, Position } from "./journal.ts";
+import type { MemoryCount } from "./overlay.ts";
+import { Reads } from "./reads.ts";
+
+export interface Gate {
+  /** Whether everything that the realm's memory shows is durable. */
+  readonly isOpen: boolean;
+  /** The record of the realm's last turn: what memory shows at most. */
+  readonly shown: Position;
+  /** What synchronous reads have seen. */
+  readonly reads: Reads;
+  isOpenFor(position: Position): boolean;
+  /**
+   * Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order.
+   * @param seen what `leave` shows, if that is less
+   * @param bytes memory that `leave` keeps while it waits, if nobody else counts it (S3)
+   */
+  pass(leave: () => void, seen?: Position, bytes?: number): void;
+  /** Whether turns may go on. Otherwise commands wait in the queue, because the disk is too far behind. */
+  readonly hasRoom: boolean;
+  /** Runs `goOn` when there is room again. */
+  onceRoom(goOn: () => void): void;
+}
+
+/** For a realm that no server serves (offline in durability.ts). */
+export const openGate: Gate = {
+  isOpen: true,
+  shown: 0,
+  reads: new Reads(),
+  isOpenFor: () => true,
+  pass: (leave) => leave(),
+  hasRoom: true,
+  onceRoom: (goOn) => goOn(),
+};
+
+/** Resolves once everything that the realm's memory shows now is durable. */
+export function onceDurable(gate: Gate): Promise<void> {
+  return new Promise((resolve) => gate.pass(resolve));
+}
+
+interface Waiting {
+  readonly position: Position;
+  readonly leave: () => void;
+  readonly bytes: number;
+}
+
+export interface GatesOptions {
+  readonly journal: Pick<Journal, "durable">;
+  /** Whether the journal and the stores keep up. */
+  readonly hasRoom: () => boolean;
+  /** Runs `goOn` when they do again. */
+  readonly onceRoom: (goOn: () => void) => void;
+  /** Counts the memory of what waits. */
+  readonly memory: MemoryCount;
+  /** What left in several passes has left. */
+  readonly onLeft: () => void;
+  readonly clock: { monotonic(): number; soon(callback: () => void): void };
+  /** Something that left threw. Everything behind it still leaves. */
+  readonly reportBug: (error: unknown) => void;
+  /** Whether anything may leave at all; by default always. What waits then never leaves: the process is about to end. */
+  readonly mayLeave?: () => boolean;
+}
+
+/** What waits in a process. The journal has one order for all realms, so there is one list in that order. */
+export class Gates {
+  readonly #options: GatesOptions;
+  #waiting: Waiting[] = [];
+  /** How many of them have left in the walk under way. */
+  #left = 0;
+  #isGoingOn = false;
+  /** Everything that waited for a record up to here has left. */
+  #leftUpTo: Position = 0;
+
+  constructor(options: GatesOptions) {
+    this.#options = options;
+    this.#leftUpTo = options.journal.durable;
+  }
+
+  open(): RealmGate {
+    return new RealmGate(this);
+  }
+
+  isOpenFor(position: Position): boolean {
+    return position <= this.#leftUpTo && this.#mayLeave;
+  }
+
+  get #mayLeave(): boolean {
+    return this.#options.mayLeave?.() ?? true;
+  }
+
+  get hasRoom(): boolean {
+    // Turns that come while events are leaving become one, so that a socket gets their events in one write.
+    return !this.#isGoingOn && this.#options.hasRoom();
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#options.onceRoom(goOn);
+  }
+
+  wait(waiting: Waiting): void {
+    this.#options.memory.bytes += waiting.bytes;
+    const last = this.#waiting.at(-1);
+    if (last === undefined || last.position <= waiting.position) this.#waiting.push(waiting);
+    // Its realm has not written since, while others have.
+    else this.#waiting.splice(this.#placeOf(waiting.position), 0, waiting);
+  }
+
+  /** Behind everything that waits for the same record or an earlier one, and behind what has left in this walk. */
+  #placeOf(position: Position): number {
+    let low = this.#left;
+    for (let high = this.#waiting.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((this.#waiting[middle] as Waiting).position > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** The journal is durable further than before. */
+  advanced(): void {
+    const { durable } = this.#options.journal;
+    if (!this.#mayLeave) return;
+    this.#letLeave(durable);
+    const [next] = this.#waiting;
+    const isMore = next !== undefined && next.position <= durable;
+    this.#leftUpTo = isMore ? next.position - 1 : durable;
+    if (isMore) this.#goOnSoon();
+  }
+
+  /** Events for ten thousand sockets take longer than anybody else should wait: the rest leaves in the next passes. */
+  #letLeave(durable: Position): void {
+    const { clock, memory } = this.#options;
+    const end = clock.monotonic() + limits.gate_pass_ms_max;
+    // What leaves may let more leave behind it, so the list can grow during the walk.
+    for (
+      let next = this.#waiting[0];
+      next !== undefined && next.position <= durable && (this.#left === 0 || clock.monotonic() < end);
+      next = this.#waiting[this.#left]
+    ) {
+      this.#left++;
+      memory.bytes -= next.bytes;
+      this.#run(next.leave);
+    }
+    this.#waiting = this.#waiting.slice(this.#left);
+    this.#left = 0;
+  }
+
+  #goOnSoon(): void {
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    this.#options.clock.soon(() => {
+      this.#isGoingOn = false;
+      this.advanced();
+      if (!this.#isGoingOn) this.#options.onLeft();
+    });
+  }
+
+  #run(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.reportBug(error);
+    }
+  }
+}
+
+export class RealmGate implements Gate {
+  readonly reads = new Reads();
+  readonly #gates: Gates;
+  #shown: Position = 0;
+
+  constructor(gates: Gates) {
+    this.#gates = gates;
+  }
+
+  /** The realm appended a record: memory shows its turn from now on. */
+  appended(position: Position, tables: Iterable<TableName>): void {
+    this.#shown = position;
+    this.reads.wrote(tables, position);
+  }
+
+  get shown(): Position {
+    return this.#shown;
+  }
+
+  get isOpen(): boolean {
+    return this.#gates.isOpenFor(this.#shown);
+  }
+
+  isOpenFor(position: Position): boolean {
+    return this.#gates.isOpenFor(position);
+  }
+
+  pass(leave: () => void, seen = this.#shown, bytes = 0): void {
+    if (this.#gates.isOpenFor(seen)) leave();
+    else this.#gates.wait({ position: seen, leave, bytes });
+  }
+
+  get hasRoom(): boolean {
+    return this.#gates.hasRoom;
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#gates.onceRoom(goOn);
+  }
+}

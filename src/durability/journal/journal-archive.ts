@@ -1,0 +1,18 @@
+/** What copies the records of a journal elsewhere (src/durability/archive/), and needs them until then. */
+import type { Position } from "./journal.ts";
+
+export interface JournalArchive {
+  /** The journal keeps the records after this one. */
+  readonly keepsAfter: Position;
+  appended(recordBytes: number): void;
+  /** Records up to here are durable. */
+  durableUpTo(position: Position): void;
+  /** The stores have all records up to here. */
+  storedUpTo(position: Position): void;
+  /** An organization was opened: from now on its store has the present form. */
+  opened(realmId: number): void;
+  /** Sets who is told when `keepsAfter` has grown. */
+  onProgress(listener: () => void): void;
+  /** Resolves after a bounded time. Everything that was appended must be durable. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,144 @@
+/**
+ * The room that a process has for what its disks lack: turns that are not durable yet, rows and records that the stores
+ * do not have yet. All journals of a process share one, so its bounds hold for them together, and whoever makes room
+ * wakes everybody who waits for it.
+ */
+import { limits } from "../../../schemas/limits.ts";
+import type { MemoryCount } from "./overlay.ts";
+
+/** What a journal and its stores lack, in bytes. */
+export interface Lacking {
+  /** Of turns that are not durable yet. */
+  readonly unflushedBytes: number;
+  /** Of records that the stores do not have yet. */
+  readonly uncheckpointedBytes: number;
+  /** An upper bound of the memory of these records. */
+  readonly recordMemoryBytes: number;
+}
+
+export interface RoomMember {
+  readonly lacking: Lacking;
+  /** Brings what is durable into the stores now. */
+  checkpoint(): void;
+}
+
+const nothing: Lacking = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
+
+export class Room {
+  /** Counts the memory of all overlays. */
+  readonly overlays: MemoryCount = { bytes: 0 };
+  /** Counts the memory of what waits at the gates of all journals. */
+  readonly atGates: MemoryCount = { bytes: 0 };
+  readonly #reportBug: (error: unknown) => void;
+  readonly #shares = new Set<RoomShare>();
+  #sum: Lacking = nothing;
+  #isUrgent = false;
+  #waiting: (() => void)[] = [];
+
+  /** @param reportBug is told of what threw when it went on */
+  constructor(reportBug: (error: unknown) => void) {
+    this.#reportBug = reportBug;
+  }
+
+  join(member: RoomMember): RoomShare {
+    const share = new RoomShare(member, {
+      changed: (before, now) => this.#changed(before, now),
+      left: () => this.#shares.delete(share),
+    });
+    this.#shares.add(share);
+    return share;
+  }
+
+  get lacking(): Lacking {
+    return this.#sum;
+  }
+
+  /** An upper bound of the memory of everything that the stores do not have yet. */
+  get memoryBytes(): number {
+    return this.overlays.bytes + this.#sum.recordMemoryBytes;
+  }
+
+  /** Whether turns may go on. */
+  get hasRoom(): boolean {
+    return (
+      this.#sum.unflushedBytes < limits.journal_unflushed_bytes_max &&
+      this.atGates.bytes < limits.gate_bytes_max &&
+      this.memoryBytes < limits.overlay_bytes_max
+    );
+  }
+
+  /** Whether a checkpoint should not wait for its time. */
+  get isUrgent(): boolean {
+    const { uncheckpointedBytes } = this.#sum;
+    return uncheckpointedBytes >= limits.checkpoint_bytes || this.memoryBytes >= limits.checkpoint_memory_bytes;
+  }
+
+  /** Runs `goOn` when there is room again. */
+  once(goOn: () => void): void {
+    this.#waiting.push(goOn);
+  }
+
+  /** A disk or a store has more than before. */
+  advanced(): void {
+    if (!this.isUrgent) this.#isUrgent = false;
+    else if (!this.#isUrgent) {
+      // Once: what becomes durable meanwhile is brought into the stores by its own journal.
+      this.#isUrgent = true;
+      for (const share of this.#shares) share.checkpoint();
+    }
+    if (this.#waiting.length === 0 || !this.hasRoom) return;
+    for (const goOn of this.#waiting.splice(0)) {
+      try {
+        goOn();
+      } catch (error) {
+        this.#reportBug(error);
+      }
+    }
+  }
+
+  #changed(before: Lacking, now: Lacking): void {
+    const sum = this.#sum;
+    this.#sum = {
+      unflushedBytes: sum.unflushedBytes + now.unflushedBytes - before.unflushedBytes,
+      uncheckpointedBytes: sum.uncheckpointedBytes + now.uncheckpointedBytes - before.uncheckpointedBytes,
+      recordMemoryBytes: sum.recordMemoryBytes + now.recordMemoryBytes - before.recordMemoryBytes,
+    };
+  }
+}
+
+interface ShareEvents {
+  readonly changed: (before: Lacking, now: Lacking) => void;
+  readonly left: () => void;
+}
+
+/** The part of one journal. */
+export class RoomShare {
+  readonly #member: RoomMember;
+  readonly #events: ShareEvents;
+  #counted: Lacking = nothing;
+
+  constructor(member: RoomMember, events: ShareEvents) {
+    this.#member = member;
+    this.#events = events;
+  }
+
+  /** To be called whenever what the member lacks may have changed. */
+  count(): void {
+    this.#set(this.#member.lacking);
+  }
+
+  checkpoint(): void {
+    if (this.#counted.uncheckpointedBytes > 0) this.#member.checkpoint();
+  }
+
+  /** The journal is closed. */
+  leave(): void {
+    this.#set(nothing);
+    this.#events.left();
+  }
+
+  #set(now: Lacking): void {
+    this.#events.changed(this.#counted, now);
+    this.#counted = now;
+  }
+}

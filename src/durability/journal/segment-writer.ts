@@ -1,0 +1,222 @@
+/**
+ * Writes records to the segments of a journal, synchronously: everything that is given at a time with one write and one
+ * flush for each segment that it touches. It runs in the journal thread (journal-thread.ts). Every error is the end of
+ * the journal (M5).
+ */
+
+import { flushFolderSync } from "../../store/folders.ts";
+import { OwnershipLost } from "../../store/path-guard.ts";
+import { begunRecordBytes, encodeMark, finishFrame, frameBytes, frameHeaderBytes, frameMemory } from "./frame.ts";
+import { JournalLost, type Position } from "./journal.ts";
+import { Owner } from "./owner.ts";
+import { type OpenSegment, type PoolSizes, type SegmentHead, SegmentPool, segmentHeadBytes } from "./segments.ts";
+
+export interface WriterStart {
+  readonly folder: string;
+  readonly epoch: number;
+  /** The segments that were found; they go when they are released. */
+  readonly segments: readonly SegmentHead[];
+  /** The last record that was found. */
+  readonly end: Position;
+  readonly released: Position;
+  readonly sizes: PoolSizes;
+}
+
+/** A sealed segment needs room for its seal. */
+const endBytes = frameHeaderBytes;
+const pageBytes = 4096;
+
+export class SegmentWriter {
+  readonly #owner: Owner;
+  readonly #pool: SegmentPool;
+  readonly #segmentBytes: number;
+  /** Older segments, in order. */
+  readonly #sealed: SegmentHead[];
+  #segment: OpenSegment;
+  /** Where the next frames are written. */
+  #offset = segmentHeadBytes;
+  /** Finished frames that are not written yet. */
+  #parts: Uint8Array[] = [];
+  /** Where the segment ends with them. */
+  #end = segmentHeadBytes;
+  /** The last record that was finished. */
+  #last: Position;
+  #durable: Position;
+  #released: Position;
+  #isMarked = true;
+
+  /** Every owner begins a segment of its own. @throws JournalLost */
+  constructor({ folder, epoch, segments, end, released, sizes }: WriterStart) {
+    this.#owner = new Owner(folder, epoch);
+    this.#pool = new SegmentPool(folder, epoch, sizes);
+    this.#segmentBytes = sizes.segmentBytes;
+    this.#sealed = [...segments];
+    this.#last = end;
+    this.#durable = end;
+    this.#released = released;
+    this.#segment = this.#orLost(() => {
+      const opened = this.#open(1, this.#segmentBytes);
+      this.#owner.noteStart();
+      return opened;
+    });
+  }
+
+  /** Every record up to here survives a crash. */
+  get durable(): Position {
+    return this.#durable;
+  }
+
+  /**
+   * Makes records durable.
+   * @param runs frames that were begun, one after the other in each run
+   * @throws JournalLost
+   */
+  write(runs: readonly Uint8Array[]): void {
+    this.#orLost(() => {
+      for (const run of runs) this.#add(run);
+      this.#flush();
+    });
+  }
+
+  /** Called when no record follows at once. Not flushed: the mark is for the next start, and only a power cut takes it. */
+  mark(): void {
+    this.#orLost(() => this.#mark());
+  }
+
+  /**
+   * Work that no record waits for, a piece at a time.
+   * @param released records up to here need not be kept
+   * @returns whether there may be more of it
+   */
+  tidy(released: Position): boolean {
+    return this.#orLost(() => {
+      this.#noteReleased(released);
+      if (this.#forget()) return true;
+      if (!this.#pool.lacksSpare || this.#offset < this.#segmentBytes / 2) return false;
+      this.#pool.prepareStep();
+      return true;
+    });
+  }
+
+  /** @param released as for `tidy` */
+  close(released: Position): void {
+    this.#orLost(() => {
+      this.#noteReleased(released);
+      this.#mark();
+      this.#segment.flush();
+      this.#verify();
+      this.#forget();
+      this.#owner.noteEnd(this.#durable);
+      this.#segment.close();
+      this.#pool.close();
+    });
+  }
+
+  #add(run: Uint8Array): void {
+    const memory = frameMemory(run);
+    let begin = 0;
+    for (let at = 0; at < run.length; ) {
+      const size = frameBytes(begunRecordBytes(memory, at));
+      if (this.#end + size + endBytes > this.#segment.head.capacity) {
+        if (at > begin) this.#parts.push(run.subarray(begin, at));
+        this.#flush();
+        this.#continueInNext(size);
+        begin = at;
+      }
+      this.#last++;
+      finishFrame(memory, at, { epoch: this.#owner.epoch, position: this.#last, durable: this.#durable });
+      this.#end += size;
+      at += size;
+    }
+    this.#parts.push(run.subarray(begin));
+  }
+
+  #flush(): void {
+    if (this.#parts.length === 0) return;
+    this.#segment.write(this.#parts, this.#offset);
+    this.#segment.flush();
+    this.#verify();
+    this.#parts = [];
+    this.#offset = this.#end;
+    this.#durable = this.#last;
+    this.#isMarked = false;
+  }
+
+  /** Only the owner's records count: nothing is durable before this process has seen that it still is the owner. */
+  #verify(): void {
+    this.#owner.verify();
+    this.#segment.verify();
+  }
+
+  /** @param size of the frame that does not fit into the present segment */
+  #continueInNext(size: number): void {
+    const before = this.#segment;
+    const needed = segmentHeadBytes + size + endBytes;
+    const isLarge = needed > this.#segmentBytes;
+    const capacity = isLarge ? Math.ceil(needed / pageBytes) * pageBytes : this.#segmentBytes;
+    this.#segment = this.#open(before.head.sequence + 1, capacity);
+    before.write([this.#encodeMark("sealed")], this.#offset);
+    before.close();
+    this.#sealed.push(before.head);
+    this.#offset = segmentHeadBytes;
+    this.#end = segmentHeadBytes;
+    this.#isMarked = true;
+  }
+
+  #open(sequence: number, capacity: number): OpenSegment {
+    const start = this.#last + 1;
+    return this.#pool.open({ epoch: this.#owner.epoch, sequence, start, capacity, released: this.#released });
+  }
+
+  #mark(): void {
+    if (this.#isMarked) return;
+    this.#segment.write([this.#encodeMark("durable")], this.#offset);
+    this.#isMarked = true;
+  }
+
+  #encodeMark(kind: "durable" | "sealed"): Uint8Array {
+    return encodeMark(kind, { epoch: this.#owner.epoch, position: this.#durable + 1, durable: this.#durable });
+  }
+
+  #noteReleased(upTo: Position): void {
+    this.#released = Math.min(Math.max(this.#released, upTo), this.#durable);
+  }
+
+  /**
+   * Lets segments go that hold nothing but released records. The header says so before they go.
+   * @returns whether there were any
+   */
+  #forget(): boolean {
+    const starts = [...this.#sealed.slice(1), this.#segment.head].map(({ start }) => start);
+    const kept = starts.findIndex((start) => start > this.#released + 1);
+    const count = kept < 0 ? this.#sealed.length : kept;
+    if (count === 0) return false;
+    this.#segment.noteReleased(this.#released);
+    this.#verify();
+    for (const head of this.#sealed.splice(0, count)) this.#pool.recycle(head);
+    flushFolderSync(this.#owner.folder);
+    return true;
+  }
+
+  #orLost<R>(work: () => R): R {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof JournalLost) throw error;
+      const { message } = error as Error;
+      if (error instanceof OwnershipLost) throw new JournalLost("takenOver", message, { cause: error });
+      this.#stopIfTakenOver();
+      const what = `The journal in ${this.#owner.folder} cannot be written: ${message}`;
+      throw new JournalLost("failed", what, { cause: error });
+    }
+  }
+
+  /** A newer owner removes what an earlier one needs, such as its spare segments: then that is why work failed. */
+  #stopIfTakenOver(): void {
+    try {
+      this.#owner.verify();
+    } catch (error) {
+      if (error instanceof JournalLost) throw error;
+    }
+  }
+}

@@ -1,0 +1,397 @@
+/**
+ * Sends one answer on a response of the transport: exactly once, corked, and never after an abort. The abort handler is
+ * set before anything can throw, or uWebSockets.js would end the process (pitfalls 2.1). Header values are checked,
+ * because uWebSockets.js lets CR and LF through.
+ */
+import { refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import { type Gate, openGate } from "../../durability/journal/gate.ts";
+import type { Position } from "../../durability/journal/journal.ts";
+import { AnswerBytes, bodySize, encodeSmall } from "../../operations/answer-bytes.ts";
+import { type AnswerCompressor, codingFor, isCompressible, varied } from "../../operations/answer-compressor.ts";
+import type { FileSlice, HttpReply } from "../../operations/calls.ts";
+import { refused } from "../../operations/refused.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { step } from "../../runtime/life-cycle.ts";
+import type { RealmUse } from "../../runtime/realm-use.ts";
+import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import type { TransportResponse } from "../transport/transport.ts";
+import type { AccessRecord } from "./access-log.ts";
+import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
+import { AnswerSender, offer } from "./answer-sender.ts";
+import type { FailedRequests } from "./failed-requests.ts";
+import { FileSender } from "./file-sender.ts";
+import type { RequestHead } from "./request-head.ts";
+import {
+  type Head,
+  type Leaving,
+  open,
+  over,
+  type ResponderState,
+  responderLife,
+  stopping,
+  writing,
+} from "./responder-states.ts";
+
+const overloaded = refused(refuse.overloaded());
+
+const nobody = () => undefined;
+
+const internalErrorStatus = 500;
+
+export interface HttpResponderOptions {
+  readonly clock: Clock;
+  /** Bytes of answers that clients have not read yet. */
+  readonly unsent: UnsentBytes;
+  /** Whether the server itself encrypts its connections. */
+  readonly isSecure?: boolean;
+  /** Absent where nobody reads about them. */
+  readonly failures?: FailedRequests;
+  /** Absent where all answers are short. */
+  readonly compressor?: AnswerCompressor;
+}
+
+export class HttpResponder {
+  readonly #response: TransportResponse;
+  readonly #options: HttpResponderOptions;
+  #address: string | null = null;
+  #state: ResponderState = open;
+  /** While the state is open; null if there are none, which is usual. */
+  #abortListeners: (() => void)[] | null = null;
+  #isLast = false;
+  #rateLines = "";
+  #gate: Gate = openGate;
+  /** What the answer shows; null: whatever memory holds when it is given. */
+  #seen: Position | null = null;
+  #who: (() => string) | null = null;
+  #onEnd: () => void = nobody;
+  #use: RealmUse | null = null;
+  /** Is told how the request ends; null if nobody wants to know. */
+  record: AccessRecord | null = null;
+
+  constructor(response: TransportResponse, options: HttpResponderOptions) {
+    this.#response = response;
+    this.#options = options;
+    response.onAborted(() => this.#abort());
+  }
+
+  /** Address of the client. It must be read for the first time while the response is open. */
+  address(): string {
+    this.#address ??= Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+    return this.#address;
+  }
+
+  /** Answered, or abandoned by the client. */
+  get isOver(): boolean {
+    return this.#state.kind !== "open";
+  }
+
+  /** Closes the connection with the answer: the rest of the client's input is not read. */
+  endConnection(): void {
+    this.#isLast = true;
+  }
+
+  /** The answer will show what the realm's memory holds, so it leaves through the realm's gate (M1, M9). */
+  leavesThrough(gate: Gate): void {
+    this.#gate = gate;
+    gate.reads.begin(gate.isOpen);
+  }
+
+  /**
+   * Everything since `leavesThrough` was synchronous: the answer shows what was read meanwhile, and nothing else. If the
+   * gate was open then, a turn may have run since: the answer shows whatever memory holds.
+   */
+  hasRead(): void {
+    this.#seen = this.#gate.reads.seen;
+  }
+
+  /** @param rateLines the request limits that the answer shows (rate-limits.ts); "" for none */
+  limitedBy(rateLines: string): void {
+    this.#rateLines = rateLines;
+  }
+
+  /** @param who the user or address whose share an unsent answer counts against; by default the connection's address */
+  belongsTo(who: () => string): void {
+    this.#who = who;
+  }
+
+  /** Called once when the request is over and no bytes of its answer are unsent. */
+  onEnd(callback: () => void): void {
+    this.#onEnd = callback;
+  }
+
+  /** Keeps the realm open until the request is over. */
+  uses(use: RealmUse): void {
+    if (this.isOver || this.#use !== null) return;
+    use.begin();
+    this.#use = use;
+  }
+
+  #end(): void {
+    this.record?.ended();
+    this.#onEnd();
+    this.#use?.end();
+    this.#use = null;
+  }
+
+  /** Called when the client disconnects before the answer, or at once if it already has. */
+  onAbort(callback: () => void): void {
+    if (this.#state.kind !== "open") {
+      callback();
+      return;
+    }
+    this.#abortListeners ??= [];
+    this.#abortListeners.push(callback);
+  }
+
+  #abort(): void {
+    this.record?.aborted();
+    const state = this.#state;
+    switch (state.kind) {
+      case "open":
+        this.#state = step(responderLife, state, "abort", over);
+        for (const listener of this.#abortListeners ?? []) listener();
+        this.#end();
+        return;
+      case "held":
+        void state.reply.file?.close();
+        state.holding?.release();
+        this.#state = step(responderLife, state, "abort", over);
+        this.#end();
+        return;
+      case "delayed":
+        void state.file?.close();
+        this.#ended();
+        return;
+      case "writing":
+        this.#ended();
+        return;
+      case "compressing":
+        state.stop();
+        this.#ended();
+        return;
+      case "sending":
+        this.#state = step(responderLife, state, "abort", stopping);
+        state.stop();
+        return;
+      case "stopping":
+      case "over":
+        return;
+      default:
+        state satisfies never;
+    }
+  }
+
+  #ended(): void {
+    const state = this.#state;
+    if (state.kind === "open" || state.kind === "held" || state.kind === "over") return;
+    this.#state = step(responderLife, state, "end", over);
+    this.#end();
+  }
+
+  /** @param head null if the request could not even be read */
+  answer(reply: HttpReply, head: RequestHead | null): void {
+    const state = this.#state;
+    if (state.kind !== "open") {
+      void reply.file?.close();
+      return;
+    }
+    // Thrown while the response is still open, so the caller can answer with an error.
+    for (const [name, value] of reply.headers) {
+      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would contain a line break`);
+    }
+    if (reply.closesConnection === true) this.#isLast = true;
+    const seen = this.#seen ?? this.#gate.shown;
+    if (this.#gate.isOpenFor(seen)) {
+      this.#leave(state, reply, head);
+      return;
+    }
+    this.#hold(reply, head, seen);
+  }
+
+  /** A large answer counts as unsent while it waits: the disk may stand still for seconds. */
+  #hold(reply: HttpReply, head: Head, seen: Position): void {
+    const size = reply.file === undefined ? bodySize(reply.body) : 0;
+    const isLarge = size > limits.answer_small_bytes_max;
+    const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, () => this.#evict()) : null;
+    const isRefused = isLarge && holding === null;
+    const state = this.#state;
+    if (state.kind !== "open") {
+      holding?.release();
+      return;
+    }
+    if (isRefused && head?.method !== "GET") {
+      this.#response.close();
+      return;
+    }
+    const kept = isRefused ? overloaded : reply;
+    this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
+    // The gate keeps nothing of the answer, so an abort frees its memory at once.
+    this.#gate.pass(() => this.#release(), seen);
+  }
+
+  #release(): void {
+    const state = this.#state;
+    if (state.kind !== "held") return;
+    state.holding?.release();
+    this.#leave(state, state.reply, state.head);
+  }
+
+  #leave(state: Leaving, reply: HttpReply, head: RequestHead | null): void {
+    if (!this.#isLast) {
+      this.#state = step(responderLife, state, "answer", writing);
+      this.#write(reply, head);
+      return;
+    }
+    // If answered at once, uWebSockets.js would parse the bytes after the request in the same segment as the next
+    // request. While the answer is pending it closes instead.
+    const delayed = step(responderLife, state, "delay", { kind: "delayed", file: reply.file } as const);
+    this.#state = delayed;
+    this.#options.clock.soon(() => {
+      if (this.#state !== delayed) return;
+      this.#state = step(responderLife, delayed, "write", writing);
+      this.#write(reply, head);
+    });
+  }
+
+  /** A long answer is compressed first, if its client accepts that and there is room. */
+  #write(reply: HttpReply, head: Head): void {
+    if (!isCompressible(reply)) this.#send(reply, head);
+    else if (head?.method === "HEAD") this.#sendHead(varied(reply), head, codingFor(head.acceptEncoding) === null);
+    else this.#compress(varied(reply), head);
+  }
+
+  #compress(reply: HttpReply, head: Head): void {
+    const stop = this.#options.compressor?.begin(reply, head?.acceptEncoding ?? "", (compressed) => {
+      const state = this.#state;
+      if (state.kind !== "compressing") return;
+      this.#state = step(responderLife, state, "send", writing);
+      this.#send(compressed ?? reply, head);
+    });
+    const state = this.#state;
+    if (stop === undefined || stop === null || state.kind !== "writing") this.#send(reply, head);
+    else this.#state = step(responderLife, state, "compress", { kind: "compressing", stop });
+  }
+
+  #send(reply: HttpReply, head: RequestHead | null): void {
+    const { file, body } = reply;
+    if (head?.method === "HEAD" || hasNoBody(reply.status)) {
+      void file?.close();
+      this.#sendHead(reply, head, head?.method === "HEAD");
+      return;
+    }
+    this.record?.answered(reply.status, file?.length ?? bodySize(body));
+    if (file !== undefined && file.length > 0) {
+      this.#sendFile(reply, file, head);
+      return;
+    }
+    void file?.close();
+    const bytes = encodeSmall(body);
+    if (bytes === null) this.#sendLarge(reply, head);
+    else this.#sendSmall(reply, bytes, head);
+  }
+
+  /** @param showsLength false if there is no content, or if GET might compress it */
+  #sendHead(reply: HttpReply, head: Head, showsLength: boolean): void {
+    this.record?.answered(reply.status, 0);
+    const response = this.#response;
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
+      if (showsLength) response.writeHeader("Content-Length", String(reply.file?.length ?? bodySize(reply.body)));
+      response.endWithoutBody();
+    });
+    this.#ended();
+  }
+
+  /** @param bytes the body, in memory that the next answer uses */
+  #sendSmall(reply: HttpReply, bytes: Buffer, head: RequestHead | null): void {
+    const response = this.#response;
+    const size = bytes.length;
+    let isTaken = true;
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      if (this.#isLast || size === 0) response.end(bytes, this.#isLast);
+      else [isTaken] = response.tryEnd(bytes, size);
+    });
+    if (isTaken) this.#ended();
+    else {
+      const rest = new AnswerBytes(Buffer.from(bytes));
+      const holding = this.#options.unsent.holdSmall(this.#holder(), size, () => this.#evict());
+      this.#sendRest({ bytes: rest, isTaken }, holding);
+    }
+  }
+
+  /**
+   * A GET without room gets 503 and can be repeated. After a change the connection is closed instead, because a 503
+   * would say that the change failed.
+   */
+  #sendLarge(reply: HttpReply, head: RequestHead | null): void {
+    const response = this.#response;
+    const bytes = new AnswerBytes(reply.body);
+    const holding = this.#options.unsent.hold(this.#holder(), bytes.size, () => this.#evict());
+    if (holding === null && head?.method === "GET") {
+      this.#send(overloaded, head);
+      return;
+    }
+    if (holding === null) {
+      response.close();
+      return;
+    }
+    let [isTaken, isDone] = [false, false];
+    response.cork(() => {
+      this.#writeHead(reply, head);
+      if (this.#isLast) response.writeHeader("Connection", "close");
+      ({ isTaken, isDone } = offer(response, bytes, 0));
+    });
+    if (!isDone) {
+      this.#sendRest({ bytes, isTaken }, holding);
+      return;
+    }
+    holding.release();
+    this.#ended();
+  }
+
+  #sendRest(rest: { readonly bytes: AnswerBytes; readonly isTaken: boolean }, holding: Holding): void {
+    const { clock } = this.#options;
+    const onEnd = () => {
+      holding.release();
+      this.#ended();
+    };
+    const sender = new AnswerSender({ response: this.#response, ...rest, clock, onEnd });
+    this.#wait(() => sender.end());
+  }
+
+  /** @param stop makes the sender of the rest end; it reports when it has */
+  #wait(stop: () => void): void {
+    const state = this.#state;
+    if (state.kind === "writing") this.#state = step(responderLife, state, "wait", { kind: "sending", stop });
+    // The client disconnected while the first bytes were written.
+    else stop();
+  }
+
+  #holder(): string {
+    return this.#who?.() ?? this.address();
+  }
+
+  #evict(): void {
+    const { kind } = this.#state;
+    if (kind === "held" || kind === "writing" || kind === "sending") this.#response.close();
+  }
+
+  /** The response ends when the file was sent; an error on the way closes the connection. */
+  #sendFile(reply: HttpReply, file: FileSlice, head: RequestHead | null): void {
+    const sender = new FileSender(this.#response, file, this.#options.clock);
+    this.#wait(() => sender.abort());
+    this.#response.cork(() => this.#writeHead(reply, head));
+    const ended = () => this.#ended();
+    sender.send().then(ended, ended);
+  }
+
+  #writeHead(reply: HttpReply, head: RequestHead | null): void {
+    const hasFailed = reply.status === internalErrorStatus;
+    const requestId = (hasFailed ? this.#options.failures?.note(head, this.record) : this.record?.id) ?? "";
+    const isSecure = head?.forwarded.isSecure ?? this.#options.isSecure === true;
+    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId, isSecure });
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Sets a new password without the old one (D257): a page that sends a link by email, and the page behind the link. The
+ * key in the link is the secret, so no other site can submit its form. Viewing the pages changes nothing.
+ */
+import { command } from "../../../actors/protocol/commands.ts";
+import { accountOfReset, passwordResetPrefix, resetLink } from "../../../domain/password-resets.ts";
+import { codePoints, isEmailAddress } from "../../../domain/text.ts";
+import { refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import type { HttpReply } from "../../operations/calls.ts";
+import { hashApiKey } from "../../operations/identity/authentication.ts";
+import { verifyLogin } from "../../operations/identity/password-login.ts";
+import type { Passwords } from "../../operations/identity/passwords.ts";
+import { newApiKey } from "../../operations/identity/secrets.ts";
+import type { RateLimits } from "../../operations/rate-limits.ts";
+import type { Realm } from "../../runtime/realm.ts";
+import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { askedPage, askPage, setPage } from "./password-reset-pages.ts";
+import { messagePage, tooManyPage } from "./small-pages.ts";
+
+export interface PasswordResetTools {
+  readonly passwords: Passwords;
+  readonly rates: RateLimits;
+  /** The organization's address. The request's Host header is not trusted for links. */
+  readonly siteOf: (realm: Realm) => string;
+  /** Whether there is a mail server; otherwise emails are files (D276). */
+  readonly sendsEmail: boolean;
+}
+
+export function passwordResetPages(tools: PasswordResetTools): readonly PageRoute[] {
+  return [{ prefix: passwordResetPrefix, takesForms: true, serve: (request) => serve(request, tools) }];
+}
+
+function serve(request: PageRequest, tools: PasswordResetTools): HttpReply | Promise<HttpReply> {
+  const looked = tools.rates.take("anonymous", request.address());
+  if (looked !== null && looked.retryAfterS > 0) return tooManyPage(looked.retryAfterS);
+  // A page of another site could make browsers ask for emails to somebody, each from an address of its own.
+  if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
+  const key = request.rest.replace(/\/$/, "");
+  if (key === "") return request.method === "POST" ? ask(request, tools) : askForm(request, "", null);
+  return request.method === "POST" ? submit(request, key, tools) : setForm(request, key, null);
+}
+
+function askForm({ realm }: PageRequest, email: string, problem: string | null): HttpReply {
+  return askPage({ realmName: realm.view.realm.name, email, problem });
+}
+
+/** Counted like a failed login, whether there is an account or not; the turn bounds the emails to one account. */
+async function ask(request: PageRequest, { rates, siteOf, sendsEmail }: PasswordResetTools): Promise<HttpReply> {
+  const email = textOf(request, "email")?.trim();
+  if (email === undefined) return unreadable();
+  if (!isEmailAddress(email, limits.email_code_points_max))
+    return askForm(request, email, "Enter a valid e-mail address.");
+  const attempt = rates.take("login", request.address());
+  if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
+  const { realm } = request;
+  const key = newApiKey();
+  const params = { email, keyHash: hashApiKey(key), link: resetLink(siteOf(realm), key) };
+  const asked = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
+  return asked.kind === "ok" ? askedPage(email, sendsEmail) : unavailable();
+}
+
+function accountOf({ realm }: PageRequest, key: string) {
+  return accountOfReset(realm.view, realm.view.row("passwordResets", hashApiKey(key)));
+}
+
+function setForm(request: PageRequest, key: string, problem: string | null): HttpReply {
+  const user = accountOf(request, key);
+  if (user === undefined) return gone();
+  return setPage({ realmName: request.realm.view.realm.name, email: user.email, problem });
+}
+
+async function submit(request: PageRequest, key: string, tools: PasswordResetTools): Promise<HttpReply> {
+  const { passwords } = tools;
+  if (accountOf(request, key) === undefined) return sentAgain(request, tools);
+  const password = textOf(request, "password");
+  if (password === undefined) return unreadable();
+  const problem = problemOf(password);
+  if (problem !== null) return setForm(request, key, problem);
+  const passwordHash = await passwords.hash(password);
+  if (passwordHash === null) return unavailable();
+  const params = { keyHash: hashApiKey(key), passwordHash };
+  const { realm } = request;
+  const set = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset", params, null));
+  if (set.kind === "refused") return set.code === "NOT_FOUND" ? sentAgain(request, tools) : unavailable();
+  return done(realm);
+}
+
+function done(realm: Realm): HttpReply {
+  return messagePage(200, {
+    title: "Your password is set",
+    text: `Log in to ${realm.view.realm.name} with it. All devices were logged out. API keys that were written to a file for programs stay valid: if somebody else may know one, replace it in your settings.`,
+    link: { to: "/", text: "Log in" },
+  });
+}
+
+/**
+ * Whoever presses the button twice sees only the second answer, whose link is used. The right password gets the answer
+ * of the first one; another one is a failed login, so guessing a link costs what guessing a password does.
+ */
+async function sentAgain(request: PageRequest, tools: PasswordResetTools): Promise<HttpReply> {
+  const [username, password] = [textOf(request, "username"), textOf(request, "password")];
+  if (username === undefined || password === undefined) return unreadable();
+  if (username === "" || password === "") return gone();
+  const login = await verifyLogin(request.realm, { username, password }, request.address(), tools);
+  return "user" in login ? done(request.realm) : gone();
+}
+
+function problemOf(password: string): string | null {
+  const least = limits.password_code_points_min;
+  if (codePoints(password) < least) return `This password is too weak: it needs at least ${least} characters.`;
+  return Buffer.byteLength(password) > limits.password_bytes_max ? "This password is too long." : null;
+}
+
+/** A field of the form; undefined: it cannot be read. */
+function textOf(request: PageRequest, name: string): string | undefined {
+  const sent = request.form();
+  return "kind" in sent ? undefined : (sent.values.get(name) ?? "");
+}
+
+/** For an unknown, used, replaced or expired link; the page does not reveal which. */
+function gone(): HttpReply {
+  return messagePage(404, {
+    title: "This link is not valid",
+    text: "It was used already, replaced by a newer one, or is too old.",
+    link: { to: passwordResetPrefix, text: "Ask for a new link" },
+  });
+}
+
+function unreadable(): HttpReply {
+  return messagePage(400, { title: "This form cannot be read", text: "Go back and try again." });
+}
+
+function unavailable(): HttpReply {
+  return messagePage(503, { title: "The password cannot be changed right now", text: "Try again later." });
+}

@@ -1,0 +1,396 @@
+/**
+ * The only wrapper around the transport's HTTP (pitfalls 2). It sets the abort handler first, copies the request before
+ * the callback returns, counts the body as it arrives, sends one corked answer, and touches nothing after an abort.
+ */
+
+import { isFromForeignPage } from "../../../domain/foreign-page.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import { arrivedCall, type HttpReply, type Submitted } from "../../operations/calls.ts";
+import type { OperationExecutor } from "../../operations/execution/operation-executor.ts";
+import type { Credentials } from "../../operations/identity/authentication.ts";
+import { clientName } from "../../operations/identity/client-name.ts";
+import { isForged, type SessionCookies } from "../../operations/identity/session-cookies.ts";
+import { FileReceiver } from "../../operations/media/file-receiver.ts";
+import { readForm } from "../../operations/media/form.ts";
+import { decodePercent } from "../../operations/media/multipart.ts";
+import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "../../operations/media/uploads.ts";
+import { nameOf } from "../../operations/rate-limits.ts";
+import { refused } from "../../operations/refused.ts";
+import type { ByteBudget } from "../../runtime/byte-budget.ts";
+import type { ReadForwarded } from "../../runtime/forwarded.ts";
+import type { Realm } from "../../runtime/realm.ts";
+import { RealmElsewhere } from "../../runtime/realm-host.ts";
+import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
+import type { AccessLog } from "./access-log.ts";
+import { readBody } from "./body-reader.ts";
+import { HttpResponder, type HttpResponderOptions } from "./http-responder.ts";
+import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
+import { preflight } from "./preflight.ts";
+import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
+
+export interface HttpServerOptions extends Required<HttpResponderOptions> {
+  readonly app: WebApp;
+  readonly operationExecutor: OperationExecutor;
+  readonly pages: readonly PageRoute[];
+  /** Selects the realm of a Host header (D4). */
+  readonly realmOf: (host: string) => Realm;
+  /** Whether the app itself terminates TLS. */
+  readonly isSecure: boolean;
+  readonly readForwarded: ReadForwarded;
+  /** @param authorization the Authorization header, or "" */
+  readonly authenticate: (realm: Realm, authorization: string) => Credentials;
+  readonly sessionCookies: SessionCookies;
+  /** The user who requests a page; null without valid credentials. Invalid ones are counted elsewhere (D28). */
+  readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
+  readonly accessLog: AccessLog;
+  /** Bytes of requests that are not answered yet. */
+  readonly inFlight: ByteBudget;
+  readonly reportBug: (error: unknown, what: string) => void;
+}
+
+/** A body as received, or the result of parsing it while it arrived. */
+type Body = Buffer | Submitted | Refusal | null;
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #uploads = new UploadBudget();
+  /** Pages whose paths look like those of operations. */
+  readonly #pagesOfApi: ReadonlySet<string>;
+  #isDraining = false;
+  /** Organizations are closing. */
+  #isClosing = false;
+  #pending = 0;
+  #onQuiet: (() => void)[] = [];
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#pagesOfApi = new Set(options.pages.map(({ prefix }) => prefix).filter((one) => one.startsWith(apiPrefix)));
+  }
+
+  /** @returns the port, which differs from the requested one if that is 0; null if it is not available */
+  listen(host: string, port: number): Promise<number | null> {
+    const { app } = this.#options;
+    app.onRequest((response, request) => this.#serve(response, request));
+    return app.listen(host, port);
+  }
+
+  /** Requests that are not answered yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Rejects new connections and requests; resolves when all pending requests are answered. */
+  drain(): Promise<void> {
+    this.#isDraining = true;
+    const quiet = this.#pending === 0 ? null : new Promise<void>((resolve) => this.#onQuiet.push(resolve));
+    return Promise.all([this.#options.app.stopListening(), quiet]).then(() => undefined);
+  }
+
+  /** Rejects requests whose bodies are still arriving: nothing may begin in an organization that is closing. */
+  stopReading(): void {
+    this.#isClosing = true;
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#options.app.close();
+  }
+
+  #serve(response: TransportResponse, request: TransportRequest): void {
+    const responder = new HttpResponder(response, this.#options);
+    try {
+      const head = readRequestHead(request, this.#options.readForwarded);
+      if (head.requestId !== "" || this.#options.accessLog.isOn) {
+        responder.record = this.#options.accessLog.record(head, () => head.forwarded.address ?? responder.address());
+      }
+      if (this.#isDraining) {
+        responder.answer(shuttingDown, head);
+        return;
+      }
+      this.#pending++;
+      responder.onEnd(this.#ended);
+      const { framingFault } = head;
+      // Unless the transport rejects malformed chunks, nothing after a chunked body on the connection is trusted.
+      const isUncertain = head.isChunked && !this.#options.app.checksChunks;
+      if (framingFault !== null || isUncertain) responder.endConnection();
+      if (framingFault !== null) responder.answer(refused(refuse.badRequest(framingFault)), head);
+      else if (isForged(head)) responder.answer({ ...refused(refuse.crossSite()), closesConnection: true }, head);
+      else if (head.hasBody) this.#receive(responder, response, head);
+      else void this.#handle(responder, head, null);
+    } catch (error) {
+      this.#options.reportBug(error, "http");
+      responder.answer(refused(refuse.internalError()), null);
+    }
+  }
+
+  /** One function for all requests. */
+  readonly #ended = (): void => {
+    this.#pending--;
+    if (this.#pending > 0) return;
+    const waiters = this.#onQuiet;
+    this.#onQuiet = [];
+    for (const waiter of waiters) waiter();
+  };
+
+  #receive(responder: HttpResponder, response: TransportResponse, head: RequestHead): void {
+    const allowance = this.#allowance(responder, head);
+    if ("kind" in allowance) {
+      responder.answer({ ...refused(allowance), closesConnection: true }, head);
+      return;
+    }
+    let release: () => void = () => undefined;
+    responder.onEnd(() => {
+      allowance.release();
+      release();
+      this.#ended();
+    });
+    const { stagingRealm } = allowance;
+    if (stagingRealm === undefined) release = this.#readBody(responder, response, head, allowance);
+    else if (stagingRealm.files.acceptsWrites)
+      this.#stageFile(responder, response, head, { ...allowance, stagingRealm });
+    else responder.answer({ ...refused(refuse.storeRefusesWrites()), closesConnection: true }, head);
+  }
+
+  /** Size limit of the body, known before the first byte is read. Only authenticated callers may send large bodies. */
+  #allowance(responder: HttpResponder, head: RequestHead): BodyAllowance | Refusal {
+    const { method, path, host, contentType, contentLength } = head;
+    const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
+    const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
+    if (upload === null) return ordinaryBody;
+    const realm = this.#options.realmOf(host);
+    // A rejection of the body shows whether the credentials are valid (M9).
+    responder.leavesThrough(realm.gate);
+    const credentials = this.#ofCookie(realm, head) ?? this.#options.authenticate(realm, head.authorization);
+    if (!("caller" in credentials)) return unauthenticatedBody;
+    const person = nameOf(realm.epoch, credentials.caller);
+    return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
+  }
+
+  /** @returns a function to call when the request is over */
+  #readBody(
+    responder: HttpResponder,
+    response: TransportResponse,
+    head: RequestHead,
+    { bytesMax, tooLarge }: BodyAllowance,
+  ): () => void {
+    return readBody({
+      response,
+      responder,
+      bytesMax,
+      budget: this.#options.inFlight,
+      sender: () => head.forwarded.address ?? responder.address(),
+      onBody: (body) => void this.#handle(responder, head, body),
+      onTooLarge: () => {
+        responder.endConnection();
+        if (tooLarge === null) void this.#handle(responder, head, null);
+        else responder.answer(refused(tooLarge), head);
+      },
+      onNoRoom: () => {
+        responder.endConnection();
+        responder.answer(refused(refuse.overloaded()), head);
+      },
+    });
+  }
+
+  /** The socket is paused while the disk is busy, so little of the body is in memory at a time (S3). */
+  #stageFile(
+    responder: HttpResponder,
+    response: TransportResponse,
+    head: RequestHead,
+    { bytesMax, tooLarge, stagingRealm }: BodyAllowance & { readonly stagingRealm: Realm },
+  ): void {
+    let size = 0;
+    let isPaused = false;
+    responder.uses(stagingRealm.use);
+    // A complete upload is processed even if the client disconnects, so its address must be read now.
+    responder.address();
+    const flow = () => {
+      if (isPaused && !responder.isOver) response.resume();
+      isPaused = false;
+    };
+    const receiver = new FileReceiver({
+      realm: stagingRealm,
+      contentType: head.contentType,
+      query: head.query,
+      bytesMax: bytesMax - limits.upload_margin_bytes,
+      onDrain: flow,
+      reportBug: (error) => this.#options.reportBug(error, head.path),
+      onRefused(refusal) {
+        responder.endConnection();
+        responder.answer(refused(refusal), head);
+        close();
+      },
+    });
+    const close = () => {
+      void receiver.close().catch((error: unknown) => this.#options.reportBug(error, head.path));
+    };
+    let isWhole = false;
+    responder.onAbort(() => {
+      // An upload that is processed needs its file; it is closed at the end.
+      if (!isWhole) close();
+    });
+    response.onData((chunk, isLast) => {
+      if (responder.isOver) return;
+      size += chunk.byteLength;
+      if (size > bytesMax) {
+        responder.endConnection();
+        responder.answer(refused(tooLarge ?? refuse.bodyTooLarge(bytesMax)), head);
+        close();
+        return;
+      }
+      const hasRoom = receiver.write(Buffer.from(chunk.slice(0)));
+      if (isLast) {
+        isWhole = true;
+        // The parser emits no more events, and the next request on the connection must be read.
+        flow();
+        const reply = stagingRealm.use.during(receiver.end().then((form) => this.#handle(responder, head, form)));
+        reply.catch((error: unknown) => this.#fail(responder, head, error)).finally(close);
+      } else if (!hasRoom && !responder.isOver) {
+        isPaused = true;
+        response.pause();
+      }
+    });
+  }
+
+  #fail(responder: HttpResponder, head: RequestHead, error: unknown): void {
+    const isElsewhere = error instanceof RealmElsewhere;
+    if (!isElsewhere) this.#options.reportBug(error, head.path);
+    responder.answer(isElsewhere ? movedAway : refused(refuse.internalError()), head);
+  }
+
+  /** @returns a promise for the end of the answer, if it is not synchronous */
+  #handle(responder: HttpResponder, head: RequestHead, body: Body): Promise<void> | undefined {
+    if (this.#isClosing) return this.#answer(responder, head, shuttingDown);
+    try {
+      const reply = this.#execute(responder, head, body);
+      if (!(reply instanceof Promise)) {
+        responder.hasRead();
+        return this.#answer(responder, head, reply);
+      }
+      return reply.then(
+        (later) => this.#answer(responder, head, later),
+        (error) => this.#fail(responder, head, error),
+      );
+    } catch (error) {
+      this.#fail(responder, head, error);
+    }
+    return undefined;
+  }
+
+  #answer(responder: HttpResponder, head: RequestHead, reply: HttpReply): undefined {
+    try {
+      responder.answer(reply, head);
+    } catch (error) {
+      this.#fail(responder, head, error);
+    }
+  }
+
+  #execute(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
+    const { query, contentType } = head;
+    if (head.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
+      return refused(refuse.badRequest("The request line is too long"));
+    }
+    if (!head.path.startsWith(`${apiPrefix}/`) || this.#pagesOfApi.has(head.path)) {
+      return this.#page(responder, head, body);
+    }
+    const path = head.path.slice(apiPrefix.length);
+    if (head.method === "OPTIONS") return preflight(this.#options.operationExecutor.methodsOf(path));
+    const realm = this.#options.realmOf(head.host);
+    responder.leavesThrough(realm.gate);
+    responder.uses(realm.use);
+    const ofCookie = this.#ofCookie(realm, head);
+    const credentials = ofCookie ?? this.#options.authenticate(realm, head.authorization);
+    const address = () => head.forwarded.address ?? responder.address();
+    const known = "caller" in credentials ? credentials : null;
+    responder.belongsTo(known === null ? address : () => nameOf(realm.epoch, known.caller));
+    const call = arrivedCall({
+      realm,
+      method: head.method,
+      path,
+      readParams: (takesFiles) =>
+        body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
+      hasCredentials: head.authorization !== "" || ofCookie !== null,
+      unauthorized: "caller" in credentials ? null : credentials,
+      caller: known?.caller ?? null,
+      keyHash: known?.keyHash ?? null,
+      isSession: known?.isSession === true,
+      page: head,
+      client: clientName(head.userAgent),
+      siteUrl: this.#siteUrl(head),
+      userAgent: head.userAgent,
+      address,
+      idempotencyHeader: head.idempotencyHeader,
+      ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
+      onAbort: (callback) => responder.onAbort(callback),
+    });
+    const reply = this.#options.operationExecutor.execute(call);
+    responder.limitedBy(call.rateLines);
+    return untilDone(realm, reply);
+  }
+
+  #siteUrl(head: RequestHead): string {
+    return `${this.#isSecure(head) ? "https" : "http"}://${head.host}`;
+  }
+
+  #isSecure({ forwarded }: RequestHead): boolean {
+    return forwarded.isSecure ?? this.#options.isSecure;
+  }
+
+  /** The caller whom a session's cookie identifies. An Authorization header takes precedence, so cookies cost it nothing. */
+  #ofCookie(realm: Realm, head: RequestHead, allowsTyped = false): Credentials | null {
+    if (head.authorization !== "" || head.cookie === "") return null;
+    return this.#options.sessionCookies.authenticate(realm.view, head, this.#isSecure(head), allowsTyped);
+  }
+
+  #viewer(realm: Realm, head: RequestHead, address: string): UserRecord | null {
+    const ofCookie = this.#ofCookie(realm, head, true);
+    if (ofCookie !== null) return "caller" in ofCookie ? ofCookie.caller : null;
+    return this.#options.viewerOf(realm, head.authorization, address);
+  }
+
+  /** Requests outside the API: pictures, and the pages behind links in emails. */
+  #page(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
+    const path = decodePercent(head.path);
+    if (path === null) return errorPage(refuse.badRequest("Malformed percent-encoding in the path"));
+    const route = this.#options.pages.find(({ prefix, isWhole }) =>
+      isWhole ? path === prefix : path.startsWith(prefix),
+    );
+    if (route === undefined) return errorPage(refuse.notFound());
+    const { method, contentType } = head;
+    if (!takesMethod(route, method)) return methodRefusal(route);
+    const address = () => head.forwarded.address ?? responder.address();
+    const realm = this.#options.realmOf(head.host);
+    responder.leavesThrough(realm.gate);
+    responder.uses(realm.use);
+    const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
+    if (isClosed) return errorPage(refuse.realmDeactivated());
+    const page = route.serve({
+      realm,
+      rest: path.slice(route.prefix.length),
+      siteUrl: this.#siteUrl(head),
+      method,
+      ifNoneMatch: head.ifNoneMatch,
+      userAgent: head.userAgent,
+      isFromForeignPage: isFromForeignPage(head),
+      fetchSite: head.fetchSite,
+      range: head.range,
+      ifRange: head.ifRange,
+      acceptEncoding: head.acceptEncoding,
+      form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
+      address,
+      viewer: () => this.#viewer(realm, head, address()),
+    });
+    return untilDone(realm, page);
+  }
+}
+
+/** The organization went to another node while the request arrived. A node that forwarded it asks the other one. */
+const movedAway = refused(refuse.ownerUnreachable(), [["X-Colloquy-Elsewhere", "1"]]);
+const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true } as const;
+
+/** A handler may still work when its client has gone. */
+function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {
+  return reply instanceof Promise ? realm.use.during(reply) : reply;
+}

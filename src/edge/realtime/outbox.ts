@@ -1,0 +1,224 @@
+/**
+ * The send queue of one socket. Bytes that the kernel does not take at once count against the total of unsent bytes
+ * (S3). A large answer is sent in fragments, each when the client has read most of the previous ones, so that
+ * uWebSockets.js never buffers more than the soft bound.
+ */
+import { limits } from "../../../schemas/limits.ts";
+import type { Gate } from "../../durability/journal/gate.ts";
+import { AnswerBytes } from "../../operations/answer-bytes.ts";
+import type { AnswerBody } from "../../operations/calls.ts";
+import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
+import { type SocketConnection, sendStatus } from "../transport/transport.ts";
+
+export type Position = Gate["shown"];
+
+/** A connection whose messages wait at a gate (gated-connection.ts). What waits here does not pass it a second time. */
+export interface OutboxConnection extends SocketConnection {
+  /** The last record that a message shows which is sent now. */
+  readonly shown: Position;
+  /** Whether a message that shows this record may leave. */
+  isOpenFor(position: Position): boolean;
+  /** Runs `goOn` in the order of the gate when such a message may leave. */
+  wait(position: Position, goOn: () => void): void;
+  /** Runs `send`, whose messages leave at once. */
+  passed(send: () => void): void;
+}
+
+interface Waiting {
+  readonly isBinary: boolean;
+  readonly size: number;
+  readonly shown: Position;
+}
+
+interface WaitingMessage extends Waiting {
+  readonly data: string | Buffer;
+}
+
+/** Sent in fragments. */
+interface WaitingAnswer extends Waiting {
+  readonly data: AnswerBytes;
+}
+
+export interface OutboxOptions {
+  readonly connection: OutboxConnection;
+  readonly unsent: UnsentBytes;
+  /** The user or address whose share is charged. */
+  readonly who: () => string;
+  /** The client did not read enough in time, or other connections need the memory. */
+  readonly onStalled: () => void;
+  readonly volatileTimers: Pick<VolatileTimers, "set" | "cancel">;
+}
+
+/**
+ * "slow": the reader has left too much unread and must be closed. "full": there is no room for the message, and nothing
+ * of it was sent.
+ */
+export type Sent = "sent" | "slow" | "full";
+
+let outboxes = 0;
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #waiting: (WaitingMessage | WaitingAnswer)[] = [];
+  /** Number of bytes of the first message that were sent. */
+  #offset = 0;
+  /** Bytes waiting: in large answers, and in all other messages. */
+  #large = 0;
+  #small = 0;
+  #holding: Holding | null = null;
+  /** The first message waits at the gate. */
+  #isHeld = false;
+  /** What shows this record has passed the gate. */
+  #passedUpTo: Position = 0;
+  /** Name of the timer that watches a large answer; null if it was never set. */
+  #timer: string | null = null;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Unread bytes, not counting the rest of a large answer that is being sent. */
+  get bufferedBytes(): number {
+    const { connection } = this.#options;
+    return connection.getBufferedAmount() + this.#small + (this.#large > 0 ? limits.socket_fragment_bytes : 0);
+  }
+
+  /** Whether some messages were not yet handed to the connection. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  send(data: string | Buffer, isBinary: boolean): Sent {
+    return this.#send(data, isBinary) ? "sent" : "slow";
+  }
+
+  /** Like `send`, but a large message is sent in fragments. */
+  sendAnswer(body: AnswerBody, isBinary: boolean): Sent {
+    // A UTF-16 code unit has at most three bytes in UTF-8.
+    if (typeof body === "string" && 3 * body.length <= limits.answer_small_bytes_max) return this.send(body, isBinary);
+    const bytes = new AnswerBytes(body);
+    if (bytes.size > limits.answer_small_bytes_max) return this.#sendLarge(bytes, isBinary) ? "sent" : "full";
+    return this.send(bytes.from(0) ?? "", isBinary);
+  }
+
+  #send(data: string | Buffer, isBinary: boolean): boolean {
+    const { connection } = this.#options;
+    if (this.#waiting.length > 0) {
+      const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+      if (this.#small + size > limits.socket_buffer_bytes_soft_max) return false;
+      this.#waiting.push({ data, isBinary, size, shown: connection.shown });
+      this.#small += size;
+      return this.#account();
+    }
+    if (connection.getBufferedAmount() > limits.socket_buffer_bytes_soft_max) return false;
+    const said = connection.send(data, isBinary);
+    if (said === sendStatus.dropped) return false;
+    return said === sendStatus.buffered ? this.#account() : true;
+  }
+
+  #sendLarge(data: AnswerBytes, isBinary: boolean): boolean {
+    const { size } = data;
+    if (!this.#hold(this.#unsent() + size)) return false;
+    this.#waiting.push({ data, isBinary, size, shown: this.#options.connection.shown });
+    this.#large += size;
+    if (this.#waiting.length === 1) this.#watch();
+    this.drained();
+    return true;
+  }
+
+  /** The client has read some bytes. */
+  drained(): void {
+    const { connection } = this.#options;
+    const wasWaiting = this.#waiting.length > 0;
+    let hasMoved = false;
+    while (this.#mayMove()) {
+      connection.passed(() => this.#sendNext());
+      hasMoved = true;
+    }
+    if (hasMoved && this.#waiting.length > 0) this.#watch();
+    if (wasWaiting && this.#waiting.length === 0) this.#unwatch();
+    if (this.#holding !== null) this.#account();
+  }
+
+  #mayMove(): boolean {
+    const { connection } = this.#options;
+    const [next] = this.#waiting;
+    if (next === undefined || this.#isHeld) return false;
+    if (next.shown > this.#passedUpTo && !connection.isOpenFor(next.shown)) {
+      this.#isHeld = true;
+      connection.wait(next.shown, () => {
+        this.#isHeld = false;
+        this.#passedUpTo = next.shown;
+        this.drained();
+      });
+      return false;
+    }
+    return connection.getBufferedAmount() < limits.socket_buffer_bytes_soft_max / 2;
+  }
+
+  /** The connection is closed. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#large = 0;
+    this.#small = 0;
+    this.#unwatch();
+    this.#holding?.release();
+    this.#holding = null;
+  }
+
+  #sendNext(): void {
+    const { connection } = this.#options;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const { data, isBinary, size } = next;
+    if (!(data instanceof AnswerBytes)) {
+      this.#small -= size;
+      this.#waiting.shift();
+      connection.send(data, isBinary);
+      return;
+    }
+    const isFirst = this.#offset === 0;
+    const piece = data.from(this.#offset)?.subarray(0, limits.socket_fragment_bytes) ?? Buffer.alloc(0);
+    const end = this.#offset + piece.length;
+    this.#offset = end;
+    if (end < size) {
+      if (isFirst) connection.sendFirstFragment(piece, isBinary);
+      else connection.sendFragment(piece);
+      return;
+    }
+    this.#large -= size;
+    this.#offset = 0;
+    this.#waiting.shift();
+    connection.sendLastFragment(piece);
+  }
+
+  #watch(): void {
+    outboxes++;
+    this.#timer ??= `outbox:${outboxes}`;
+    this.#options.volatileTimers.set(this.#timer, limits.unsent_stall_ms_max, this.#options.onStalled);
+  }
+
+  #unwatch(): void {
+    if (this.#timer !== null) this.#options.volatileTimers.cancel(this.#timer);
+  }
+
+  #unsent(): number {
+    return this.#large + this.#small + this.#options.connection.getBufferedAmount();
+  }
+
+  #account(): boolean {
+    const bytes = this.#unsent();
+    if (bytes > 0) return this.#hold(bytes);
+    this.#holding?.release();
+    this.#holding = null;
+    return true;
+  }
+
+  #hold(bytes: number): boolean {
+    if (this.#holding !== null) return this.#holding.resize(bytes);
+    const { unsent, who, onStalled } = this.#options;
+    this.#holding = unsent.hold(who(), bytes, onStalled);
+    return this.#holding !== null;
+  }
+}

@@ -1,7 +1,0 @@
-/** GET /server_settings. */
-import { getServerSettings } from "../../../schemas/server.ts";
-import { serverSettings } from "../../queries/server-settings.ts";
-import { bind } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/results.ts";
-
-export const serverRoutes = [bind(getServerSettings, ({ realm, siteUrl }) => ok(serverSettings(realm.view, siteUrl)))];

@@ -1,0 +1,35 @@
+/** Operations on organizations' time. */
+import type { RetentionContext } from "../../../actors/retention/context.ts";
+import type { Environment } from "../../store/environment.ts";
+import { lastTurnAt } from "../../store/set-time.ts";
+import { defineOperation } from "./operation.ts";
+
+export interface RealmTimeState {
+  readonly label: string;
+  readonly lastChangeAt: string;
+  /** Message retention waits for an operator; null: it does not. */
+  readonly heldRetention: { readonly by: string; readonly allMessages: number } | null;
+}
+
+export const timeOperation = defineOperation({
+  name: "time",
+  summary: "Shows each organization's time, and whether message retention is held after a clock jump.",
+  params: {},
+  async run(_params, ports) {
+    const realms: RealmTimeState[] = [];
+    for (const entry of ports.realms()) {
+      const state = await ports.read(entry, stateOf);
+      realms.push({ label: entry.label, ...state });
+    }
+    return { realms };
+  },
+});
+
+function stateOf(environment: Environment): Omit<RealmTimeState, "label"> {
+  const snapshot = environment.get("snapshots", "retention");
+  const held = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
+  return {
+    lastChangeAt: new Date(lastTurnAt(environment)).toISOString(),
+    heldRetention: held === null ? null : { by: new Date(held.at).toISOString(), allMessages: held.allMessages },
+  };
+}

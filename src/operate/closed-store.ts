@@ -1,0 +1,27 @@
+/** Reads the store of an organization that nobody has open. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { dataFile } from "../store/data-file.ts";
+import { type Environment, openEnvironment } from "../store/environment.ts";
+import { AdminFailure } from "./admin/operation.ts";
+
+/**
+ * @param folder of a realm that nobody writes to
+ * @throws AdminFailure when it is gone
+ */
+export async function readClosed<T>(folder: string, work: (environment: Environment) => T): Promise<T> {
+  // Opening creates what is missing, and the organization may have been erased a moment ago.
+  if (!existsSync(dataFile(folder))) throw new AdminFailure("refused", `${folder} does not exist any more`);
+  const environment = openEnvironment(folder);
+  try {
+    return work(environment);
+  } finally {
+    await environment.close();
+  }
+}
+
+/** @throws AdminFailure */
+export function requireStore(dataDir: string): void {
+  if (existsSync(join(dataDir, "root"))) return;
+  throw new AdminFailure("input", `${dataDir} has no data: start the server first, or set DATA_DIR`);
+}

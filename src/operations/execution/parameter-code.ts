@@ -1,0 +1,126 @@
+/**
+ * Generates the function that reads the parameters of one endpoint. Straight-line code with constant names gives V8 one
+ * hidden class for each endpoint; a loop over declarations, shared by all endpoints, writes names that it cannot know.
+ */
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { newValueBudget, type ValueBudget } from "../../../schemas/json.ts";
+
+export type Decoded = { readonly value: unknown } | { readonly refusal: Refusal };
+
+/** How the generated code decodes a value by itself; null: it calls `decode`. */
+export type PlainType = "text" | "integer" | "boolean" | null;
+
+/** How one parameter is read. */
+export interface Step {
+  readonly name: string;
+  /** An alternative name in the form. */
+  readonly alias: string | null;
+  /** Position among the variables of the path; -1 for a parameter of the form. */
+  readonly pathIndex: number;
+  readonly isRequired: boolean;
+  readonly hasDefault: boolean;
+  readonly fallback: unknown;
+  readonly plainType: PlainType;
+  /** @param budget the values of JSON that the request may still contain */
+  decode(text: string, budget: ValueBudget): Decoded;
+}
+
+export interface ReadParams {
+  readonly params: Readonly<Record<string, unknown>>;
+  /** How many names of the form were read: if it is all of them, none is ignored. */
+  readonly taken: number;
+}
+
+export type ReadValues = (
+  form: ReadonlyMap<string, string>,
+  path: readonly string[],
+) => ReadParams | { readonly refusal: Refusal };
+
+/** What the generated code calls. */
+interface Helpers {
+  readonly steps: readonly Step[];
+  readonly confusing: (step: Step) => { readonly refusal: Refusal };
+  readonly missing: (step: Step) => { readonly refusal: Refusal };
+  readonly newValueBudget: () => ValueBudget;
+}
+
+export function generateRead(steps: readonly Step[]): ReadValues {
+  const helpers: Helpers = {
+    steps,
+    confusing: ({ name, alias }) => ({ refusal: refuse.confusing(name, alias ?? name) }),
+    missing: ({ name }) => ({ refusal: refuse.missing(name) }),
+    newValueBudget,
+  };
+  // Only names of our own declarations become part of the code, as quoted strings.
+  return new Function("helpers", codeOf(steps))(helpers) as ReadValues;
+}
+
+/**
+ * Parameters are set in the order of their declaration, which stored Idempotency-Keys depend on (D25). An absent one
+ * has no property. The constructor gives the object room for all of them.
+ */
+function codeOf(steps: readonly Step[]): string {
+  return `"use strict";
+const { steps, confusing, missing, newValueBudget } = helpers;
+const isInteger = /^-?\\d{1,15}$/;
+function Params() {}
+Params.prototype = Object.prototype;
+return function read(form, path) {
+  const params = new Params();
+  let taken = 0;
+  let text, aliased, decoded, budget;
+${steps.map(readCode).join("")}
+  return { params, taken };
+};`;
+}
+
+function readCode(step: Step, index: number): string {
+  const isInPath = step.pathIndex >= 0;
+  const source = isInPath ? `path[${step.pathIndex}]` : `form.get(${JSON.stringify(step.name)})`;
+  return `
+  text = ${source};
+${step.alias === null ? "" : aliasCode(step.alias, index, isInPath)}
+  if (text !== undefined) {
+    ${valueCode(step, index)}
+    ${isInPath ? "" : "taken++;"}
+  } else {
+    ${absentCode(step, index)}
+  }
+`;
+}
+
+function aliasCode(alias: string, index: number, isInPath: boolean): string {
+  return `
+  aliased = form.get(${JSON.stringify(alias)});
+  if (aliased !== undefined) {
+    if (text !== undefined) return confusing(steps[${index}]);
+    text = aliased;
+    ${isInPath ? "taken++;" : ""}
+  }`;
+}
+
+function absentCode({ name, isRequired, hasDefault }: Step, index: number): string {
+  if (isRequired) return `return missing(steps[${index}]);`;
+  return hasDefault ? `params[${JSON.stringify(name)}] = steps[${index}].fallback;` : "";
+}
+
+function valueCode({ name, plainType }: Step, index: number): string {
+  const target = `params[${JSON.stringify(name)}]`;
+  const decode = `
+    decoded = steps[${index}].decode(text, (budget ??= newValueBudget()));
+    if ("refusal" in decoded) return decoded;
+    ${target} = decoded.value;`;
+  switch (plainType) {
+    case "text":
+      return `${target} = text;`;
+    case "integer":
+      // Adding zero turns -0 into 0.
+      return `if (isInteger.test(text)) ${target} = Number(text) + 0; else {${decode}}`;
+    case "boolean":
+      return `if (text === "true") ${target} = true; else if (text === "false") ${target} = false; else {${decode}}`;
+    case null:
+      return decode;
+    default:
+      return plainType satisfies never;
+  }
+}

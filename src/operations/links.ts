@@ -1,0 +1,12 @@
+/** Links in emails and invitations: their pages are in edge/http. */
+
+export const joinPrefix = "/join/";
+export const emailChangePrefix = "/accounts/confirm_new_email/";
+
+export function joinLink(site: string, key: string): string {
+  return `${site}${joinPrefix}${key}/`;
+}
+
+export function emailChangeLink(site: string, key: string): string {
+  return `${site}${emailChangePrefix}${key}`;
+}

@@ -1,0 +1,15 @@
+/** Muted users (public API: mute-user, unmute-user). */
+import { command } from "../../../actors/protocol/commands.ts";
+import { muteUser, unmuteUser } from "../../../schemas/muted-users.ts";
+import { bind, type Call, requireCaller } from "../calls.ts";
+
+export const mutedUserRoutes = [
+  bind(muteUser, (call) => ask(call, "muted-users.add")),
+  bind(unmuteUser, (call) => ask(call, "muted-users.remove")),
+];
+
+function ask(call: Call<{ readonly muted_user_id: number }>, type: "muted-users.add" | "muted-users.remove") {
+  const { id } = requireCaller(call);
+  const params = { userId: call.params.muted_user_id };
+  return call.realm.dispatcher.ask(command({ actor: "user", id }, type, params, id), call.idempotencyKey);
+}
