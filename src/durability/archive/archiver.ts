@@ -96,7 +96,11 @@ export class Archiver implements JournalArchive {
     this.#stored = options.durable;
     this.#appendedBytes = options.waitingBytes;
     const { archive, dataDir, journal } = options;
-    this.#thread = startThread("archive/archive-thread", { archive, dataDir, journal } satisfies ArchivePlaces);
+    this.#thread = startThread("durability/archive/archive-thread", {
+      archive,
+      dataDir,
+      journal,
+    } satisfies ArchivePlaces);
     this.#thread.on("message", (notice: ArchiveNotice) => this.#noticed(notice));
     this.#thread.on("error", (error) => this.#end(`its thread failed: ${error.message}`));
     options.onErased(() => this.#copyLater(0));
@@ -270,7 +274,7 @@ export class Archiver implements JournalArchive {
     if (order === null) return;
     if (order.isWhole) this.#bytesAtBase = this.#appendedBytes;
     try {
-      this.#base = startThread("archive/base-thread", order);
+      this.#base = startThread("durability/archive/base-thread", order);
     } catch (error) {
       this.#baseFailed((error as Error).message);
       return;

@@ -5,7 +5,7 @@ import { writeHold } from "../threads/write-hold.ts";
 import type { CheckpointNotice, CheckpointTask } from "./checkpoint-worker.ts";
 
 /** Its thread. */
-export const checkpointProgram = "journal/checkpoint-thread";
+export const checkpointProgram = "durability/journal/checkpoint-thread";
 
 export interface CheckpointMaker {
   /** Tasks are done in order, each after this has returned. @param transfer memory that the sender no longer uses */

@@ -17,7 +17,7 @@ import { type Recovery, recoverJournal } from "./recovery.ts";
 import { type PoolSizes, removeSpares, segmentFile } from "./segments.ts";
 
 /** Its thread. */
-export const journalProgram = "journal/journal-thread";
+export const journalProgram = "durability/journal/journal-thread";
 
 export interface JournalSizes extends PoolSizes {
   readonly ringBytes: number;

@@ -56,7 +56,7 @@ export function startPrepared(program: string, start: unknown): Worker {
 function bundleOf(program: string): string {
   const known = bundles.get(program);
   if (known !== undefined) return known;
-  const address = new URL(`../${program}.ts`, import.meta.url).href;
+  const address = new URL(`../../${program}.ts`, import.meta.url).href;
   const { buildSync } = createRequire(import.meta.url)("esbuild") as typeof import("esbuild");
   const { outputFiles } = buildSync({
     entryPoints: [fileURLToPath(address)],

@@ -45,7 +45,7 @@ export class CodeHighlighter {
   #numbers = 0;
 
   /** @param start creates the thread; throws if the system cannot */
-  constructor(msMax: number = limits.code_highlight_ms_max, start = () => startThread("http/code-worker")) {
+  constructor(msMax: number = limits.code_highlight_ms_max, start = () => startThread("operations/media/code-worker")) {
     this.#msMax = msMax;
     this.#startThread = start;
   }
