@@ -13,8 +13,10 @@ import type { HttpReply } from "../../operations/calls.ts";
 import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import { messagePage } from "./small-pages.ts";
 
-/** Where the build is: the same from the sources and from the built program. */
-export const builtPageFolder = fileURLToPath(new URL("../../packages/web/dist", import.meta.url));
+/** From the sources, or from a built program. */
+const toRoot = import.meta.url.endsWith(".ts") ? "../../../" : "../../";
+/** Where the build is. */
+export const builtPageFolder = fileURLToPath(new URL(`${toRoot}packages/web/dist`, import.meta.url));
 
 /** Within it: the operator's page, which only the admin listener serves. */
 export const adminFolder = "admin";
