@@ -3,13 +3,7 @@
  * and the limits. Each invitation's own machine handles everything else (actors/invitation). Requests are atomic.
  */
 
-import {
-  type InvitationKind,
-  mayInvite,
-  refuseChannels,
-  refuseGroups,
-  refuseRole,
-} from "../../domain/invites.ts";
+import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../domain/invites.ts";
 import { isReservedAddress } from "../../domain/people.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";

@@ -1,7 +1,7 @@
 /** The archive thread: writes the archive when the main thread asks for it, so that a slow one delays nothing else. */
 import { parentPort, workerData } from "node:worker_threads";
+import { UnknownFormat } from "../../store/migrations.ts";
 import type { Position } from "../journal/journal.ts";
-import { UnknownFormat } from "../store/migrations.ts";
 import { noteLoaded } from "../threads/thread-loading.ts";
 import { type ArchivePlaces, type ArchiveProgress, ArchiveTaken, ArchiveWriter } from "./archive-writer.ts";
 import type { BaseNote } from "./base-manifest.ts";
