@@ -16,7 +16,7 @@ const limits = {
   emoji_frames_max: 300,
 } as const;
 
-/** Names are checked by domain/emoji/custom-emoji.ts, which has its own error messages. */
+/** Names are checked by domain/custom-emoji.ts, which has its own error messages. */
 const EmojiName = Type.String();
 
 const CustomEmoji = Type.Object(
