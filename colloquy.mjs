@@ -1,18 +1,30 @@
 #!/usr/bin/env node
 /**
- * `colloquy [serve]` becomes the server, `colloquy <command>` the command line. A package has both programs built; a
- * checkout builds them if necessary.
+ * `colloquy [serve]` becomes the server, `colloquy <command>` the command line, both in this process, so that signals
+ * and limits apply to them. A package has everything built. A checkout builds what has changed; `colloquy build` does
+ * only that.
  */
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const built = join(dirname(fileURLToPath(import.meta.url)), "dist/programs");
-const folder = existsSync(built) ? built : await (await import("./build.mjs")).ensureBuilt();
+const root = dirname(fileURLToPath(import.meta.url));
 const option = process.argv[2];
 // `--config FILE` may come before the command of either program.
-const command = option === "--config" ? 4 : option?.startsWith("--config=") === true ? 3 : 2;
-const isServer = process.argv[command] === undefined || process.argv[command] === "serve";
-// The server has options and no commands.
-if (isServer) process.argv.splice(command, 1);
-await import(pathToFileURL(join(folder, isServer ? "main.mjs" : "cli.mjs")).href);
+const position = option === "--config" ? 4 : option?.startsWith("--config=") === true ? 3 : 2;
+const command = process.argv[position] ?? "serve";
+const builder = join(root, "scripts/build.mjs");
+const building = existsSync(builder) ? await import(pathToFileURL(builder).href) : undefined;
+
+if (command === "build" && building !== undefined) {
+  await building.ensurePageBuilt();
+  process.stdout.write(`${relative(root, await building.ensureBuilt())}\n`);
+} else {
+  const folder = (await building?.ensureBuilt()) ?? join(root, "dist/programs");
+  if (command === "serve") {
+    // The server has options and no commands.
+    process.argv.splice(position, 1);
+    await building?.ensurePageBuilt();
+  }
+  await import(pathToFileURL(join(folder, command === "serve" ? "main.mjs" : "cli.mjs")).href);
+}

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildPrograms, packagesOutside } from "../build.mjs";
+import { buildPrograms, packagesOutside } from "./build.mjs";
 import { isKept, packedBinaries } from "./native-binaries.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -87,7 +87,7 @@ async function stopAll(nodes: readonly Restartable[], servers: readonly NatsServ
 
 async function moveTo(node: string, environment: Environment): Promise<void> {
   const command = new Child({
-    arguments: ["cli.mjs", "cluster", "move", String(ORGANIZATION), node],
+    arguments: ["colloquy.mjs", "cluster", "move", String(ORGANIZATION), node],
     folder: PROJECT_ROOT,
     channel: false,
     environment,

@@ -49,7 +49,11 @@ function flush(path: string): void {
 /** Stores of other sources may have other tables, so the name contains the hash of the sources. */
 function sourcesHash(): string {
   return basename(
-    execFileSync(process.execPath, ["build.mjs"], { cwd: PROJECT_ROOT, encoding: "utf8", env: { PATH: "" } }).trim(),
+    execFileSync(process.execPath, ["colloquy.mjs", "build"], {
+      cwd: PROJECT_ROOT,
+      encoding: "utf8",
+      env: { PATH: "" },
+    }).trim(),
   );
 }
 

@@ -91,7 +91,7 @@ export class Restartable {
 
   #run(): Child {
     return new Child({
-      arguments: ["start.mjs"],
+      arguments: ["colloquy.mjs"],
       folder: PROJECT_ROOT,
       channel: false,
       environment: {

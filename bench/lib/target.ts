@@ -68,7 +68,7 @@ export async function startServer(
   const nodeOptions = (process.env["SERVER_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== "");
   const startedAt = performance.now();
   const child = new Child({
-    arguments: [...nodeOptions, "start.mjs"],
+    arguments: [...nodeOptions, "colloquy.mjs"],
     folder: PROJECT_ROOT,
     channel: false,
     environment: {
@@ -209,7 +209,7 @@ function readBaselinePort(child: Child): Promise<number> {
   });
 }
 
-/** The first line of DATA_DIR/server.pid: the serving process, whose parent is `start.mjs`. */
+/** The first line of DATA_DIR/server.pid: the serving process, whose parent is `colloquy.mjs`. */
 export function readServerPid(dataFolder: string): number | null {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, "server.pid"), "utf8"), 10);

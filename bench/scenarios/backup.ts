@@ -131,7 +131,7 @@ class BackupSeries {
 async function makeBackup(dataFolder: string, folder: string): Promise<Made> {
   const startedAt = performance.now();
   const child = new Child({
-    arguments: ["cli.mjs", "backup", folder],
+    arguments: ["colloquy.mjs", "backup", folder],
     environment: { DATA_DIR: dataFolder },
     folder: PROJECT_ROOT,
     channel: false,

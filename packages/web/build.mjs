@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { draftName, filesIn, sourceHash } from "../../build.mjs";
+import { draftName, filesIn, sourceHash } from "../../scripts/build.mjs";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const target = join(folder, "dist");

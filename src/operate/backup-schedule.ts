@@ -110,5 +110,5 @@ function lowerPriority(pid: number): void {
 /** Next to the server's program in a build; from the sources, the file that builds it. */
 function commandLine(): string {
   const isSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(new URL(isSource ? "../../cli.mjs" : "./cli.mjs", import.meta.url));
+  return fileURLToPath(new URL(isSource ? "../../colloquy.mjs" : "./cli.mjs", import.meta.url));
 }

@@ -47,7 +47,7 @@ export function isComplete(archive: string, dataDir: string): boolean {
 
 /** The command line with more variables than runCli has. */
 export function restoreTo(t: Teardown, archive: string, dataDir: string, time: string): Promise<Exited> {
-  const args = ["cli.mjs", "restore", "--to", time, archive];
+  const args = ["colloquy.mjs", "restore", "--to", time, archive];
   return new Program(t, process.execPath, args, { DATA_DIR: dataDir }, checkout).exited;
 }
 

@@ -100,7 +100,7 @@ async function waitForChildren(pid: number): Promise<{ readonly servers: number[
       .split(" ")
       .filter(Boolean)
       .map(Number);
-    const servers = children.filter((child) => readCommandLine(child).includes("start.mjs"));
+    const servers = children.filter((child) => readCommandLine(child).includes("colloquy.mjs"));
     if (servers.length > 0) return { servers, others: children.filter((child) => !servers.includes(child)) };
     await nextTurn();
   }

@@ -122,7 +122,7 @@ else {
     for (const { name, dataDir } of [a, b]) {
       const environment = { DATA_DIR: dataDir, CLUSTER_NODE: name };
       await eve.say("general", "plans", `for the snapshot of ${name}`);
-      t.match(await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot", "2"], environment), { code: 0 });
+      t.match(await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot", "2"], environment), { code: 0 });
     }
     t.ok((await shared.left(2)).snapshots > 0);
     t.match(await runCli(t, a.dataDir, ...erase("sales")), { code: 1, stderr: /sales is active/ });
@@ -141,7 +141,7 @@ else {
     t.strictSame(await shared.left(2), nothing, "from the streams and the object store");
     await until(() => isGoneFrom(b.dataDir, 2));
     t.match(await eve.get("/users/me"), { status: 401, body: { code: "INVALID_API_KEY" } });
-    const status = await runCluster(t, cluster, ["cli.mjs", "cluster", "status", "--json"]);
+    const status = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "status", "--json"]);
     t.match(JSON.parse(status.stdout), { organizations: [{ id: 1 }] });
     t.equal(JSON.parse(status.stdout).organizations.length, 1);
     t.match(await moveTo(t, cluster, 2, "b"), { code: 1, stderr: /has no organization 2/ });
@@ -188,7 +188,9 @@ else {
       atA = await start(moment);
       t.match(await moveTo(t, cluster, id, "a"), { code: 0 });
       const environment = { DATA_DIR: a.dataDir, CLUSTER_NODE: "a" };
-      t.match(await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot", String(id)], environment), { code: 0 });
+      t.match(await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot", String(id)], environment), {
+        code: 0,
+      });
       t.match(await runCli(t, a.dataDir, "deactivate-realm", label), { code: 0 });
       t.not((await runCli(t, a.dataDir, ...erase(label))).code, 0, moment);
       t.equal((await atA.started.exited).signal, "SIGKILL");

@@ -84,7 +84,7 @@ else {
       await Promise.all(rest.map((node) => untilHealthy(node)));
       t.not(await leaderOf(nats, "leases"), leader);
       t.equal((await owner.get("/users/me")).status, 200, "nor does it end while NATS elects a leader for the leases");
-      const { stdout } = await runCluster(t, cluster, ["cli.mjs", "cluster", "status"]);
+      const { stdout } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
       t.match(stdout, /organization 1: owner b, epoch 1, /);
     },
   );
@@ -141,7 +141,7 @@ else {
     async (t) => {
       const cluster = await NatsCluster.start(t);
       const dataDir = temporaryFolder(t);
-      const status = () => runCluster(t, cluster, ["cli.mjs", "cluster", "status"]);
+      const status = () => runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
       t.match(await status(), { code: 0, stdout: /no node has joined yet/ });
       const alone = await startProgram(t, dataDir);
       await alone.owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
@@ -157,7 +157,7 @@ else {
       while (said.stdout.includes("(does not serve it)")) said = await status();
       t.match(said, { code: 0, stdout: /organization 1: owner a, epoch 1, turn \d+/ });
       await member.end("SIGKILL");
-      const refused = await new Program(t, process.execPath, ["start.mjs"], { PORT: "0", DATA_DIR: dataDir }).exited;
+      const refused = await new Program(t, process.execPath, ["colloquy.mjs"], { PORT: "0", DATA_DIR: dataDir }).exited;
       t.match(refused, { code: 78, stderr: /DATA_DIR belongs to a node of a cluster .* Set CLUSTER_NATS/ });
       const changed = await runCli(t, dataDir, "rebuild-search");
       t.match(changed, { code: 1, stderr: /DATA_DIR is a node of a cluster/ });

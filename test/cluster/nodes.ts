@@ -21,7 +21,7 @@ export function startNode(
   cluster: NatsCluster,
   { name, dataDir, environment = {}, program = checkout, within = [] }: NodeOptions,
 ): Program {
-  const [command = "", ...args] = [...within, process.execPath, "start.mjs"];
+  const [command = "", ...args] = [...within, process.execPath, "colloquy.mjs"];
   return new Program(
     t,
     command,
@@ -59,7 +59,7 @@ export function runCluster(t: Test, cluster: NatsCluster, args: readonly string[
  */
 export async function moveTo(t: Test, cluster: NatsCluster, realmId: number, node: string) {
   for (;;) {
-    const moved = await runCluster(t, cluster, ["cli.mjs", "cluster", "move", String(realmId), node]);
+    const moved = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "move", String(realmId), node]);
     if (!/ does not answer\. /.test(moved.stderr)) return moved;
   }
 }

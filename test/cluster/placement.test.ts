@@ -22,7 +22,7 @@ else {
     const atB = await clientAt(await urlOf(first), b.dataDir);
     const second = startNode(t, cluster, a);
     const atA = await clientAt(await urlOf(second), b.dataDir);
-    const cli = (...args: string[]) => runCluster(t, cluster, ["cli.mjs", "cluster", ...args]);
+    const cli = (...args: string[]) => runCluster(t, cluster, ["colloquy.mjs", "cluster", ...args]);
 
     t.match(await runCli(t, a.dataDir, "create-realm", "sales", "--email", "eve@example.com"), { code: 0 });
     const { email, key } = readZuliprc(join(a.dataDir, "zuliprc.sales"));

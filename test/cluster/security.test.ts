@@ -22,14 +22,17 @@ else {
       const first = startNode(t, nats, a);
       const owner = await clientAt(await urlOf(first), a.dataDir);
       t.equal((await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] })).status, 200);
-      t.match(await runCluster(t, nats, ["cli.mjs", "cluster", "status"], environment), {
+      t.match(await runCluster(t, nats, ["colloquy.mjs", "cluster", "status"], environment), {
         code: 0,
         stdout: /organization 1: owner a/,
       });
       // A process of its own, with a connection of its own.
-      t.match(await runCluster(t, nats, ["cli.mjs", "cluster", "snapshot"], { ...environment, DATA_DIR: a.dataDir }), {
-        code: 0,
-      });
+      t.match(
+        await runCluster(t, nats, ["colloquy.mjs", "cluster", "snapshot"], { ...environment, DATA_DIR: a.dataDir }),
+        {
+          code: 0,
+        },
+      );
       const b = { name: "b", dataDir: temporaryFolder(t), environment };
       const there = await clientAt(await urlOf(startNode(t, nats, b)), a.dataDir);
       t.match((await there.get("/users/me/subscriptions")).body, { subscriptions: [{}, { name: "kitchen" }] });

@@ -46,7 +46,7 @@ else {
       const log = new RealmLog(nats, streams, 1);
       const snapshots = new Snapshots(nats);
       const snapshot = async () => {
-        const { code, stdout, stderr } = await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot"], {
+        const { code, stdout, stderr } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot"], {
           DATA_DIR: a.dataDir,
           CLUSTER_NODE: "a",
         });
@@ -100,7 +100,7 @@ else {
       await post(there, "five");
       for (const content of ["six", "seven"]) {
         await untilStored(log, b.dataDir);
-        const made = await runCluster(t, cluster, ["cli.mjs", "cluster", "snapshot", "--json"], {
+        const made = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot", "--json"], {
           DATA_DIR: b.dataDir,
         });
         t.match(JSON.parse(made.stdout), { snapshots: [{ organization: 1, made: { turn: Number } }], problems: [] });

@@ -33,7 +33,7 @@ t.test("[M1] a backup and a restored folder are flushed before the command repor
   ] as const) {
     const trace = join(folder, `trace-${args[0]}`);
     const flags = ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace];
-    const traced = [...flags, process.execPath, "cli.mjs", ...args];
+    const traced = [...flags, process.execPath, "colloquy.mjs", ...args];
     const { code, stderr } = await new Program(t, "strace", traced, { DATA_DIR: home }).exited;
     t.strictSame([code, stderr], [0, ""]);
     const paths = [...readFileSync(trace, "utf8").matchAll(/sync\(\d+<([^>]+)>/g)].map(([, path]) => path);

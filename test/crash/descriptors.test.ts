@@ -49,7 +49,7 @@ interface Served {
 async function serve(t: Test): Promise<Served> {
   const dataDir = temporaryFolder(t);
   const environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
-  const given = [`--nofile=${descriptors_max}:${descriptors_max}`, process.execPath, "start.mjs"];
+  const given = [`--nofile=${descriptors_max}:${descriptors_max}`, process.execPath, "colloquy.mjs"];
   const program = new Program(t, "prlimit", given, environment);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
   const owner = new Client(url, { ...readZuliprc(join(dataDir, "zuliprc")), userId: 2 });

@@ -63,7 +63,7 @@ t.test("[M5] a start on a full disk with a large backlog loses nothing, and work
   disk.fill();
   for (const start of ["the first", "another"]) {
     const environment = { DATA_DIR: dataDir, PORT: "0", ...watched };
-    const { code, stderr } = await new Program(t, process.execPath, ["start.mjs"], environment).exited;
+    const { code, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], environment).exited;
     t.equal(code, 75, `${start} start`);
     t.match(stderr, /^(?:.*\n)?colloquy: the disk of DATA_DIR=[^\n]+ is full[^\n]+\n$/);
     disk.fill();

@@ -17,7 +17,7 @@ const args = ["create-realm", "sales", "--email", "eve@example.com"];
 /** @returns whether it was killed */
 function createUntil(dataDir: string, call: string, nth: number): boolean {
   const inject = ["-f", "-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${nth}`];
-  const { status } = spawnSync("strace", [...inject, process.execPath, "cli.mjs", ...args], {
+  const { status } = spawnSync("strace", [...inject, process.execPath, "colloquy.mjs", ...args], {
     env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
   });
   return status !== 0;

@@ -17,7 +17,7 @@ const args = ["erase-realm", "sales", "--confirm", "sales"];
 /** @returns whether it was killed */
 function eraseUntil(dataDir: string, call: string, nth: number): boolean {
   const inject = ["-f", "-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${nth}`];
-  const { status } = spawnSync("strace", [...inject, process.execPath, "cli.mjs", ...args], {
+  const { status } = spawnSync("strace", [...inject, process.execPath, "colloquy.mjs", ...args], {
     env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
   });
   return status !== 0;

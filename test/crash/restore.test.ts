@@ -46,7 +46,7 @@ const moments = [
 /** @returns whether it was killed */
 function restoreUntil(backup: string, dataDir: string, call: string, nth: number): boolean {
   const inject = ["-f", "-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${nth}`];
-  const { status } = spawnSync("strace", [...inject, process.execPath, "cli.mjs", "restore", backup], {
+  const { status } = spawnSync("strace", [...inject, process.execPath, "colloquy.mjs", "restore", backup], {
     env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
   });
   return status !== 0;
@@ -84,7 +84,7 @@ t.test("[M1] a killed restore leaves all data, or a folder that every start reje
 async function isWhole(t: Test, dataDir: string, { key, messageId }: Backup, what: string): Promise<boolean> {
   if (existsSync(join(dataDir, "restoring")) && !existsSync(join(dataDir, "root"))) {
     const given = { DATA_DIR: dataDir, PORT: "0" };
-    const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], given).exited;
+    const { code, stdout, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], given).exited;
     t.strictSame({ code, stdout }, { code: 78, stdout: "" }, what);
     t.match(stderr, /^colloquy: A restore into \S+ did not finish\. [^\n]+\n$/, what);
     return false;

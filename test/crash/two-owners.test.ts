@@ -37,7 +37,7 @@ t.test("[start-up contract] a second server in another container is rejected, wh
     t.strictSame([second.code, second.stdout], [unavailable, ""]);
     t.match(second.stderr, /^colloquy: process 1 is running on this data folder\n$/);
   }
-  const outside = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }).exited;
+  const outside = await new Program(t, process.execPath, ["colloquy.mjs"], { DATA_DIR: dataDir, PORT: "0" }).exited;
   t.strictSame([outside.code, outside.stdout], [unavailable, ""]);
   t.ok((await owner.say("general", "still", "here")) > 0);
   await program.end("SIGKILL");
@@ -103,7 +103,8 @@ t.test(
     const cwd = withoutSystemLock(t);
     const dataDir = join(temporaryFolder(t), "data");
     const { owner, program } = await startProgram(t, dataDir, {}, cwd);
-    const second = await new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd).exited;
+    const second = await new Program(t, process.execPath, ["colloquy.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd)
+      .exited;
     t.strictSame([second.code, second.stdout], [unavailable, ""]);
     t.match(second.stderr, `colloquy: process ${program.pid} is running on this data folder\n`);
     t.ok((await owner.say("general", "still", "here")) > 0);
@@ -120,7 +121,7 @@ t.test(
     const second = await runContained(t, dataDir, { cwd }).exited;
     t.strictSame([second.code, second.stdout], [unavailable, ""]);
     const backup = join(temporaryFolder(t), "backup");
-    const copying = await runContained(t, dataDir, { args: ["cli.mjs", "backup", backup] }).exited;
+    const copying = await runContained(t, dataDir, { args: ["colloquy.mjs", "backup", backup] }).exited;
     t.strictSame([copying.code, copying.stdout], [unavailable, ""]);
     for (const { stderr } of [second, copying]) {
       t.match(
@@ -128,7 +129,7 @@ t.test(
         /^colloquy: a process of another container has this data folder open under the same process id, 1: [^\n]+\n$/,
       );
     }
-    const other = await runContained(t, dataDir, { isFirst: false, args: ["cli.mjs", "backup", backup] }).exited;
+    const other = await runContained(t, dataDir, { isFirst: false, args: ["colloquy.mjs", "backup", backup] }).exited;
     t.strictSame([other.code, other.stderr], [0, ""], "with another id it works while the server runs");
     t.ok((await owner.say("general", "still", "here")) > 0);
   },
@@ -145,7 +146,7 @@ for (const [what, checkoutOf] of [
       const dataDir = join(temporaryFolder(t), "data");
       const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
       // `exec` replaces the shell by a program that does not wait for its child.
-      const script = '"$0" start.mjs & exec sleep 1000';
+      const script = '"$0" colloquy.mjs & exec sleep 1000';
       const parent = new Program(t, "sh", ["-c", script, process.execPath], given, cwd);
       await parent.printed(/is at \S+\n[\s\S]*Try: .*\n/);
       const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();

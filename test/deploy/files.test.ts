@@ -67,7 +67,7 @@ t.test(
   { skip: hasVerify ? false : "systemd is not installed" },
   (t) => {
     const unit = readFileSync(join(checkout, "deploy/colloquy.service"), "utf8");
-    t.match(unit, "ExecStart=/usr/bin/node start.mjs");
+    t.match(unit, "ExecStart=/usr/bin/node colloquy.mjs");
     const here = join(temporaryFolder(t), "colloquy.service");
     // The folder and Node of this machine.
     const local = unit

@@ -100,7 +100,9 @@ t.test("[dependencies] every dependency has a line that says what it is for", as
 });
 
 t.test("[operations] the table has every configuration variable that the server reads, and no other", async (t) => {
-  const config = ["config", "cluster-variables"].map((name) => readFileSync(`${root}src/app/${name}.ts`, "utf8")).join();
+  const config = ["config", "cluster-variables"]
+    .map((name) => readFileSync(`${root}src/app/${name}.ts`, "utf8"))
+    .join();
   const section = sectionOf("docs/operations.md", "Configuration");
   const read = new Set([...config.matchAll(/"([A-Z][A-Z_]+)"/g)].map((match) => match[1] ?? ""));
   const received = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? ""));

@@ -80,7 +80,7 @@ t.test("[operations, Backup] a tar file, also through a pipe, is as good as a fo
   const [file, piped] = [join(folder, "one.tar"), join(folder, "two.tar")];
   t.match(await runCli(t, dataDir, "backup", "--output", file), { code: 0, stdout: `backup is at ${file}\n` });
   failed(t, await runCli(t, dataDir, "backup", "--output", file), 73, /exists already/);
-  t.match(await inShell(t, dataDir, `node cli.mjs backup --output - > '${piped}'`), { code: 0, stderr: "" });
+  t.match(await inShell(t, dataDir, `node colloquy.mjs backup --output - > '${piped}'`), { code: 0, stderr: "" });
   t.strictSame(readdirSync(folder), ["one.tar", "two.tar"], "the draft is gone");
   t.strictSame(
     readdirSync(dataDir).filter((name) => name.startsWith("copy-")),
@@ -88,7 +88,7 @@ t.test("[operations, Backup] a tar file, also through a pipe, is as good as a fo
   );
   t.match(await runCli(t, dataDir, "backup", "--verify", file), { code: 0, stdout: /no problems\n$/ });
   const copy = join(temporaryFolder(t), "copy");
-  t.match(await inShell(t, copy, `cat '${piped}' | node cli.mjs restore -`), { code: 0, stdout: /^restored to / });
+  t.match(await inShell(t, copy, `cat '${piped}' | node colloquy.mjs restore -`), { code: 0, stdout: /^restored to / });
   const second = await startTestServer(t, { dataDir: copy });
   t.equal((await second.owner.get(`/messages/${id}`)).body.raw_content, "here to stay");
   writeFileSync(file, readFileSync(piped).subarray(0, 30_000));

@@ -146,7 +146,7 @@ t.test(
 /** Creates 40 organizations, and kills the server amid them. null: a slow test was too late, and all were made. */
 async function killAmidOrganizations(t: Test, dataDir: string, file: string) {
   const { program } = await startProgram(t, dataDir);
-  const args = ["cli.mjs", "create-realm", "--from", file];
+  const args = ["colloquy.mjs", "create-realm", "--from", file];
   const cli = new Program(t, process.execPath, args, { DATA_DIR: dataDir });
   const made = () => readdirSync(join(dataDir, "realms")).filter((name) => /^\d+$/.test(name)).length;
   while (made() < 5) await new Promise((done) => setImmediate(done));

@@ -73,7 +73,7 @@ t.test("[operations, Upgrade without a pause] a start that is stopped while it w
 t.test("[operations, Upgrade without a pause] SIGTERM ends a process that waits", async (t) => {
   const { dataDir } = lockedFolder(t);
   mkdirSync(join(dataDir, "outbox"));
-  const program = new Program(t, process.execPath, ["start.mjs"], {
+  const program = new Program(t, process.execPath, ["colloquy.mjs"], {
     DATA_DIR: dataDir,
     PORT: "0",
     WAIT_FOR_LOCK_SECONDS: "60",

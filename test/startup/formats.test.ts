@@ -59,7 +59,7 @@ t.test(
     const isUntouched = async (part: string, reason: string) => {
       const before = digest(join(dataDir, part, "data.mdb"));
       const environment = { DATA_DIR: dataDir, PORT: "0" };
-      const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], environment).exited;
+      const { code, stdout, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], environment).exited;
       t.strictSame([code, stdout, stderr], [78, "", `colloquy: ${reason}\n`]);
       const listed = await runCli(t, dataDir, "list-users");
       t.match(listed, { code: 78, stdout: "" });

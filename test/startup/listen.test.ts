@@ -8,7 +8,7 @@ import { type Exited, Program, runCli } from "../support/process.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 function listening(t: Test, dataDir: string, ...args: readonly string[]): Program {
-  return new Program(t, process.execPath, ["cli.mjs", "listen", ...args], { DATA_DIR: dataDir });
+  return new Program(t, process.execPath, ["colloquy.mjs", "listen", ...args], { DATA_DIR: dataDir });
 }
 
 function queuesOf({ running }: TestServer): number {

@@ -183,7 +183,7 @@ t.test(
     const folder = temporaryFolder(t);
     const file = join(folder, "log");
     const environment = { PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "info", LOG_FILE: file };
-    const program = new Program(t, process.execPath, ["start.mjs"], environment);
+    const program = new Program(t, process.execPath, ["colloquy.mjs"], environment);
     // Each turn of the loop: the start takes only some of them.
     while (!existsSync(file)) await setImmediate();
     process.kill(program.pid, "SIGHUP");

@@ -14,7 +14,7 @@ t.test("[start-up] a start reports a zuliprc whose key was replaced, and new-key
   t.equal(bot.status, 401, "the earlier key is revoked");
   await stop();
 
-  const program = new Program(t, process.execPath, ["start.mjs"], { DATA_DIR: dataDir, PORT: "0" });
+  const program = new Program(t, process.execPath, ["colloquy.mjs"], { DATA_DIR: dataDir, PORT: "0" });
   await program.printed(/zuliprc are not valid any more/);
   await program.printed(/cli -- new-key/);
   t.notMatch(program.stdout, "Try: curl");

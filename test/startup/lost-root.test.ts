@@ -72,7 +72,7 @@ function everyFile(folder: string): Record<string, string> {
 /** Checks for one line, exit code 78, and no change. */
 async function isRejected(t: Test, dataDir: string, why: RegExp): Promise<void> {
   const before = everyFile(dataDir);
-  const { code, stdout, stderr } = await new Program(t, process.execPath, ["start.mjs"], {
+  const { code, stdout, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], {
     DATA_DIR: dataDir,
     PORT: "0",
   }).exited;

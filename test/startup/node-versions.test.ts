@@ -20,7 +20,7 @@ const versions: Readonly<Record<string, "native" | "node">> = {
 async function startsAndStops(t: Test, node: string, transport: RegExp): Promise<void> {
   const dataDir = join(temporaryFolder(t), "data");
   const environment = { PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "info", TRANSPORT: "auto" };
-  const program = new Program(t, node, ["start.mjs"], environment);
+  const program = new Program(t, node, ["colloquy.mjs"], environment);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
   t.ok(await program.complained(transport), "the log says which transport it is");
   const { email, key } = readZuliprc(join(dataDir, "zuliprc"));

@@ -28,7 +28,7 @@ t.test("[operations, The command line] a progress bar is shown on a terminal, an
     return ["create-realm", "--from", file];
   };
   const onTerminal = (args: readonly string[], DATA_DIR = dataDir) => {
-    const line = [process.execPath, "cli.mjs", ...args].join(" ");
+    const line = [process.execPath, "colloquy.mjs", ...args].join(" ");
     const environment = { DATA_DIR, TERM: "xterm" };
     return new Program(t, "script", ["-qec", line, "/dev/null"], environment, checkout).exited;
   };

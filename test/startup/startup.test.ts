@@ -1,5 +1,5 @@
 /**
- * The start-up contract, on which other tools rely word for word, on real processes: `node start.mjs` is what `npm
+ * The start-up contract, on which other tools rely word for word, on real processes: `node colloquy.mjs` is what `npm
  * start` runs. cli.test.ts covers the command line while the server runs, test/crash covers kill -9 under load.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
@@ -17,7 +17,7 @@ import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
 function run(t: Test, environment: Environment) {
-  return new Program(t, process.execPath, ["start.mjs"], environment).exited;
+  return new Program(t, process.execPath, ["colloquy.mjs"], environment).exited;
 }
 
 function newFolder(t: Test): string {
@@ -362,11 +362,11 @@ t.test(
   "[start-up] two `npm start` at once from an unbuilt checkout build once, and each has its own port and data",
   async (t) => {
     t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), {
-      scripts: { start: "exec node start.mjs" },
+      scripts: { start: "exec node colloquy.mjs" },
     });
     const copy = join(temporaryFolder(t), "checkout");
     mkdirSync(copy);
-    const programs = ["start.mjs", "build.mjs", "package.json", "package-lock.json"];
+    const programs = ["colloquy.mjs", "scripts/build.mjs", "package.json", "package-lock.json"];
     for (const name of [...programs, "src", "actors", "domain", "schemas", "packages/client/src"]) {
       cpSync(join(checkout, name), join(copy, name), { recursive: true });
     }

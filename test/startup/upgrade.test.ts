@@ -67,7 +67,7 @@ t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose an
   const probing = probe.run(before.url);
   await posters.more(lanes * 10);
 
-  const start = () => new Program(t, process.execPath, ["start.mjs"], { ...environment, DATA_DIR: dataDir });
+  const start = () => new Program(t, process.execPath, ["colloquy.mjs"], { ...environment, DATA_DIR: dataDir });
   const prepared = waits ? start() : null;
   await prepared?.printed(/^Prepared: process \d+ is running on this data folder/m);
   const asked = performance.now();

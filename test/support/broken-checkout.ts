@@ -26,8 +26,8 @@ const parts = [
   "package.json",
   "package-lock.json",
   "tsconfig.json",
-  "build.mjs",
-  "start.mjs",
+  "scripts/build.mjs",
+  "colloquy.mjs",
 ];
 
 /** @returns its folder, to be used as `cwd` */

@@ -27,7 +27,7 @@ export interface ContainerOptions {
 
 /** `npm start` without npm. Ending the program ends its whole namespace. */
 export function runContained(t: Teardown, dataDir: string, options: ContainerOptions = {}): Program {
-  const { cwd = checkout, isFirst = true, args = ["start.mjs"] } = options;
+  const { cwd = checkout, isFirst = true, args = ["colloquy.mjs"] } = options;
   const script = isFirst ? 'exec "$0" "$@"' : 'true; "$0" "$@"; exit $?';
   const given: Environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
   return new Program(t, "unshare", [...flags, "sh", "-c", script, process.execPath, ...args], given, cwd);

@@ -118,7 +118,7 @@ export async function startProgram(
   cwd = checkout,
 ): Promise<ServerProgram> {
   const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...environment };
-  const program = new Program(t, process.execPath, ["start.mjs"], given, cwd);
+  const program = new Program(t, process.execPath, ["colloquy.mjs"], given, cwd);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
   const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
   return { program, url, owner: new Client(url, { email, key, userId: 2 }) };
@@ -126,5 +126,5 @@ export async function startProgram(
 
 /** Runs the command line until it exits. */
 export function runCli(t: Teardown, dataDir: string, ...args: readonly string[]): Promise<Exited> {
-  return new Program(t, process.execPath, ["cli.mjs", ...args], { DATA_DIR: dataDir }).exited;
+  return new Program(t, process.execPath, ["colloquy.mjs", ...args], { DATA_DIR: dataDir }).exited;
 }

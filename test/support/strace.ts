@@ -30,10 +30,10 @@ export interface TracedOptions {
 
 /** The server on port 0 under strace, which it need not survive. It is built before, untraced. */
 export function traced(t: Teardown, { dataDir, file, flags, environment, cwd = checkout }: TracedOptions): Program {
-  const built = spawnSync(process.execPath, ["build.mjs"], { cwd, encoding: "utf8" });
+  const built = spawnSync(process.execPath, ["colloquy.mjs", "build"], { cwd, encoding: "utf8" });
   if (built.status !== 0) throw new Error(`${cwd} could not be built: ${built.stderr}`);
   const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...environment };
-  return new Program(t, "strace", [...always, ...flags, "-o", file, process.execPath, "start.mjs"], given, cwd);
+  return new Program(t, "strace", [...always, ...flags, "-o", file, process.execPath, "colloquy.mjs"], given, cwd);
 }
 
 /** The same; resolves when the server has printed its address. */

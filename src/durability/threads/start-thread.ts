@@ -11,7 +11,7 @@ const packages = ["@node-rs/crc32", "lmdb", "msgpackr", "ordered-binary"];
 const bundles = new Map<string, string>();
 
 /**
- * @param program path of its file below `src/`, without extension; build.mjs must list it, and it calls `noteLoaded`
+ * @param program path of its file below `src/`, without extension; scripts/build.mjs must list it, and it calls `noteLoaded`
  * @throws Error if the system cannot create a thread
  */
 export function startThread(program: string, workerData: unknown = null): Worker {

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = dirname(fileURLToPath(import.meta.url));
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const buildsKept = 5;
 
@@ -146,7 +146,7 @@ function asciiOnly(text) {
 
 /** A copy of the server's sources alone has no page. */
 export async function ensurePageBuilt() {
-  const web = new URL("packages/web/build.mjs", import.meta.url);
+  const web = new URL("../packages/web/build.mjs", import.meta.url);
   if (existsSync(web)) await (await import(web.href)).ensureWebBuilt();
 }
 
@@ -159,11 +159,3 @@ function forgetOldBuilds(current) {
     .sort((a, b) => b.at - a.at);
   for (const { path } of builds.slice(buildsKept)) rmSync(path, { recursive: true, force: true });
 }
-
-async function buildAll() {
-  await ensurePageBuilt();
-  process.stdout.write(`${relative(root, await ensureBuilt())}\n`);
-}
-
-// Not awaited: packages/web/build.mjs imports this module, and would wait for its end.
-if (process.argv[1] === fileURLToPath(import.meta.url)) void buildAll();
