@@ -15,11 +15,11 @@ import { startProgress } from "./lib/progress.ts";
 import type { Report, ScenarioResult, Settings } from "./lib/result.ts";
 import { type ForeignServer, runScenario } from "./lib/runner.ts";
 import type { Scenario, Size } from "./lib/scenario.ts";
+import { PEER_NAMES, type PeerName } from "./lib/target.ts";
 import { formatText } from "./lib/text-report.ts";
 import { openWorkspace, PROJECT_ROOT } from "./lib/workspace.ts";
 import { readZuliprc } from "./lib/zuliprc.ts";
 import { peerKinds } from "./peers/all.ts";
-import { PEER_NAMES, type PeerName } from "./peers/peer.ts";
 import { scenarios } from "./scenarios/all.ts";
 
 const EXIT = { failed: 1, usage: 2, interrupted: 130 } as const;

@@ -2,7 +2,7 @@
 // has its own copy of their bytes, in which the marker is patched before each request. Broken connections are reopened
 // and counted, up to a bound.
 
-import { dialects } from "../lib/dialect.ts";
+import { dialects } from "../lib/dialects.ts";
 import { type Address, type ConnectionEvents, HttpConnection } from "../lib/http-connection.ts";
 import { markerOffsets, patchMarkers } from "../lib/http-request.ts";
 import type { Response } from "../lib/http-response.ts";

@@ -2,7 +2,7 @@
 // every text frame to the job. All sockets can be dropped at once and resume. At the end their queues are deleted,
 // because a queue outlives its socket for hours and the server bounds the queues per user.
 
-import { dialects } from "../lib/dialect.ts";
+import { dialects } from "../lib/dialects.ts";
 import type { Address } from "../lib/http-connection.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import { REGISTER_REF, type Receivers } from "../lib/job.ts";

@@ -7,7 +7,6 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { BaselineReady } from "../baselines/baseline.ts";
-import type { PeerName } from "../peers/peer.ts";
 import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
 import { START_PROBE_MS, START_WAIT_MS } from "./limits.ts";
@@ -20,6 +19,10 @@ export const HOST = "127.0.0.1";
 
 /** The HTTP implementation of a server: uWebSockets.js or Node (docs/transport.md). */
 export type Transport = "native" | "node";
+
+/** Alternatives to this server (bench/peers). */
+export const PEER_NAMES = ["fastify", "socketio", "ejabberd"] as const;
+export type PeerName = (typeof PEER_NAMES)[number];
 
 export interface Target {
   readonly label: "ours" | "baseline" | "journal" | PeerName;

@@ -1,8 +1,9 @@
 // The table of peers. Starts the requested ones, and skips a peer that is not installed with a message.
 
+import type { PeerName } from "../lib/target.ts";
 import { ejabberd } from "./ejabberd-peer.ts";
 import { nodePeer } from "./node-peer.ts";
-import type { PeerKind, PeerName } from "./peer.ts";
+import type { PeerKind } from "./peer.ts";
 
 export const peerKinds: Readonly<Record<PeerName, PeerKind>> = {
   fastify: nodePeer("fastify"),

@@ -7,7 +7,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, write
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Child } from "../lib/child.ts";
-import { dialects } from "../lib/dialect.ts";
+import { dialects } from "../lib/dialects.ts";
 import { HANDSHAKE_WAIT_MS, START_WAIT_MS } from "../lib/limits.ts";
 import { freePort } from "../lib/ports.ts";
 import { texts } from "../lib/texts.ts";

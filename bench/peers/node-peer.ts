@@ -5,12 +5,13 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Child } from "../lib/child.ts";
-import { socketIoPost } from "../lib/dialect.ts";
+import { socketIoPost } from "../lib/dialects.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import { REGISTER_REF } from "../lib/job.ts";
+import type { PeerName } from "../lib/target.ts";
 import { texts } from "../lib/texts.ts";
 import { PROJECT_ROOT } from "../lib/workspace.ts";
-import type { Peer, PeerKind, PeerName, PeerOptions } from "./peer.ts";
+import type { Peer, PeerKind, PeerOptions } from "./peer.ts";
 import { type Database, postgresPrograms, startDatabase } from "./postgres.ts";
 
 const HOST = "127.0.0.1";

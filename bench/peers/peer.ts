@@ -2,11 +2,8 @@
 // load in its own protocol. Each has its own folder here, and is measured only where it is installed.
 
 import type { HttpLoadJob, Receivers } from "../lib/job.ts";
-import type { Target } from "../lib/target.ts";
+import type { PeerName, Target } from "../lib/target.ts";
 import type { Workspace } from "../lib/workspace.ts";
-
-export const PEER_NAMES = ["fastify", "socketio", "ejabberd"] as const;
-export type PeerName = (typeof PEER_NAMES)[number];
 
 /** How posts are sent to a peer: the requests and the transport. */
 export type Posts = Pick<HttpLoadJob, "cycles" | "postSockets">;

@@ -4,7 +4,7 @@
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { type WebSocket, WebSocketServer } from "ws";
-import { socketIoPost } from "../../bench/lib/dialect.ts";
+import { socketIoPost } from "../../bench/lib/dialects.ts";
 import { runJob } from "../../bench/lib/generator-process.ts";
 import { MARKER } from "../../bench/lib/http-request.ts";
 import type { DeliveriesJob } from "../../bench/lib/job.ts";

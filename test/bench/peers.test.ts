@@ -7,10 +7,11 @@ import { Child } from "../../bench/lib/child.ts";
 import { readCpuSeconds, readTreeCpuSeconds } from "../../bench/lib/process-usage.ts";
 import { startProgress } from "../../bench/lib/progress.ts";
 import { runScenario } from "../../bench/lib/runner.ts";
+import { PEER_NAMES } from "../../bench/lib/target.ts";
 import { openWorkspace } from "../../bench/lib/workspace.ts";
 import { peerKinds, skipLine } from "../../bench/peers/all.ts";
 import { nodePeer } from "../../bench/peers/node-peer.ts";
-import { PEER_NAMES, type PeerKind } from "../../bench/peers/peer.ts";
+import type { PeerKind } from "../../bench/peers/peer.ts";
 import { scenarios } from "../../bench/scenarios/all.ts";
 import { COUNTED } from "../support/scenarios.ts";
 

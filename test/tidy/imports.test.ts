@@ -136,6 +136,9 @@ t.test("[architecture, Layout] there are no import cycles of files or folders, t
   const graph = importGraph(ours);
   t.strictSame(faultsOf(findCircles(graph), knownFileCircles), [], "files");
   t.strictSame(faultsOf(findCircles(folderGraph(graph)), knownFolderCircles), [], "folders");
+  const bench = sources.filter(({ path }) => path.startsWith("bench/"));
+  t.ok(bench.length > 50, "the load-testing kit was found");
+  t.strictSame(findCircles(importGraph(bench)), [], "files of the load-testing kit");
   const made = new Map([
     ["a/x.ts", ["b/x.ts"]],
     ["a/y.ts", ["a/x.ts"]],
