@@ -106,3 +106,14 @@ export function wireOf(schema: TSchema): Wire {
   if (declared !== undefined) return declared;
   return (schema as { type?: string }).type === "string" ? "text" : "json";
 }
+
+/** A variable of an endpoint's path: `{fragment*}` may contain slashes. */
+export interface PathVariable {
+  readonly name: string;
+  readonly isRest: boolean;
+}
+
+/** The variables of a path, in its order. */
+export function pathVariables(path: string): PathVariable[] {
+  return [...path.matchAll(/\{(\w+)(\*?)\}/g)].map(([, name = "", star]) => ({ name, isRest: star === "*" }));
+}

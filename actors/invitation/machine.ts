@@ -20,7 +20,7 @@ import { type InvitationContext, isExpired, isForgotten, isRevoked, isUsed, type
 import { edit } from "./edits.ts";
 import { expire, forget, noSuchInvitation, resend, revoke, revokeAgain, revokeEnded } from "./lifecycle.ts";
 
-/** The page behind the link gives the reason (src/edge/http/join.ts). */
+/** The page behind the link gives the reason (src/edge/pages/join.ts). */
 const unusable = {
   ...reject(refuse.notFound, ["invitation.accept", "invitation.confirm-address"]),
   ...reject(noSuchInvitation, ["invitation.edit", "invitation.resend"]),

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of the REST API, generated from the declarations of the operations (schemas/). */
-import { commonErrors, type Endpoint, type RequiredRole } from "../../schemas/endpoint.ts";
+import { commonErrors, type Endpoint, pathVariables, type RequiredRole } from "../../schemas/endpoint.ts";
 import type { ErrorCode } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { featureLevel, programVersion } from "../../schemas/server.ts";
@@ -9,7 +9,7 @@ import { nameEvents } from "./events.ts";
 import { bodyExample, type Example, type Examples, parameterExample } from "./examples.ts";
 import { type JsonSchema, objectOf, SchemaBook } from "./json-schema.ts";
 import { type DocumentedOperation, type DocumentedPath, documentedPaths } from "./operations.ts";
-import { descriptionOf, inputOf, pathVariables } from "./parameters.ts";
+import { descriptionOf, inputOf } from "./parameters.ts";
 import { capitalized, withoutReferences } from "./words.ts";
 
 const description = `The REST API of Colloquy, which clients of Zulip speak (feature level ${featureLevel}).

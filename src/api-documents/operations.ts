@@ -3,9 +3,10 @@
  * variables only, while the server tells `/users/{user_id}` from `/users/{email}` by the value: such paths become one,
  * and their operations with the same method, too.
  */
+
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { pathVariables } from "../../schemas/endpoint.ts";
 import { endpointsByArea } from "../../schemas/index.ts";
-import { pathVariables } from "./parameters.ts";
 
 export interface DocumentedOperation {
   readonly area: string;

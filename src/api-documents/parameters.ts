@@ -4,19 +4,9 @@
  * application/json.
  */
 import type { TSchema } from "typebox";
-import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
+import { type Endpoint, pathVariables, wireOf } from "../../schemas/endpoint.ts";
 import { type JsonSchema, objectOf, type SchemaBook } from "./json-schema.ts";
 import { parameterText } from "./parameter-texts.ts";
-
-/** A variable of a path: `{fragment*}` may contain slashes. */
-export interface PathVariable {
-  readonly name: string;
-  readonly isRest: boolean;
-}
-
-export function pathVariables(path: string): PathVariable[] {
-  return [...path.matchAll(/\{(\w+)(\*?)\}/g)].map(([, name = "", star]) => ({ name, isRest: star === "*" }));
-}
 
 /** Types whose JSON text a form writes without quotes or brackets. */
 const plainTypes: ReadonlySet<unknown> = new Set(["integer", "number", "boolean"]);

@@ -1,6 +1,6 @@
 /** The files of the operator's page, served on the admin listener as the other page is on the public port. */
 import type { IncomingHttpHeaders } from "node:http";
-import { type WebPage, webFileReply } from "../edge/http/web-pages.ts";
+import { type WebPage, webFileReply } from "../edge/pages/web-page.ts";
 import type { AdminReply } from "../operate/admin/listener.ts";
 import type { AdminPage } from "../operate/admin/page-routes.ts";
 

@@ -3,17 +3,17 @@
  * operation of schemas/areas.ts without a handler keeps the server from starting.
  */
 
-import { apiDocumentPages } from "../edge/http/api-document-pages.ts";
-import { emailChangePages } from "../edge/http/email-change.ts";
-import { filePages } from "../edge/http/file-pages.ts";
 import { healthPages } from "../edge/http/health.ts";
-import { joinPages } from "../edge/http/join.ts";
-import { passwordResetPages } from "../edge/http/password-reset.ts";
-import { picturePages } from "../edge/http/picture-pages.ts";
-import { staticPages } from "../edge/http/static-pages.ts";
-import { thumbnailPages } from "../edge/http/thumbnail-pages.ts";
-import { unsubscribePages } from "../edge/http/unsubscribe.ts";
-import { type WebPage, webPages } from "../edge/http/web-pages.ts";
+import { apiDocumentPages } from "../edge/pages/api-documents.ts";
+import { emailChangePages } from "../edge/pages/email-change.ts";
+import { filePages } from "../edge/pages/files.ts";
+import { joinPages } from "../edge/pages/join.ts";
+import { passwordResetPages } from "../edge/pages/password-reset.ts";
+import { picturePages } from "../edge/pages/pictures.ts";
+import { staticPages } from "../edge/pages/static-files.ts";
+import { thumbnailPages } from "../edge/pages/thumbnails.ts";
+import { unsubscribePages } from "../edge/pages/unsubscribe.ts";
+import { type WebPage, webPages } from "../edge/pages/web-page.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
 import { realtimeRoutes } from "../edge/realtime/routes.ts";
 import type { Binding } from "../operations/calls.ts";

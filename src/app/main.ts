@@ -7,7 +7,7 @@ import { programVersion } from "../../schemas/server.ts";
 import { ClusterSilent, ClusterUnusable } from "../durability/cluster/cluster-unusable.ts";
 import { JournalDamaged, JournalLost } from "../durability/journal/journal.ts";
 import { writeHold } from "../durability/threads/write-hold.ts";
-import { BadWebPage } from "../edge/http/web-pages.ts";
+import { BadWebPage } from "../edge/pages/web-page.ts";
 import { LineWriter } from "../log/line-writer.ts";
 import { createLog, type Log } from "../log/log.ts";
 import { LogFile } from "../log/log-file.ts";

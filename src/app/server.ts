@@ -10,7 +10,7 @@ import type { Member } from "../durability/cluster/member.ts";
 import { JournalLost } from "../durability/journal/journal.ts";
 import { prepareDurability } from "../durability/journal/open-durability.ts";
 import type { AccessLine } from "../edge/http/access-log.ts";
-import { adminFolder, builtPageFolder, loadWebPage, type WebPage } from "../edge/http/web-pages.ts";
+import { adminFolder, builtPageFolder, loadWebPage, type WebPage } from "../edge/pages/web-page.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
 import { OpenHubs } from "../edge/realtime/open-hubs.ts";
 import { type LoadedTransport, loadTransport, NoNativeTransport } from "../edge/transport/load.ts";

@@ -4,23 +4,21 @@ import { limits } from "../../schemas/limits.ts";
 import type { LinkFigures } from "../edge/forwarding/link-figures.ts";
 import { readForwardedByNodes } from "../edge/forwarding/node-header.ts";
 import { type AccessLine, AccessLog } from "../edge/http/access-log.ts";
+import { AnswerCompressor } from "../edge/http/answer-compressor.ts";
+import { RememberedCredentials } from "../edge/http/authorization.ts";
 import { FailedRequests, type FailedRequestsOptions } from "../edge/http/failed-requests.ts";
+import { Router } from "../edge/http/router.ts";
 import { HttpServer } from "../edge/http/server.ts";
-import type { WebPage } from "../edge/http/web-pages.ts";
+import { SessionCookies } from "../edge/http/session-cookies.ts";
+import type { WebPage } from "../edge/pages/web-page.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
+import { RequestReader } from "../edge/realtime/socket-operations.ts";
 import { SocketServer } from "../edge/realtime/socket-server.ts";
 import type { RenewedCertificate, TlsOptions, WebApp } from "../edge/transport/transport.ts";
-import { AnswerCompressor } from "../operations/answer-compressor.ts";
 import { createOperationExecutor } from "../operations/execution/operation-executor.ts";
-import {
-  type Credentials,
-  isWriteOnly,
-  RememberedCredentials,
-  verifyKey,
-} from "../operations/identity/authentication.ts";
+import { type Credentials, isWriteOnly, verifyKey } from "../operations/identity/authentication.ts";
 import { clientName } from "../operations/identity/client-name.ts";
 import { Passwords } from "../operations/identity/passwords.ts";
-import { SessionCookies } from "../operations/identity/session-cookies.ts";
 import { countFailedKey, type FailedLogin, personName, RateLimits } from "../operations/rate-limits.ts";
 import { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -85,11 +83,12 @@ export function createTransports(config: Config, tools: TransportTools) {
     monotonic: () => clock.monotonic(),
   });
   const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
-  const operationExecutor = createOperationExecutor({ bindings, rates, reportBug, clock, fileBytesMax, unsent });
+  const executor = createOperationExecutor({ bindings, rates, reportBug, clock, fileBytesMax, unsent });
+  const router = new Router(executor.operations);
   const accessLog = new AccessLog({
     write: onRequest ?? null,
     addresses: config.accessAddresses,
-    operationPath: operationExecutor.pathOf,
+    operationPath: (method, path) => router.find(method, path)?.endpoint.path ?? null,
     pages,
     monotonic: () => clock.monotonic(),
   });
@@ -100,7 +99,9 @@ export function createTransports(config: Config, tools: TransportTools) {
   const forwarded = nodeKey === null ? byProxy : readForwardedByNodes(nodeKey, byProxy);
   const http = new HttpServer({
     app,
-    operationExecutor,
+    executor,
+    router,
+    fileBytesMax,
     pages,
     accessLog,
     failures,
@@ -126,7 +127,8 @@ export function createTransports(config: Config, tools: TransportTools) {
   const sockets = new SocketServer({
     realmOf,
     hubOf,
-    execute: operationExecutor.execute,
+    executor,
+    requests: new RequestReader(executor, router),
     authenticate: (realm, header, address) => admit(remembered.authenticate(realm.view, header), address),
     verifySession: (realm, request, isSecure) => sessionCookies.verify(realm.view, request, isSecure),
     verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
@@ -145,5 +147,5 @@ export function createTransports(config: Config, tools: TransportTools) {
     reportBug,
   });
   sockets.mount(app);
-  return { http, sockets, requests: operationExecutor.requests, unsent, links: tools.links };
+  return { http, sockets, requests: executor.requests, unsent, links: tools.links };
 }

@@ -1,6 +1,6 @@
 /**
- * A call is an operation, a caller and parameters, whether it arrived by REST or in a socket frame. Handlers are bound
- * to operations by id; the composition root merges the tables of all areas.
+ * A call is an operation, a caller and parameters, whether it arrived by REST or in a socket frame; its reply is a value,
+ * which the edge encodes. Handlers are bound to operations by id; the composition root merges the tables of all areas.
  */
 
 import type { Static, TObject, TProperties } from "typebox";
@@ -10,7 +10,7 @@ import type { Refusal } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { IdempotencyKey } from "../runtime/queued-command.ts";
 import type { Realm } from "../runtime/realm.ts";
-import type { Header, Pieces, Result } from "../runtime/results.ts";
+import type { Result } from "../runtime/results.ts";
 import type { StagedUpload } from "../store/staged-upload.ts";
 
 /** A file in a multipart body. */
@@ -33,9 +33,16 @@ export interface StagedFile {
   readonly sha256: string;
 }
 
+/** Parameters by name: texts of a form, or values of a frame. */
+export interface Parameters {
+  readonly size: number;
+  get(name: string): unknown;
+  keys(): Iterable<string>;
+}
+
 /** The parameters of a call: one value per name, and files where the operation accepts them. */
 export interface Submitted {
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: Parameters;
   readonly files: readonly UploadedFile[];
   /** Where the operation accepts files as staged uploads. */
   readonly stagedFiles?: readonly StagedFile[];
@@ -56,15 +63,20 @@ export interface RequestingPage {
   readonly fetchSite: string;
 }
 
+/** The request limit that a call counted against. */
+export interface CallRate {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the bucket is full again, in milliseconds. */
+  readonly resetAtMs: number;
+}
+
 /**
  * A call from its arrival to its answer, shared by REST and sockets. The transport creates it with what it knows; the
  * executor fills in the rest once the caller is admitted, before the handler runs.
  */
 export interface Call<P = unknown> {
   readonly realm: Realm;
-  readonly method: string;
-  /** Below /api/v1, still percent-encoded. */
-  readonly path: string;
   /** Called only after the caller was admitted. */
   readonly readParams: (takesFiles: boolean) => Submitted | Refusal;
   /** Whether credentials were sent, valid or not. */
@@ -85,9 +97,8 @@ export interface Call<P = unknown> {
   readonly userAgent: string;
   /** Address of the client, for limits. It must be read before the handler's first `await`. */
   readonly address: () => string;
-  readonly idempotencyHeader: string | null;
-  /** The If-None-Match header, or "". */
-  readonly ifNoneMatch: string;
+  /** As the client sent it; null without one. */
+  readonly sentIdempotencyKey: string | null;
   /** Registers a callback for when the caller disconnects. If the caller is already gone, it runs at once. */
   readonly onAbort: (callback: () => void) => void;
   /** Filled in by the executor, like all fields below. */
@@ -98,13 +109,13 @@ export interface Call<P = unknown> {
   readonly idempotencyKey: IdempotencyKey | null;
   /** Names of parameters that the operation does not declare, ascending. */
   readonly ignored: readonly string[];
-  /** Headers of the answer that do not depend on it: a challenge. */
-  readonly headers: readonly Header[];
-  /** The caller's request limits, as the lines of headers (http/rate-limits.ts); "" without limits. */
-  readonly rateLines: string;
+  /** The credentials that were sent are the reason of the refusal: a client may ask its user for others. */
+  readonly isRejected: boolean;
+  /** The caller's request limits; null without limits. */
+  readonly rate: CallRate | null;
 }
 
-type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "headers" | "rateLines";
+type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "isRejected" | "rate";
 
 /** What a transport knows of a call. */
 export type ArrivedCall = Omit<Call, FilledIn>;
@@ -115,8 +126,6 @@ const none = [] as const;
 export function arrivedCall(arrived: ArrivedCall): Call {
   return {
     realm: arrived.realm,
-    method: arrived.method,
-    path: arrived.path,
     readParams: arrived.readParams,
     hasCredentials: arrived.hasCredentials,
     unauthorized: arrived.unauthorized,
@@ -128,16 +137,15 @@ export function arrivedCall(arrived: ArrivedCall): Call {
     siteUrl: arrived.siteUrl,
     userAgent: arrived.userAgent,
     address: arrived.address,
-    idempotencyHeader: arrived.idempotencyHeader,
-    ifNoneMatch: arrived.ifNoneMatch,
+    sentIdempotencyKey: arrived.sentIdempotencyKey,
     onAbort: arrived.onAbort,
     params: null,
     files: none,
     stagedFiles: none,
     idempotencyKey: null,
     ignored: none,
-    headers: none,
-    rateLines: "",
+    isRejected: false,
+    rate: null,
   };
 }
 
@@ -199,31 +207,6 @@ export function callerNow(call: Call): UserRecord {
   if (caller === undefined) throw new Error(`caller ${id} no longer exists`);
   return caller;
 }
-
-export type AnswerBody = string | Buffer | Pieces;
-
-/** The response: an HTTP status, a body, and the headers that a rejection needs. */
-export interface HttpReply {
-  readonly status: number;
-  readonly body: AnswerBody;
-  /** JSON by default. */
-  readonly contentType?: string;
-  readonly headers: readonly Header[];
-  readonly closesConnection?: boolean;
-  /** Streamed instead of the body, as fast as the client reads. */
-  readonly file?: FileSlice;
-}
-
-/** A range of an open file. The sender closes it. */
-export interface FileSlice {
-  readonly start: number;
-  readonly length: number;
-  /** Returns at most `length` bytes, and fewer only at the end of the file. */
-  read(position: number, length: number): Promise<Buffer>;
-  close(): Promise<void>;
-}
-
-export type ExecuteOperation = (call: Call) => HttpReply | Promise<HttpReply>;
 
 /** The server's host name as the client wrote it, without the port. */
 export function hostOf(call: { readonly siteUrl: string }): string {

@@ -117,14 +117,6 @@ function keyOf(kind: RateKind, who: string): string {
   return kind === "api" ? who : `${kind}:${clientNetwork(who)}`;
 }
 
-/** The first of the headers that tell a client its limits (behaviour 1.7); its value contains the others. */
-export const rateHeader = "X-RateLimit-Limit";
-
-/** The lines of all of them as one value, because a call into the transport costs more than the text. */
-export function rateLines({ limit, remaining, resetS }: RateState, now: number): string {
-  return `${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(now / 1000 + resetS)}`;
-}
-
 /**
  * Parses `off`, or rules such as `api=200/60,login=10/60,anonymous=100/60`: count per seconds; the burst is the count.
  * @returns null if the text is invalid

@@ -1,17 +1,16 @@
 /**
- * The results of operations, from an actor's reply to the transport: one union by `kind`. Rejections and bugs are
- * values. The HTTP form is built from it in one place (http/operation-executor.ts).
+ * The results of operations, from an actor's reply to the edge: one union by `kind`. Rejections and bugs are values. An
+ * edge encodes them in one place (edge/http/reply.ts, edge/realtime/socket-frames.ts).
  */
 import type { Answer } from "../../schemas/answer.ts";
 import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
-import { limits } from "../../schemas/limits.ts";
 
 /** Success: the fields of the response besides the envelope. */
 export interface Ok<A = Answer> {
   readonly kind: "ok";
   readonly answer: A;
-  /** Headers of this answer only; never stored under an Idempotency-Key. */
-  readonly headers?: readonly Header[];
+  /** The browser's session from now on: its token, or null for none. Never stored under an Idempotency-Key. */
+  readonly session?: string | null;
 }
 
 /** An actor's reply to a command. */
@@ -60,20 +59,6 @@ export function bodyOf(result: Reply): Record<string, unknown> {
   return result.kind === "ok" ? { result: "success", msg: "", ...result.answer } : errorBody(result);
 }
 
-export type Header = readonly [name: string, value: string];
-
-/** Tells the client how to authenticate (D2). */
-export const challenge: Header = ["WWW-Authenticate", 'Basic realm="colloquy"'];
-
-/** Headers that a rejection needs on every transport. Retry-After is in whole seconds (D1). */
-export function headersOf(refusal: Refusal): readonly Header[] {
-  if (refusal.code === "UNAUTHORIZED") return [challenge];
-  if (refusal.code === "OWNER_UNREACHABLE") return [["Retry-After", String(limits.forward_retry_s)]];
-  if (refusal.code === "OVERLOADED") return [["Retry-After", String(limits.overloaded_retry_s)]];
-  if (statusOf(refusal) !== 429) return [];
-  return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];
-}
-
-export function ok<const A>(answer: A, headers?: readonly Header[]): Ok<A> {
-  return headers === undefined ? { kind: "ok", answer } : { kind: "ok", answer, headers };
+export function ok<const A>(answer: A): Ok<A> {
+  return { kind: "ok", answer };
 }

@@ -3,10 +3,10 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 
 /**
- * Adds one value to a form.
+ * Adds one value.
  * @returns a rejection, or null
  */
-export function addParameter(form: Map<string, string>, name: string, value: string): Refusal | null {
+export function addParameter<V>(form: Map<string, V>, name: string, value: V): Refusal | null {
   if (name.length > limits.form_name_characters_max) return refuse.badRequest("A parameter's name is too long");
   if (form.has(name)) return refuse.badRequest(`Parameter '${name}' was sent twice`);
   if (form.size >= limits.form_parameters_max) return tooManyParameters();

@@ -3,9 +3,9 @@
  * server draws at random, and its address, are replaced, so that the recording says the same each time.
  */
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { pathVariables } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import type { Example } from "../../src/api-documents/examples.ts";
-import { pathVariables } from "../../src/api-documents/parameters.ts";
 import { type Client, encodeForm, type Params } from "../support/client.ts";
 import { multipart, multipartType } from "../support/pictures.ts";
 

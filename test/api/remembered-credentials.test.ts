@@ -5,7 +5,7 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { RememberedCredentials } from "../../src/operations/identity/authentication.ts";
+import { RememberedCredentials } from "../../src/edge/http/authorization.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";

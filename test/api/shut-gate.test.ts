@@ -8,7 +8,7 @@ import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
 import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { roles } from "../../schemas/types.ts";
-import { authenticate } from "../../src/operations/identity/authentication.ts";
+import { authenticate } from "../../src/edge/http/authorization.ts";
 import type { Client } from "../support/client.ts";
 import { personOf, realmOf } from "../support/conversation.ts";
 import { exchange, RawConnection } from "../support/http.ts";

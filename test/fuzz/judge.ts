@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import { commonErrors, type Endpoint } from "../../schemas/endpoint.ts";
 import { type ErrorCode, errorCodes } from "../../schemas/errors.ts";
 import { endpoints } from "../../schemas/index.ts";
-import { Router } from "../../src/operations/execution/router.ts";
+import { Router } from "../../src/edge/http/router.ts";
 import type { RawAnswer } from "../support/http.ts";
 import type { Input } from "./inputs.ts";
 

@@ -16,6 +16,7 @@ import type {
   WebApp,
 } from "../../src/edge/transport/transport.ts";
 import { SocketLine } from "../sim/lines.ts";
+import { noOperations } from "../support/no-operations.ts";
 import { answerOf, commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
@@ -183,7 +184,7 @@ t.test("[S3] sockets_max: one socket more is rejected with 503, and a closed soc
     realmOf: () => realm,
     hubOf: () => hub,
     onHandshake: null,
-    execute: nobody,
+    ...noOperations(),
     // One socket per user: the number of sockets of one user has another bound.
     authenticate: () => {
       people++;

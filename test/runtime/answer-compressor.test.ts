@@ -1,12 +1,13 @@
 /** The compressor of answers: its bounds (S3), and responses whose clients leave while it works. */
+
 import { gunzipSync } from "node:zlib";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { AnswerCompressor, isCompressible } from "../../src/edge/http/answer-compressor.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
+import type { HttpReply } from "../../src/edge/http/reply.ts";
 import type { RequestHead } from "../../src/edge/http/request-head.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
-import { AnswerCompressor, isCompressible } from "../../src/operations/answer-compressor.ts";
-import type { HttpReply } from "../../src/operations/calls.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 
@@ -84,9 +85,8 @@ t.test("[S3] a client that leaves while its answer is compressed ends it once, a
     tryEnd: named("tryEnd"),
     writeHeader: named("writeHeader"),
   } as unknown as TransportResponse;
-  const responder = new HttpResponder(response, { clock: systemClock, unsent, compressor });
   let ends = 0;
-  responder.onEnd(() => ends++);
+  const responder = new HttpResponder(response, { clock: systemClock, unsent, compressor }, () => ends++);
   responder.answer(replyOf("x".repeat(8_000_000)), { method: "GET", acceptEncoding: "br" } as RequestHead);
   t.equal(compressor.count, 1);
   abort();

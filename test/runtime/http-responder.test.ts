@@ -2,12 +2,15 @@
  * HTTP responses that cannot be sent: their memory must be released, otherwise the server rejects other users' requests
  * (S3).
  */
+
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { openGate } from "../../src/durability/journal/gate.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { RequestHead } from "../../src/edge/http/request-head.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
+import { RealmUse } from "../../src/runtime/realm-use.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 
@@ -25,10 +28,9 @@ function responseOf(): TransportResponse {
 t.test("[S3] a request whose large response has no room is ended exactly once", (t) => {
   const unsent = new UnsentBytes({ bytesMax: 1, shareBytesMax: 1, keptMsMin: 1000, monotonic: () => 0 });
   unsent.hold("user 7", 1, () => t.fail("it has not had its minimum time yet"));
-  const responder = new HttpResponder(responseOf(), { clock: systemClock, unsent });
-  responder.belongsTo(() => "user 7");
   let ends = 0;
-  responder.onEnd(() => ends++);
+  const responder = new HttpResponder(responseOf(), { clock: systemClock, unsent }, () => ends++);
+  responder.enter({ gate: openGate, use: new RealmUse(systemClock) }, () => "user 7");
   responder.answer({ status: 200, body: "x".repeat(limits.answer_small_bytes_max + 1), headers: [] }, null);
   t.equal(ends, 1);
   t.end();
@@ -51,9 +53,8 @@ function heldResponder({ bytesMax = 2 ** 30 } = {}) {
     },
     end: (body: Buffer) => sent.push(String(body)),
   } as unknown as TransportResponse;
-  const responder = new HttpResponder(response, { clock: systemClock, unsent });
-  responder.belongsTo(() => "user 7");
-  responder.leavesThrough(gate);
+  const responder = new HttpResponder(response, { clock: systemClock, unsent }, () => undefined);
+  responder.enter({ gate, use: new RealmUse(systemClock) }, () => "user 7");
   return { journal, gate, unsent, sent, response, responder };
 }
 
@@ -72,8 +73,7 @@ t.test("[M1] an answer leaves when everything that it may show is durable", (t) 
 t.test("[M9] an answer that shows nothing of the turns under way does not wait for them", (t) => {
   const { gate, sent, responder } = heldResponder();
   gate.reads.saw("users");
-  responder.hasRead();
-  responder.answer({ status: 200, body: "users", headers: [] }, get);
+  responder.answer({ status: 200, body: "users", headers: [] }, get, true);
   t.strictSame(sent, ["users"]);
   t.end();
 });

@@ -10,12 +10,11 @@ import fc from "fast-check";
 import t from "tap";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
+import { type Endpoint, pathVariables, wireOf } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { parseJson } from "../../schemas/json.ts";
+import { explain, type JsonSchema } from "../../src/operations/execution/explain.ts";
 import { parameterReader } from "../../src/operations/execution/parameters.ts";
-import { pathVariables } from "../../src/operations/execution/router.ts";
-import { explain, type JsonSchema } from "../../src/operations/explain.ts";
 import { type Fields, fieldsOf } from "../fuzz/inputs.ts";
 import { hostile, hostileObject, type Plain, valid } from "../support/schema-values.ts";
 import { seedOf } from "../support/seed.ts";
@@ -172,7 +171,7 @@ t.test("[spec 2.1] the server's reader and the older validator agree on everythi
       const form = new Map(fields);
       const read = reader.read(
         form,
-        pathVariables(endpoint).map((name) => form.get(name) as string),
+        pathVariables(endpoint.path).map(({ name }) => form.get(name) as string),
       );
       const isFine = "params" in read;
       if (isFine) accepted++;

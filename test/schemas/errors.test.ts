@@ -63,7 +63,7 @@ t.test(
       t.notOk(Object.hasOwn(body, "kind"));
     }
     const makers = sources.filter(({ path, text }) => {
-      return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
+      return /^(?:domain|actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
     });
     t.strictSame(
       makers.map(({ path }) => path),
@@ -75,7 +75,7 @@ t.test(
 );
 
 t.test("[schemas/errors] every rejection is in use", (t) => {
-  const server = sources.filter(({ path }) => /^(?:actors|src)\//.test(path));
+  const server = sources.filter(({ path }) => /^(?:domain|actors|src)\//.test(path));
   for (const [name] of refusals) {
     t.ok(
       server.some(({ text }) => new RegExp(`\\brefuse\\.${name}\\b`).test(text)),

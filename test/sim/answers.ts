@@ -4,6 +4,7 @@ import type { Gate } from "../../src/durability/journal/gate.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import { RealmUse } from "../../src/runtime/realm-use.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 /** Answers here have no body, so none is ever unsent. */
@@ -16,19 +17,17 @@ export class OpenRequest {
   #abort: () => void = () => undefined;
 
   constructor(gate: Gate, clock: Clock) {
-    this.#responder = new HttpResponder(this.#response(), { clock, unsent });
-    this.#responder.leavesThrough(gate);
+    this.#responder = new HttpResponder(this.#response(), { clock, unsent }, ignored);
+    this.#responder.enter({ gate, use: new RealmUse(clock) });
   }
 
-  /** @param leave runs when the client gets the answer; never, if the machine goes down or the client hangs up before */
-  answer(leave: () => void): void {
+  /**
+   * @param leave runs when the client gets the answer; never, if the machine goes down or the client hangs up before
+   * @param isImmediate everything since the request arrived was synchronous
+   */
+  answer(leave: () => void, isImmediate = false): void {
     this.#leave = leave;
-    this.#responder.answer({ status: 200, body: "", headers: [] }, null);
-  }
-
-  /** Everything since the request arrived was synchronous. */
-  hasRead(): void {
-    this.#responder.hasRead();
+    this.#responder.answer({ status: 200, body: "", headers: [] }, null, isImmediate);
   }
 
   onAbort(callback: () => void): void {

@@ -18,8 +18,6 @@ export interface CallOptions {
 export function callOf({ realm, caller, params, onAbort }: CallOptions): Call {
   const call = arrivedCall({
     realm,
-    method: "",
-    path: "",
     readParams: () => ({ values: new Map(), files: [] }),
     caller,
     keyHash: keyHashOf(realm, caller.id),
@@ -31,8 +29,7 @@ export function callOf({ realm, caller, params, onAbort }: CallOptions): Call {
     siteUrl: "http://localhost",
     userAgent: "sim",
     address: () => "",
-    idempotencyHeader: null,
-    ifNoneMatch: "",
+    sentIdempotencyKey: null,
     onAbort: onAbort ?? (() => undefined),
   });
   return { ...call, params };

@@ -13,6 +13,7 @@ import { UnauthenticatedSockets } from "../../src/edge/realtime/unauthenticated-
 import type { SocketConnection } from "../../src/edge/transport/transport.ts";
 import { Counter } from "../../src/metrics/instruments.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { noOperations } from "../support/no-operations.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 import type { OpenRequest } from "./answers.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
@@ -63,7 +64,7 @@ export class SocketLine implements Line {
     const host: SocketHost = {
       realm,
       hub,
-      execute: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
+      ...noOperations(),
       verify: () => refuse.notLoggedIn(),
       limitFrame: () => null,
       closed: new Counter("code", []),

@@ -101,12 +101,12 @@ export class Reads {
   ): Promise<void> {
     const request = machine.receive();
     const result = execute(machine.realm);
-    if (!(result instanceof Promise)) request.hasRead();
-    const shown = read(await result);
+    const isImmediate = !(result instanceof Promise);
+    const shown = read(isImmediate ? result : await result);
     let hasLeft = false;
     request.answer(() => {
       hasLeft = true;
-    });
+    }, isImmediate);
     // Nothing happens on the machine during a read.
     machine.turns.inThisState(
       () => compare(shown),

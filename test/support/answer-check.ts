@@ -5,7 +5,7 @@
  */
 import { endpoints } from "../../schemas/index.ts";
 import { openApiDocument } from "../../src/api-documents/openapi.ts";
-import { Router } from "../../src/operations/execution/router.ts";
+import { Router } from "../../src/edge/http/router.ts";
 import { type Check, DocumentCheck, type JsonSchema } from "./document-check.ts";
 import { faultsOf } from "./wire-events.ts";
 

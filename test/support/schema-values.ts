@@ -3,7 +3,7 @@
  * the fuzz test sends them to the server.
  */
 import fc from "fast-check";
-import type { JsonSchema } from "../../src/operations/explain.ts";
+import type { JsonSchema } from "../../src/operations/execution/explain.ts";
 
 /** The form of our declarations as JSON. */
 export type Plain = JsonSchema & { readonly patternProperties?: Readonly<Record<string, Plain>> };

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { BadWebPage, loadWebPage } from "../../src/edge/http/web-pages.ts";
+import { BadWebPage, loadWebPage } from "../../src/edge/pages/web-page.ts";
 import { exchange } from "../support/http.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { ensureWebBuilt } from "../support/web-build.ts";

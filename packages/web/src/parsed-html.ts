@@ -1,6 +1,6 @@
 /**
  * Parses the HTML of messages into a document of its own, where no script runs and nothing is loaded. The page's policy
- * forbids to parse HTML elsewhere (`require-trusted-types-for`, src/edge/http/web-pages.ts).
+ * forbids to parse HTML elsewhere (`require-trusted-types-for`, src/edge/pages/web-page.ts).
  */
 
 /** The part of the browser's Trusted Types that is used; TypeScript does not know them. */

@@ -2,14 +2,15 @@
  * Passes the answer of another node on to the client. A small one is read as a whole first; a larger one is read as fast
  * as the client reads.
  */
+
 import type { IncomingMessage } from "node:http";
 import { limits } from "../../../schemas/limits.ts";
-import { AnswerBytes } from "../../operations/answer-bytes.ts";
-import type { FileSlice } from "../../operations/calls.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { AnswerBytes } from "../http/answer-bytes.ts";
 import { hasNoBody } from "../http/answer-head.ts";
 import { AnswerSender, offer } from "../http/answer-sender.ts";
 import { FileSender } from "../http/file-sender.ts";
+import type { FileSlice } from "../http/reply.ts";
 import { statusLine } from "../http/status-line.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { KeptBytes } from "./kept-bytes.ts";

@@ -2,11 +2,12 @@
  * One client's WebSocket whose organization another node serves. The owner decides about the handshake and about all
  * that the client gets. When the owner or the link to it is gone, the client is told to reconnect and resume.
  */
+
 import { closeCodes } from "../../../schemas/close-codes.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { refused } from "../../operations/refused.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { refused } from "../http/reply.ts";
 import { writeRefused } from "../http/write-refused.ts";
 import { type HandshakeResponse, sendStatus, type TransportSocket } from "../transport/transport.ts";
 import { addressOf, type Directions, type NodeDestination } from "./directions.ts";

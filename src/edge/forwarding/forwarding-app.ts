@@ -2,12 +2,13 @@
  * The app of a node: requests and sockets of organizations that it serves go to the server as usual, the others to the
  * node that serves them. A request that another node forwarded is never forwarded again.
  */
+
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { type Refused, refused } from "../../operations/refused.ts";
 import { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ReadForwarded } from "../../runtime/forwarded.ts";
+import { type Refused, refused } from "../http/reply.ts";
 import { writeRefused } from "../http/write-refused.ts";
 import { handshakeFault } from "../transport/handshake.ts";
 import type {

@@ -2,13 +2,14 @@
  * Forwards one HTTP request to the node that serves its organization, and its answer back. A request that no node has
  * seen waits for one. One that a node may have executed is sent again only if that has no further effect.
  */
+
 import type { IncomingMessage } from "node:http";
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { getEvents } from "../../../schemas/register.ts";
-import { type Refused, refused } from "../../operations/refused.ts";
 import type { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { type Refused, refused } from "../http/reply.ts";
 import { apiPrefix } from "../http/request-head.ts";
 import { writeRefused } from "../http/write-refused.ts";
 import type { TransportResponse } from "../transport/transport.ts";

@@ -1,9 +1,8 @@
 /** The status line and the headers of an answer. */
-import type { HttpReply } from "../../operations/calls.ts";
-import { rateHeader } from "../../operations/rate-limits.ts";
-import { challenge } from "../../runtime/results.ts";
+
 import { writeAnswerGuards } from "../transport/answer-guards.ts";
 import type { TransportResponse } from "../transport/transport.ts";
+import { challenge, type HttpReply, rateHeader } from "./reply.ts";
 import type { RequestHead } from "./request-head.ts";
 import { statusLine } from "./status-line.ts";
 
@@ -13,8 +12,6 @@ const exposed =
 export interface AnswerContext {
   /** null if the request could not even be read */
   readonly head: RequestHead | null;
-  /** The request limits that the answer shows; "" for none. */
-  readonly rateLines: string;
   /** "" if nobody asked for one. */
   readonly requestId: string;
   /** Whether the browser's connection is encrypted, as far as the server knows. */
@@ -22,11 +19,11 @@ export interface AnswerContext {
 }
 
 export function writeAnswerHead(response: TransportResponse, reply: HttpReply, context: AnswerContext): void {
-  const { head, rateLines, requestId, isSecure } = context;
+  const { head, requestId, isSecure } = context;
   // uWebSockets.js writes 200 by itself.
   if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
   if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
-  if (rateLines !== "") response.writeHeader(rateHeader, rateLines);
+  if (reply.rateLines !== undefined) response.writeHeader(rateHeader, reply.rateLines);
   if (requestId !== "") response.writeHeader("X-Request-Id", requestId);
   for (const [name, value] of reply.headers) {
     // A browser would ask its user for a password and reuse it for any page that makes it send requests here.

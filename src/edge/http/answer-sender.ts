@@ -3,9 +3,9 @@
  * number of answers of a connection: while one is unsent, the next request on the connection closes it (pitfalls 2.2).
  */
 import { limits } from "../../../schemas/limits.ts";
-import type { AnswerBytes } from "../../operations/answer-bytes.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { TransportResponse } from "../transport/transport.ts";
+import type { AnswerBytes } from "./answer-bytes.ts";
 import { StallWatch } from "./stall-watch.ts";
 
 export interface SendingOptions {

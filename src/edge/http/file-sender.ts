@@ -3,10 +3,11 @@
  * holds
  * `download_chunk_bytes`, and one that reads nothing for `download_stall_ms_max` is disconnected (S3, E3).
  */
+
 import { limits } from "../../../schemas/limits.ts";
-import type { FileSlice } from "../../operations/calls.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { TransportResponse } from "../transport/transport.ts";
+import type { FileSlice } from "./reply.ts";
 import { StallWatch } from "./stall-watch.ts";
 
 export class FileSender {

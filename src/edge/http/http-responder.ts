@@ -3,24 +3,25 @@
  * set before anything can throw, or uWebSockets.js would end the process (pitfalls 2.1). Header values are checked,
  * because uWebSockets.js lets CR and LF through.
  */
+
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type Gate, openGate } from "../../durability/journal/gate.ts";
 import type { Position } from "../../durability/journal/journal.ts";
-import { AnswerBytes, bodySize, encodeSmall } from "../../operations/answer-bytes.ts";
-import { type AnswerCompressor, codingFor, isCompressible, varied } from "../../operations/answer-compressor.ts";
-import type { FileSlice, HttpReply } from "../../operations/calls.ts";
-import { refused } from "../../operations/refused.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { step } from "../../runtime/life-cycle.ts";
+import type { Realm } from "../../runtime/realm.ts";
 import type { RealmUse } from "../../runtime/realm-use.ts";
 import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { AccessRecord } from "./access-log.ts";
+import { AnswerBytes, bodySize, encodeSmall } from "./answer-bytes.ts";
+import { type AnswerCompressor, codingFor, isCompressible, varied } from "./answer-compressor.ts";
 import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
 import { AnswerSender, offer } from "./answer-sender.ts";
 import type { FailedRequests } from "./failed-requests.ts";
 import { FileSender } from "./file-sender.ts";
+import { type FileSlice, type HttpReply, refused } from "./reply.ts";
 import type { RequestHead } from "./request-head.ts";
 import {
   type Head,
@@ -33,9 +34,12 @@ import {
   writing,
 } from "./responder-states.ts";
 
-const overloaded = refused(refuse.overloaded());
+/** In place of an answer for which there is no room. */
+function overloadedAs({ rateLines }: HttpReply): HttpReply {
+  return { ...refused(refuse.overloaded()), rateLines };
+}
 
-const nobody = () => undefined;
+const nothing = () => undefined;
 
 const internalErrorStatus = 500;
 
@@ -59,19 +63,21 @@ export class HttpResponder {
   /** While the state is open; null if there are none, which is usual. */
   #abortListeners: (() => void)[] | null = null;
   #isLast = false;
-  #rateLines = "";
   #gate: Gate = openGate;
   /** What the answer shows; null: whatever memory holds when it is given. */
   #seen: Position | null = null;
   #who: (() => string) | null = null;
-  #onEnd: () => void = nobody;
+  readonly #onEnd: () => void;
+  #onRelease: () => void = nothing;
   #use: RealmUse | null = null;
   /** Is told how the request ends; null if nobody wants to know. */
   record: AccessRecord | null = null;
 
-  constructor(response: TransportResponse, options: HttpResponderOptions) {
+  /** @param onEnd called once when the request is over and no bytes of its answer are unsent */
+  constructor(response: TransportResponse, options: HttpResponderOptions, onEnd: () => void) {
     this.#response = response;
     this.#options = options;
+    this.#onEnd = onEnd;
     response.onAborted(() => this.#abort());
   }
 
@@ -91,44 +97,28 @@ export class HttpResponder {
     this.#isLast = true;
   }
 
-  /** The answer will show what the realm's memory holds, so it leaves through the realm's gate (M1, M9). */
-  leavesThrough(gate: Gate): void {
+  /**
+   * The request belongs to a realm, which stays open until the request is over. The answer will show what the realm's
+   * memory holds, so it leaves through the realm's gate (M1, M9). May be called again for the same realm.
+   * @param who the user or address whose share an unsent answer counts against; by default the connection's address
+   */
+  enter({ gate, use }: Pick<Realm, "gate" | "use">, who: (() => string) | null = null): void {
     this.#gate = gate;
     gate.reads.begin(gate.isOpen);
-  }
-
-  /**
-   * Everything since `leavesThrough` was synchronous: the answer shows what was read meanwhile, and nothing else. If the
-   * gate was open then, a turn may have run since: the answer shows whatever memory holds.
-   */
-  hasRead(): void {
-    this.#seen = this.#gate.reads.seen;
-  }
-
-  /** @param rateLines the request limits that the answer shows (rate-limits.ts); "" for none */
-  limitedBy(rateLines: string): void {
-    this.#rateLines = rateLines;
-  }
-
-  /** @param who the user or address whose share an unsent answer counts against; by default the connection's address */
-  belongsTo(who: () => string): void {
     this.#who = who;
-  }
-
-  /** Called once when the request is over and no bytes of its answer are unsent. */
-  onEnd(callback: () => void): void {
-    this.#onEnd = callback;
-  }
-
-  /** Keeps the realm open until the request is over. */
-  uses(use: RealmUse): void {
     if (this.isOver || this.#use !== null) return;
     use.begin();
     this.#use = use;
   }
 
+  /** @param callback called once when the request is over, before the constructor's `onEnd` */
+  onRelease(callback: () => void): void {
+    this.#onRelease = callback;
+  }
+
   #end(): void {
     this.record?.ended();
+    this.#onRelease();
     this.#onEnd();
     this.#use?.end();
     this.#use = null;
@@ -189,8 +179,13 @@ export class HttpResponder {
     this.#end();
   }
 
-  /** @param head null if the request could not even be read */
-  answer(reply: HttpReply, head: RequestHead | null): void {
+  /**
+   * @param head null if the request could not even be read
+   * @param isImmediate everything since `enter` was synchronous: the answer shows what was read meanwhile, and nothing
+   *   else. Otherwise it shows whatever memory holds
+   */
+  answer(reply: HttpReply, head: RequestHead | null, isImmediate = false): void {
+    if (isImmediate) this.#seen = this.#gate.reads.seen;
     const state = this.#state;
     if (state.kind !== "open") {
       void reply.file?.close();
@@ -224,7 +219,7 @@ export class HttpResponder {
       this.#response.close();
       return;
     }
-    const kept = isRefused ? overloaded : reply;
+    const kept = isRefused ? overloadedAs(reply) : reply;
     this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
     // The gate keeps nothing of the answer, so an abort frees its memory at once.
     this.#gate.pass(() => this.#release(), seen);
@@ -331,7 +326,7 @@ export class HttpResponder {
     const bytes = new AnswerBytes(reply.body);
     const holding = this.#options.unsent.hold(this.#holder(), bytes.size, () => this.#evict());
     if (holding === null && head?.method === "GET") {
-      this.#send(overloaded, head);
+      this.#send(overloadedAs(reply), head);
       return;
     }
     if (holding === null) {
@@ -392,6 +387,6 @@ export class HttpResponder {
     const hasFailed = reply.status === internalErrorStatus;
     const requestId = (hasFailed ? this.#options.failures?.note(head, this.record) : this.record?.id) ?? "";
     const isSecure = head?.forwarded.isSecure ?? this.#options.isSecure === true;
-    writeAnswerHead(this.#response, reply, { head, rateLines: this.#rateLines, requestId, isSecure });
+    writeAnswerHead(this.#response, reply, { head, requestId, isSecure });
   }
 }

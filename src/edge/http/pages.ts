@@ -2,10 +2,12 @@
  * Pages outside the API that need no API key: uploaded pictures, and small pages behind links in emails. No scripts, no
  * external assets; every answer has headers that keep a browser from sniffing types or running anything.
  */
+
 import { errorBody, errorCodes, type Refusal, refuse } from "../../../schemas/errors.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
-import type { HttpReply, Submitted } from "../../operations/calls.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import type { SubmittedForm } from "./form.ts";
+import type { HttpReply } from "./reply.ts";
 
 export interface PageRequest {
   readonly realm: Realm;
@@ -15,7 +17,7 @@ export interface PageRequest {
   /** HEAD changes nothing: mail clients check links with it. */
   readonly method: "GET" | "HEAD" | "POST";
   /** The submitted form of a POST. */
-  readonly form: () => Submitted | Refusal;
+  readonly form: () => SubmittedForm | Refusal;
   readonly userAgent: string;
   /** Whether a browser says that a page of another site sent the request (D203). */
   readonly isFromForeignPage: boolean;

@@ -1,7 +1,7 @@
 /** Answers OPTIONS, for browser preflights and for debugging. */
+
 import { refuse } from "../../../schemas/errors.ts";
-import type { HttpReply } from "../../operations/calls.ts";
-import { refused } from "../../operations/refused.ts";
+import { type HttpReply, refused } from "./reply.ts";
 
 /** @param methods those of the path; null: there is no such path */
 export function preflight(methods: readonly string[] | null): HttpReply {

@@ -1,7 +1,8 @@
 /** The life of an answer (http-responder.ts), from the request to its last byte. */
-import type { FileSlice, HttpReply } from "../../operations/calls.ts";
+
 import type { LifeCycle } from "../../runtime/life-cycle.ts";
 import type { Holding } from "../../runtime/unsent-bytes.ts";
+import type { FileSlice, HttpReply } from "./reply.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /**

@@ -7,32 +7,37 @@ import { isFromForeignPage } from "../../../domain/foreign-page.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
-import { arrivedCall, type HttpReply, type Submitted } from "../../operations/calls.ts";
-import type { OperationExecutor } from "../../operations/execution/operation-executor.ts";
+import { arrivedCall } from "../../operations/calls.ts";
+import type { Operation, OperationExecutor } from "../../operations/execution/operation-executor.ts";
 import type { Credentials } from "../../operations/identity/authentication.ts";
 import { clientName } from "../../operations/identity/client-name.ts";
-import { isForged, type SessionCookies } from "../../operations/identity/session-cookies.ts";
-import { FileReceiver } from "../../operations/media/file-receiver.ts";
-import { readForm } from "../../operations/media/form.ts";
-import { decodePercent } from "../../operations/media/multipart.ts";
-import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "../../operations/media/uploads.ts";
 import { nameOf } from "../../operations/rate-limits.ts";
-import { refused } from "../../operations/refused.ts";
 import type { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { ReadForwarded } from "../../runtime/forwarded.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { RealmElsewhere } from "../../runtime/realm-host.ts";
+import { type Result, statusOf } from "../../runtime/results.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import type { AccessLog } from "./access-log.ts";
+import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./body-allowance.ts";
 import { readBody } from "./body-reader.ts";
+import { FileReceiver } from "./file-receiver.ts";
+import { readForm, type SubmittedForm } from "./form.ts";
 import { HttpResponder, type HttpResponderOptions } from "./http-responder.ts";
+import { decodePercent } from "./multipart.ts";
 import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
 import { preflight } from "./preflight.ts";
+import { type HttpReply, refused, replyTo } from "./reply.ts";
 import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
+import { type Router, unrouted } from "./router.ts";
+import { isForged, type SessionCookies } from "./session-cookies.ts";
 
 export interface HttpServerOptions extends Required<HttpResponderOptions> {
   readonly app: WebApp;
-  readonly operationExecutor: OperationExecutor;
+  readonly executor: OperationExecutor;
+  readonly router: Router<Operation>;
+  /** Maximum size of a file that is streamed to disk. */
+  readonly fileBytesMax: number;
   readonly pages: readonly PageRoute[];
   /** Selects the realm of a Host header (D4). */
   readonly realmOf: (host: string) => Realm;
@@ -51,7 +56,7 @@ export interface HttpServerOptions extends Required<HttpResponderOptions> {
 }
 
 /** A body as received, or the result of parsing it while it arrived. */
-type Body = Buffer | Submitted | Refusal | null;
+type Body = Buffer | SubmittedForm | Refusal | null;
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
@@ -99,7 +104,8 @@ export class HttpServer {
   }
 
   #serve(response: TransportResponse, request: TransportRequest): void {
-    const responder = new HttpResponder(response, this.#options);
+    this.#pending++;
+    const responder = new HttpResponder(response, this.#options, this.#ended);
     try {
       const head = readRequestHead(request, this.#options.readForwarded);
       if (head.requestId !== "" || this.#options.accessLog.isOn) {
@@ -109,8 +115,6 @@ export class HttpServer {
         responder.answer(shuttingDown, head);
         return;
       }
-      this.#pending++;
-      responder.onEnd(this.#ended);
       const { framingFault } = head;
       // Unless the transport rejects malformed chunks, nothing after a chunked body on the connection is trusted.
       const isUncertain = head.isChunked && !this.#options.app.checksChunks;
@@ -141,10 +145,9 @@ export class HttpServer {
       return;
     }
     let release: () => void = () => undefined;
-    responder.onEnd(() => {
+    responder.onRelease(() => {
       allowance.release();
       release();
-      this.#ended();
     });
     const { stagingRealm } = allowance;
     if (stagingRealm === undefined) release = this.#readBody(responder, response, head, allowance);
@@ -157,15 +160,17 @@ export class HttpServer {
   #allowance(responder: HttpResponder, head: RequestHead): BodyAllowance | Refusal {
     const { method, path, host, contentType, contentLength } = head;
     const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
-    const upload = isMultipart ? this.#options.operationExecutor.uploadOf(method, path.slice(apiPrefix.length)) : null;
-    if (upload === null) return ordinaryBody;
+    const operation = isMultipart ? this.#options.router.find(method, path.slice(apiPrefix.length)) : null;
+    const upload = operation?.endpoint.upload;
+    if (upload === undefined) return ordinaryBody;
     const realm = this.#options.realmOf(host);
     // A rejection of the body shows whether the credentials are valid (M9).
-    responder.leavesThrough(realm.gate);
+    responder.enter(realm);
     const credentials = this.#ofCookie(realm, head) ?? this.#options.authenticate(realm, head.authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
     const person = nameOf(realm.epoch, credentials.caller);
-    return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isStaged ? realm : undefined);
+    const bytesMax = upload.bytesMax ?? this.#options.fileBytesMax;
+    return this.#uploads.take(person, bytesMax, contentLength, upload.bytesMax === null ? realm : undefined);
   }
 
   /** @returns a function to call when the request is over */
@@ -203,7 +208,6 @@ export class HttpServer {
   ): void {
     let size = 0;
     let isPaused = false;
-    responder.uses(stagingRealm.use);
     // A complete upload is processed even if the client disconnects, so its address must be read now.
     responder.address();
     const flow = () => {
@@ -264,11 +268,8 @@ export class HttpServer {
   #handle(responder: HttpResponder, head: RequestHead, body: Body): Promise<void> | undefined {
     if (this.#isClosing) return this.#answer(responder, head, shuttingDown);
     try {
-      const reply = this.#execute(responder, head, body);
-      if (!(reply instanceof Promise)) {
-        responder.hasRead();
-        return this.#answer(responder, head, reply);
-      }
+      const reply = this.#reply(responder, head, body);
+      if (!(reply instanceof Promise)) return this.#answer(responder, head, reply, true);
       return reply.then(
         (later) => this.#answer(responder, head, later),
         (error) => this.#fail(responder, head, error),
@@ -279,41 +280,56 @@ export class HttpServer {
     return undefined;
   }
 
-  #answer(responder: HttpResponder, head: RequestHead, reply: HttpReply): undefined {
+  /** @param isImmediate since the realm was entered, everything was synchronous */
+  #answer(responder: HttpResponder, head: RequestHead, reply: HttpReply, isImmediate = false): undefined {
     try {
-      responder.answer(reply, head);
+      responder.answer(reply, head, isImmediate);
     } catch (error) {
       this.#fail(responder, head, error);
     }
   }
 
-  #execute(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
-    const { query, contentType } = head;
-    if (head.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
+  #reply(responder: HttpResponder, head: RequestHead, body: Body): HttpReply | Promise<HttpReply> {
+    if (head.path.length > limits.path_bytes_max || head.query.length > limits.url_query_bytes_max) {
       return refused(refuse.badRequest("The request line is too long"));
     }
     if (!head.path.startsWith(`${apiPrefix}/`) || this.#pagesOfApi.has(head.path)) {
       return this.#page(responder, head, body);
     }
     const path = head.path.slice(apiPrefix.length);
-    if (head.method === "OPTIONS") return preflight(this.#options.operationExecutor.methodsOf(path));
+    return head.method === "OPTIONS"
+      ? preflight(this.#options.router.methodsOf(path))
+      : this.#execute(responder, { head, path, body });
+  }
+
+  #execute(
+    responder: HttpResponder,
+    { head, path, body }: { readonly head: RequestHead; readonly path: string; readonly body: Body },
+  ): HttpReply | Promise<HttpReply> {
+    const { executor, router } = this.#options;
+    const { query, contentType } = head;
     const realm = this.#options.realmOf(head.host);
-    responder.leavesThrough(realm.gate);
-    responder.uses(realm.use);
+    const address = () => head.forwarded.address ?? responder.address();
+    let caller: UserRecord | null = null;
+    responder.enter(realm, () => (caller === null ? address() : nameOf(realm.epoch, caller)));
     const ofCookie = this.#ofCookie(realm, head);
     const credentials = ofCookie ?? this.#options.authenticate(realm, head.authorization);
-    const address = () => head.forwarded.address ?? responder.address();
     const known = "caller" in credentials ? credentials : null;
-    responder.belongsTo(known === null ? address : () => nameOf(realm.epoch, known.caller));
+    caller = known?.caller ?? null;
+    const match = router.match(head.method, path);
+    if (match.kind !== "found") {
+      const refusal = unrouted(match);
+      executor.requests.count(executor.operations.length, statusOf(refusal));
+      return refused(refusal, match.kind === "wrong-method" ? [["Allow", match.allowed.join(", ")]] : []);
+    }
+    const operation = match.target;
     const call = arrivedCall({
       realm,
-      method: head.method,
-      path,
       readParams: (takesFiles) =>
         body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
       hasCredentials: head.authorization !== "" || ofCookie !== null,
       unauthorized: "caller" in credentials ? null : credentials,
-      caller: known?.caller ?? null,
+      caller,
       keyHash: known?.keyHash ?? null,
       isSession: known?.isSession === true,
       page: head,
@@ -321,13 +337,17 @@ export class HttpServer {
       siteUrl: this.#siteUrl(head),
       userAgent: head.userAgent,
       address,
-      idempotencyHeader: head.idempotencyHeader,
-      ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "",
+      sentIdempotencyKey: head.idempotencyHeader,
       onAbort: (callback) => responder.onAbort(callback),
     });
-    const reply = this.#options.operationExecutor.execute(call);
-    responder.limitedBy(call.rateLines);
-    return untilDone(realm, reply);
+    const context = { operation, call, ifNoneMatch: head.method === "GET" ? head.ifNoneMatch : "" };
+    const encoded = (result: Result) => {
+      const reply = replyTo(result, context);
+      executor.requests.count(operation.number, reply.status);
+      return reply;
+    };
+    const result = executor.execute(operation, match.variables, call);
+    return result instanceof Promise ? realm.use.during(result.then(encoded)) : encoded(result);
   }
 
   #siteUrl(head: RequestHead): string {
@@ -362,8 +382,7 @@ export class HttpServer {
     if (!takesMethod(route, method)) return methodRefusal(route);
     const address = () => head.forwarded.address ?? responder.address();
     const realm = this.#options.realmOf(head.host);
-    responder.leavesThrough(realm.gate);
-    responder.uses(realm.use);
+    responder.enter(realm);
     const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
     if (isClosed) return errorPage(refuse.realmDeactivated());
     const page = route.serve({
@@ -382,15 +401,11 @@ export class HttpServer {
       address,
       viewer: () => this.#viewer(realm, head, address()),
     });
-    return untilDone(realm, page);
+    // A handler may still work when its client has gone.
+    return page instanceof Promise ? realm.use.during(page) : page;
   }
 }
 
 /** The organization went to another node while the request arrived. A node that forwarded it asks the other one. */
 const movedAway = refused(refuse.ownerUnreachable(), [["X-Colloquy-Elsewhere", "1"]]);
 const shuttingDown = { ...refused(refuse.shuttingDown()), closesConnection: true } as const;
-
-/** A handler may still work when its client has gone. */
-function untilDone(realm: Realm, reply: HttpReply | Promise<HttpReply>): HttpReply | Promise<HttpReply> {
-  return reply instanceof Promise ? realm.use.during(reply) : reply;
-}

@@ -3,12 +3,13 @@
  * (S3). A large answer is sent in fragments, each when the client has read most of the previous ones, so that
  * uWebSockets.js never buffers more than the soft bound.
  */
+
 import { limits } from "../../../schemas/limits.ts";
 import type { Gate } from "../../durability/journal/gate.ts";
-import { AnswerBytes } from "../../operations/answer-bytes.ts";
-import type { AnswerBody } from "../../operations/calls.ts";
 import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
+import type { AnswerBody } from "../http/answer-bytes.ts";
+import { AnswerBytes } from "../http/answer-bytes.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
 export type Position = Gate["shown"];

@@ -7,9 +7,10 @@ import { codePoints } from "../../../domain/text.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { newValueBudget, parseJson, type ValueBudget } from "../../../schemas/json.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { bodyText, isPieced } from "../../operations/answer-bytes.ts";
-import type { AnswerBody } from "../../operations/calls.ts";
+import { bodyOf, type Result } from "../../runtime/results.ts";
 import { addParameter } from "../../runtime/submitted-values.ts";
+import { type AnswerBody, bodyText, isPieced } from "../http/answer-bytes.ts";
+import { jsonBody } from "../http/reply.ts";
 import { unpackJson } from "./packed-json.ts";
 
 export type Format = "json" | "msgpack";
@@ -24,7 +25,9 @@ export interface Frame {
 
 export type Decoded = { readonly frame: Frame } | { readonly refusal: Refusal; readonly ref: string | null };
 
-const packr = new Packr({ useRecords: false, variableMapSize: true });
+/** Properties without a value are absent, as in JSON. */
+const packing = { useRecords: false, variableMapSize: true, skipValues: [undefined] };
+const packr = new Packr(packing);
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** @param isBinary whether the frame arrived as binary; it must match the connection's format */
@@ -55,43 +58,52 @@ function readJson(bytes: Uint8Array, budget: ValueBudget): unknown {
   }
 }
 
-/** @param body a JSON object as text: the answer of an operation, including the envelope */
-export function encodeReply(format: Format, ref: string | null, body: string, type = "reply"): string | Buffer {
-  if (format === "msgpack") return packr.pack({ ...headOf(type, ref), ...(JSON.parse(body) as object) });
-  const opening = openingOf(type, ref);
-  return body === "{}" ? `${opening}}` : `${opening},${body.slice(1)}`;
+/** A reply to a frame; `type` is "pong" for a ping. */
+export function encodeReply(format: Format, ref: string | null, fields: object, type = "reply"): string | Buffer {
+  const reply = { ...headOf(type, ref), ...fields };
+  return format === "json" ? JSON.stringify(reply) : packr.pack(reply);
 }
 
 function headOf(type: string, ref: string | null) {
   return ref === null ? { type } : { type, ref };
 }
 
-/** The JSON text of a reply up to its first field. */
-function openingOf(type: string, ref: string | null): string {
-  return JSON.stringify(headOf(type, ref)).slice(0, -1);
-}
-
 /**
- * The reply with an operation's answer. A long body stays in pieces: joining megabytes would copy them (S3). MessagePack
- * needs the whole text.
+ * The reply with an operation's answer. A long one stays in pieces: joining megabytes would copy them (S3). What is
+ * already JSON, such as stored messages, is read again for MessagePack.
+ * @param ignored the names of parameters that the operation does not declare
  */
-export function encodeAnswer(format: Format, ref: string | null, body: AnswerBody): AnswerBody {
-  if (format === "msgpack" || typeof body === "string") return encodeReply(format, ref, bodyText(body));
-  // The first piece begins with the brace of the object.
-  const [first = "", ...rest] = isPieced(body) ? body : [body];
-  return [`${openingOf("reply", ref)},`, first.slice(1), ...rest];
+export function encodeAnswer(
+  format: Format,
+  ref: string | null,
+  result: Result,
+  ignored: readonly string[],
+): AnswerBody {
+  if (format === "json") return jsonAnswer(ref, jsonBody(result, ignored));
+  if (result.kind === "refused") return encodeReply(format, ref, bodyOf(result));
+  const rest = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  if (result.kind === "ok") return encodeReply(format, ref, { ...bodyOf(result), ...rest });
+  return encodeReply(format, ref, JSON.parse(bodyText(jsonBody(result, ignored))) as object);
 }
 
-/** The parameters of a frame as a form with its bounds, as REST sends them: strings unchanged, the others as JSON text. */
-export function formOf(
+function jsonAnswer(ref: string | null, body: AnswerBody): AnswerBody {
+  const opening = `${JSON.stringify(headOf("reply", ref)).slice(0, -1)},`;
+  if (typeof body === "string") return `${opening}${body.slice(1)}`;
+  // The first piece begins with the brace of the object.
+  const [first = "", ...others] = isPieced(body) ? body : [body];
+  return [opening, first.slice(1), ...others];
+}
+
+/** The parameters of a frame, with the bounds of a form's. */
+export function parametersOf(
   fields: Readonly<Record<string, unknown>>,
   omit: readonly string[],
-): Map<string, string> | Refusal {
-  const form = new Map<string, string>();
+): Map<string, unknown> | Refusal {
+  const params = new Map<string, unknown>();
   for (const [name, value] of Object.entries(fields)) {
     if (omit.includes(name) || value === undefined) continue;
-    const refused = addParameter(form, name, typeof value === "string" ? value : JSON.stringify(value));
+    const refused = addParameter(params, name, value);
     if (refused !== null) return refused;
   }
-  return form;
+  return params;
 }

@@ -1,21 +1,21 @@
-/**
- * What a WebSocket session needs: the connection, the services that a realm's sockets share, and the client's details.
- */
+/** What the sockets of a realm share. */
 import type { Refusal } from "../../../schemas/errors.ts";
 import type { Counter } from "../../metrics/instruments.ts";
-import type { Authenticated, ExecuteOperation } from "../../operations/calls.ts";
+import type { Authenticated } from "../../operations/calls.ts";
+import type { OperationExecutor } from "../../operations/execution/operation-executor.ts";
 import type { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import type { UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { Hub } from "./hub.ts";
-import type { Format } from "./socket-frames.ts";
+import type { RequestReader } from "./socket-operations.ts";
 import type { UnauthenticatedSockets } from "./unauthenticated-sockets.ts";
 
 /** Shared by all sockets of a realm, because there may be many thousands. */
 export interface SocketHost {
   readonly realm: Realm;
   readonly hub: Hub;
-  readonly execute: ExecuteOperation;
+  readonly executor: OperationExecutor;
+  readonly requests: RequestReader;
   /** Checks an email address and API key; failed attempts are counted per network address (D28). */
   readonly verify: (account: { email: string; key: string }, address: string) => Authenticated | Refusal;
   /** Counts a frame against the same limits as REST; null if it may pass. Operations count themselves. */
@@ -30,13 +30,4 @@ export interface SocketHost {
   readonly inFlight: ByteBudget;
   /** Sockets that the server closed, by close code. */
   readonly closed: Counter<string>;
-}
-
-/** The client's details from the upgrade request. */
-export interface Visitor {
-  readonly format: Format;
-  readonly client: string;
-  readonly siteUrl: string;
-  readonly userAgent: string;
-  readonly address: string;
 }

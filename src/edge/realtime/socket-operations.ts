@@ -1,41 +1,99 @@
-/** Maps frames to the operations of the REST API that they request (docs/realtime.md). */
+/** Maps frames to the operations that they request (docs/realtime.md). */
 
 import { ownProperty } from "../../../domain/own-property.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { setTypingStatus, updatePresence } from "../../../schemas/presence.ts";
+import { registerQueue } from "../../../schemas/register.ts";
 import type { ConnectionFrameType, OperationFrameType } from "../../../schemas/socket-frames.ts";
 import { type Authenticated, arrivedCall, type Call, type RequestingPage } from "../../operations/calls.ts";
+import type { Operation, OperationExecutor } from "../../operations/execution/operation-executor.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { type Frame, formOf } from "./socket-frames.ts";
-import type { Visitor } from "./socket-host.ts";
+import { statusOf } from "../../runtime/results.ts";
+import { type Router, unrouted } from "../http/router.ts";
+import { type Format, type Frame, parametersOf } from "./socket-frames.ts";
 
-/** The part of the answer to POST /register from which a socket follows the queue. */
-export interface EventQueueStart {
-  readonly queue_id: string;
-  readonly last_event_id: number;
-}
-
-export interface Operation {
+/** The operation that a frame requests. */
+export interface SocketRequest {
   readonly kind: "operation";
-  readonly method: string;
-  /** Below /api/v1, percent-encoded. */
-  readonly path: string;
-  readonly params: ReadonlyMap<string, string>;
-  readonly idempotencyHeader: string | null;
+  readonly operation: Operation;
+  /** The decoded values of the path's variables, in its order. */
+  readonly variables: readonly string[];
+  readonly params: ReadonlyMap<string, unknown>;
+  readonly idempotencyKey: string | null;
 }
 
-type Reading = (frame: Frame) => Operation | Refusal;
-
-function post(path: string, params: ReadonlyMap<string, string> | Refusal): Operation | Refusal {
-  if ("kind" in params) return params;
-  return { kind: "operation", method: "POST", path, params, idempotencyHeader: null };
+/** The client's details from the upgrade request. */
+export interface Visitor {
+  readonly format: Format;
+  readonly client: string;
+  readonly siteUrl: string;
+  readonly userAgent: string;
+  readonly address: string;
 }
 
-const readings: Readonly<Record<OperationFrameType, Reading>> = {
-  register: ({ fields }) => post("/register", formOf(fields, ["type", "ref"])),
-  presence: ({ fields }) => post("/users/me/presence", formOf(fields, ["type", "ref"])),
-  typing: readTyping,
-  call: readCall,
-};
+const own = ["type", "ref"] as const;
+
+/** Reads the frames of sockets. */
+export class RequestReader {
+  readonly #executor: OperationExecutor;
+  readonly #router: Router<Operation>;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #readings: Readonly<Record<OperationFrameType, (frame: Frame) => SocketRequest | Refusal>>;
+
+  constructor(executor: OperationExecutor, router: Router<Operation>) {
+    this.#executor = executor;
+    this.#router = router;
+    this.#operations = new Map(executor.operations.map((operation) => [operation.endpoint.operationId, operation]));
+    this.#readings = {
+      register: ({ fields }) => this.#request(registerQueue, parametersOf(fields, own)),
+      presence: ({ fields }) => this.#request(updatePresence, parametersOf(fields, own)),
+      typing: (frame) => this.#request(setTypingStatus, typingParameters(frame)),
+      call: (frame) => this.#readCall(frame),
+    };
+  }
+
+  /** What a frame asks for; for a frame that concerns the connection, its type. */
+  read(frame: Frame): SocketRequest | Refusal | ConnectionFrameType {
+    const { type } = frame;
+    const read = ownProperty<(frame: Frame) => SocketRequest | Refusal>(this.#readings, type);
+    if (read !== undefined) return read(frame);
+    if (Object.hasOwn(connectionFrames, type)) return type as ConnectionFrameType;
+    return refuse.badRequest(`Unknown frame type '${type.slice(0, 60)}'`);
+  }
+
+  #request(
+    { operationId }: { readonly operationId: string },
+    params: ReadonlyMap<string, unknown> | Refusal,
+  ): SocketRequest | Refusal {
+    if ("kind" in params) return params;
+    const operation = this.#operations.get(operationId);
+    if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
+    return { kind: "operation", operation, variables: [], params, idempotencyKey: null };
+  }
+
+  #readCall({ fields }: Frame): SocketRequest | Refusal {
+    const { method, path, params, idempotency_key: key } = fields;
+    if (typeof method !== "string" || typeof path !== "string") return refuse.badRequest("call needs method and path");
+    if (params !== undefined && (typeof params !== "object" || params === null || Array.isArray(params))) {
+      return refuse.badRequest("params is not a dict");
+    }
+    if (key !== undefined && typeof key !== "string") return refuse.badRequest("idempotency_key is not a string");
+    const below = path.startsWith("/api/v1/") ? path.slice("/api/v1".length) : path;
+    if (notCallable.test(decoded(below)) || below.includes("?")) {
+      return refuse.badRequest(`${path.slice(0, 100)} cannot be called over a socket`);
+    }
+    const values = parametersOf((params ?? {}) as Record<string, unknown>, []);
+    if ("kind" in values) return values;
+    const match = this.#router.match(method.toUpperCase(), below);
+    if (match.kind !== "found") {
+      const refusal = unrouted(match);
+      this.#executor.requests.count(this.#executor.operations.length, statusOf(refusal));
+      return refusal;
+    }
+    const { target: operation, variables } = match;
+    return { kind: "operation", operation, variables, params: values, idempotencyKey: key ?? null };
+  }
+}
 
 const connectionFrames: Readonly<Record<ConnectionFrameType, true>> = {
   authenticate: true,
@@ -44,60 +102,26 @@ const connectionFrames: Readonly<Record<ConnectionFrameType, true>> = {
   ping: true,
 };
 
-/** What a frame asks for; for a frame that concerns the connection, its type. */
-export function readRequest(frame: Frame): Operation | Refusal | ConnectionFrameType {
-  const { type } = frame;
-  const read = ownProperty<Reading>(readings, type);
-  if (read !== undefined) return read(frame);
-  if (Object.hasOwn(connectionFrames, type)) return type as ConnectionFrameType;
-  return refuse.badRequest(`Unknown frame type '${type.slice(0, 60)}'`);
-}
-
 /**
  * The operation's own parameter `type` is the kind of conversation. In a frame `type` is taken, so the kind is derived
  * from the fields.
  */
-function readTyping({ fields }: Frame): Operation | Refusal {
-  const form = formOf(fields, ["type", "ref", "message_type"]);
-  if ("kind" in form) return form;
+function typingParameters({ fields }: Frame): ReadonlyMap<string, unknown> | Refusal {
+  const params = parametersOf(fields, [...own, "message_type"]);
+  if ("kind" in params) return params;
   const kind = fields["message_type"];
-  form.set("type", typeof kind === "string" ? kind : form.has("stream_id") ? "channel" : "direct");
-  return post("/typing", form);
+  return params.set("type", typeof kind === "string" ? kind : params.has("stream_id") ? "channel" : "direct");
 }
 
 /** Queues belong to the connection, uploads need a body, and cookies an HTTP answer: these paths cannot be called. */
 const notCallable = /^\/(events|register|user_uploads|session)(\/|$)/;
 
-function readCall({ fields }: Frame): Operation | Refusal {
-  const { method, path, params, idempotency_key: key } = fields;
-  if (typeof method !== "string" || typeof path !== "string") return refuse.badRequest("call needs method and path");
-  if (params !== undefined && (typeof params !== "object" || params === null || Array.isArray(params))) {
-    return refuse.badRequest("params is not a dict");
-  }
-  if (key !== undefined && typeof key !== "string") return refuse.badRequest("idempotency_key is not a string");
-  const below = path.startsWith("/api/v1/") ? path.slice("/api/v1".length) : path;
-  if (notCallable.test(decoded(below)) || below.includes("?")) {
-    return refuse.badRequest(`${path.slice(0, 100)} cannot be called over a socket`);
-  }
-  const form = formOf((params ?? {}) as Record<string, unknown>, []);
-  if ("kind" in form) return form;
-  return {
-    kind: "operation",
-    method: method.toUpperCase(),
-    path: below,
-    params: form,
-    idempotencyHeader: key ?? null,
-  };
-}
-
-/** The operation as the call that REST would make of it. */
-export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, operation: Operation): Call {
+/** The request as a call, like one by REST. */
+export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, request: SocketRequest): Call {
   const { client, siteUrl, userAgent, address } = visitor;
   return arrivedCall({
     realm,
-    method: operation.method,
-    path: operation.path,
-    readParams: () => ({ values: operation.params, files: [] }),
+    readParams: () => ({ values: request.params, files: [] }),
     hasCredentials: true,
     unauthorized: null,
     caller: account.caller,
@@ -108,8 +132,7 @@ export function callOf(realm: Realm, visitor: Visitor, account: Authenticated, o
     siteUrl,
     userAgent,
     address: () => address,
-    idempotencyHeader: operation.idempotencyHeader,
-    ifNoneMatch: "",
+    sentIdempotencyKey: request.idempotencyKey,
     onAbort: neverAborted,
   });
 }

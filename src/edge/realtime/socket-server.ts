@@ -10,19 +10,21 @@ import { errorBody, errorCodes, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { Gate } from "../../durability/journal/gate.ts";
 import { Counter } from "../../metrics/instruments.ts";
-import type { Authenticated, ExecuteOperation } from "../../operations/calls.ts";
+import type { Authenticated } from "../../operations/calls.ts";
+import type { OperationExecutor } from "../../operations/execution/operation-executor.ts";
 import type { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ReadForwarded } from "../../runtime/forwarded.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { headersOf } from "../../runtime/results.ts";
 import type { UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import { headersOf } from "../http/reply.ts";
 import { writeAnswerGuards } from "../transport/answer-guards.ts";
 import { handshakeFault, protocolVersion } from "../transport/handshake.ts";
 import type { HandshakeResponse, TransportRequest, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
-import type { SocketHost, Visitor } from "./socket-host.ts";
+import type { SocketHost } from "./socket-host.ts";
+import type { RequestReader, Visitor } from "./socket-operations.ts";
 import { SocketSession } from "./socket-session.ts";
 import { UnauthenticatedSockets } from "./unauthenticated-sockets.ts";
 
@@ -31,7 +33,8 @@ type Credentials = Authenticated | Refusal;
 export interface SocketServerOptions {
   readonly realmOf: (host: string) => Realm;
   readonly hubOf: (realm: Realm) => Hub;
-  readonly execute: ExecuteOperation;
+  readonly executor: OperationExecutor;
+  readonly requests: RequestReader;
   /** Both count the failed attempts of an address (D28). */
   readonly authenticate: (realm: Realm, header: string, address: string) => Credentials;
   /** The caller whom a session's cookie identifies; null without such a cookie. */
@@ -289,7 +292,8 @@ export class SocketServer {
     const host: SocketHost = {
       realm,
       hub,
-      execute: this.#options.execute,
+      executor: this.#options.executor,
+      requests: this.#options.requests,
       verify: (account, address) => this.#options.verifyKey(realm, account, address),
       limitFrame: (userId) => this.#options.limitFrame(realm, userId),
       admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),

@@ -3,16 +3,20 @@
  * REST, and sends events. Replies repeat the frame's `ref`; an unknown or invalid frame gets an error reply, and the
  * connection stays open.
  */
+
 import { command } from "../../../actors/protocol/commands.ts";
+import type { Answer } from "../../../schemas/answer.ts";
 import { type CloseCause, closeCauseOf, closeCodes } from "../../../schemas/close-codes.ts";
+import type { ResultOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
+import type { registerQueue } from "../../../schemas/register.ts";
 import type { ConnectionFrameType } from "../../../schemas/socket-frames.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
-import { bodyText } from "../../operations/answer-bytes.ts";
-import type { AnswerBody, Authenticated, HttpReply } from "../../operations/calls.ts";
+import type { Authenticated } from "../../operations/calls.ts";
 import { step } from "../../runtime/life-cycle.ts";
-import { bodyOf } from "../../runtime/results.ts";
+import { bodyOf, type Result, statusOf } from "../../runtime/results.ts";
+import type { AnswerBody } from "../http/answer-bytes.ts";
 import type { SocketConnection } from "../transport/transport.ts";
 import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { FrameBatch } from "./frame-batch.ts";
@@ -22,8 +26,9 @@ import { Outbox } from "./outbox.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
-import type { SocketHost, Visitor } from "./socket-host.ts";
-import { callOf, type EventQueueStart, type Operation, readRequest } from "./socket-operations.ts";
+import type { SocketHost } from "./socket-host.ts";
+import type { Visitor } from "./socket-operations.ts";
+import { callOf, type SocketRequest } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
 import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
 import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
@@ -143,7 +148,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       return;
     }
     const { frame } = decoded;
-    const request = readRequest(frame);
+    const request = this.#host.requests.read(frame);
     // The operation executor counts operations itself.
     const limited = typeof request !== "string" && request.kind === "operation" ? null : this.#limit(userId);
     if (limited !== null) this.#reply(frame.ref, limited);
@@ -181,13 +186,13 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     if (!this.#admit(state, verified)) return;
     const { realm } = this.#host;
     const body = { result: "success", msg: "", user_id: verified.caller.id, realm_name: realm.view.realm.name };
-    this.#send(encodeReply(this.format, frame.ref, JSON.stringify(body)));
+    this.#send(encodeReply(this.format, frame.ref, body));
   }
 
   #execute(kind: ConnectionFrameType, frame: Frame, userId: number): void {
     switch (kind) {
       case "ping":
-        this.#send(encodeReply(this.format, frame.ref, "{}", "pong"));
+        this.#send(encodeReply(this.format, frame.ref, {}, "pong"));
         return;
       case "ack":
         // The client keeps track of its position, and the log prunes itself, so there is nothing to do.
@@ -207,7 +212,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   }
 
   /** Executes an operation as REST would, and replies with its answer. A register also attaches its queue. */
-  #call(frame: Frame, operation: Operation, account: Authenticated, size: number): void {
+  #call(frame: Frame, request: SocketRequest, account: Authenticated, size: number): void {
     const user = this.#currentUser(account);
     if (user === null) return;
     const inFlight = this.#host.inFlight.open(this.#sender());
@@ -218,18 +223,22 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       return;
     }
     this.#callsPending++;
-    const { realm, execute } = this.#host;
-    const reply = execute(callOf(realm, this.#visitor, { ...account, caller: user }, operation));
-    const answer = (result: HttpReply) => {
+    const { realm, executor } = this.#host;
+    const { operation } = request;
+    const call = callOf(realm, this.#visitor, { ...account, caller: user }, request);
+    const answer = (result: Result) => {
+      const status = result.kind === "refused" ? statusOf(result) : 200;
+      executor.requests.count(operation.number, status);
       this.#callsPending--;
       inFlight.release();
-      const isSent = this.#answer(frame.ref, encodeAnswer(this.format, frame.ref, result.body));
-      if (frame.type === "register" && result.status === 200) this.#follow(user, result.body, isSent);
-      this.#countRefused(result.status === 429);
+      const isSent = this.#answer(frame.ref, encodeAnswer(this.format, frame.ref, result, call.ignored));
+      if (frame.type === "register" && result.kind === "ok") this.#follow(user, result.answer, isSent);
+      this.#countRefused(status === 429);
       this.#closeIfDue();
     };
-    if (reply instanceof Promise) void realm.use.during(reply).then(answer);
-    else answer(reply);
+    const result = executor.execute(operation, request.variables, call);
+    if (result instanceof Promise) void realm.use.during(result).then(answer);
+    else answer(result);
   }
 
   /** The user's role or status may have changed since the socket was opened. */
@@ -255,8 +264,8 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   }
 
   /** After the reply to a register the events follow. */
-  #follow(user: UserRecord, body: AnswerBody, isSent: boolean): void {
-    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(bodyText(body)) as EventQueueStart;
+  #follow(user: UserRecord, answer: Answer, isSent: boolean): void {
+    const { queue_id: queueId, last_event_id: lastEventId } = answer as ResultOf<typeof registerQueue>;
     const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return;
     // Nobody will read a queue whose id the client does not know.
@@ -277,7 +286,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
       this.#reply(frame.ref, refuse.badEventQueueId(queueId));
       return;
     }
-    this.#send(encodeReply(this.format, frame.ref, JSON.stringify({ result: "success", msg: "", queue_id: queueId })));
+    this.#send(encodeReply(this.format, frame.ref, { result: "success", msg: "", queue_id: queueId }));
     this.#attach(queue, after);
   }
 
@@ -305,7 +314,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   }
 
   #reply(ref: string | null, refusal: Refusal): void {
-    this.#send(encodeReply(this.format, ref, JSON.stringify(bodyOf(refusal))));
+    this.#send(encodeReply(this.format, ref, bodyOf(refusal)));
   }
 
   #send(data: string | Buffer): void {

@@ -4,6 +4,7 @@
  */
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { newValueBudget, type ValueBudget } from "../../../schemas/json.ts";
+import type { Parameters } from "../calls.ts";
 
 export type Decoded = { readonly value: unknown } | { readonly refusal: Refusal };
 
@@ -13,9 +14,9 @@ export type PlainType = "text" | "integer" | "boolean" | null;
 /** How one parameter is read. */
 export interface Step {
   readonly name: string;
-  /** An alternative name in the form. */
+  /** An alternative name. */
   readonly alias: string | null;
-  /** Position among the variables of the path; -1 for a parameter of the form. */
+  /** Position among the variables of the path; -1 for a submitted parameter. */
   readonly pathIndex: number;
   readonly isRequired: boolean;
   readonly hasDefault: boolean;
@@ -27,14 +28,11 @@ export interface Step {
 
 export interface ReadParams {
   readonly params: Readonly<Record<string, unknown>>;
-  /** How many names of the form were read: if it is all of them, none is ignored. */
+  /** How many of the submitted names were read: if it is all of them, none is ignored. */
   readonly taken: number;
 }
 
-export type ReadValues = (
-  form: ReadonlyMap<string, string>,
-  path: readonly string[],
-) => ReadParams | { readonly refusal: Refusal };
+export type ReadValues = (submitted: Parameters, path: readonly string[]) => ReadParams | { readonly refusal: Refusal };
 
 /** What the generated code calls. */
 interface Helpers {
@@ -65,10 +63,10 @@ const { steps, confusing, missing, newValueBudget } = helpers;
 const isInteger = /^-?\\d{1,15}$/;
 function Params() {}
 Params.prototype = Object.prototype;
-return function read(form, path) {
+return function read(submitted, path) {
   const params = new Params();
   let taken = 0;
-  let text, aliased, decoded, budget;
+  let given, aliased, decoded, budget;
 ${steps.map(readCode).join("")}
   return { params, taken };
 };`;
@@ -76,11 +74,11 @@ ${steps.map(readCode).join("")}
 
 function readCode(step: Step, index: number): string {
   const isInPath = step.pathIndex >= 0;
-  const source = isInPath ? `path[${step.pathIndex}]` : `form.get(${JSON.stringify(step.name)})`;
+  const source = isInPath ? `path[${step.pathIndex}]` : `submitted.get(${JSON.stringify(step.name)})`;
   return `
-  text = ${source};
+  given = ${source};
 ${step.alias === null ? "" : aliasCode(step.alias, index, isInPath)}
-  if (text !== undefined) {
+  if (given !== undefined) {
     ${valueCode(step, index)}
     ${isInPath ? "" : "taken++;"}
   } else {
@@ -91,10 +89,10 @@ ${step.alias === null ? "" : aliasCode(step.alias, index, isInPath)}
 
 function aliasCode(alias: string, index: number, isInPath: boolean): string {
   return `
-  aliased = form.get(${JSON.stringify(alias)});
+  aliased = submitted.get(${JSON.stringify(alias)});
   if (aliased !== undefined) {
-    if (text !== undefined) return confusing(steps[${index}]);
-    text = aliased;
+    if (given !== undefined) return confusing(steps[${index}]);
+    given = aliased;
     ${isInPath ? "taken++;" : ""}
   }`;
 }
@@ -104,22 +102,31 @@ function absentCode({ name, isRequired, hasDefault }: Step, index: number): stri
   return hasDefault ? `params[${JSON.stringify(name)}] = steps[${index}].fallback;` : "";
 }
 
+/** A string is text, as in a form; another value of a frame is what the text of its JSON would mean. */
 function valueCode({ name, plainType }: Step, index: number): string {
   const target = `params[${JSON.stringify(name)}]`;
   const decode = `
-    decoded = steps[${index}].decode(text, (budget ??= newValueBudget()));
+    decoded = steps[${index}].decode(given, (budget ??= newValueBudget()));
     if ("refusal" in decoded) return decoded;
     ${target} = decoded.value;`;
   switch (plainType) {
     case "text":
-      return `${target} = text;`;
+      return `${target} = typeof given === "string" ? given : JSON.stringify(given);`;
     case "integer":
       // Adding zero turns -0 into 0.
-      return `if (isInteger.test(text)) ${target} = Number(text) + 0; else {${decode}}`;
+      return `
+    if (typeof given === "number") ${target} = given + 0;
+    else if (typeof given !== "string") ${target} = given;
+    else if (isInteger.test(given)) ${target} = Number(given) + 0;
+    else {${decode}}`;
     case "boolean":
-      return `if (text === "true") ${target} = true; else if (text === "false") ${target} = false; else {${decode}}`;
+      return `
+    if (typeof given !== "string") ${target} = given;
+    else if (given === "true") ${target} = true;
+    else if (given === "false") ${target} = false;
+    else {${decode}}`;
     case null:
-      return decode;
+      return `if (typeof given !== "string") ${target} = given; else {${decode}}`;
     default:
       return plainType satisfies never;
   }

@@ -1,17 +1,17 @@
 /**
- * Turns form strings into typed parameters (spec 4, behaviour 1.3). Each endpoint has a plan: how to decode each name,
- * then one check of all values. The code of both is generated from the declaration, once, with the first request
- * (parameter-code.ts). Nothing is coerced: integers and booleans are JSON, strings are raw.
+ * Turns what a client submitted into typed parameters (spec 4, behaviour 1.3). Each endpoint has a plan: how to decode
+ * each name, then one check of all values. The code of both is generated from the declaration, once, with the first
+ * request (parameter-code.ts). Nothing is coerced: of a text, integers and booleans are JSON, and strings are raw.
  */
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { type Endpoint, type Wire, wireOf } from "../../../schemas/endpoint.ts";
+import { type Endpoint, pathVariables, type Wire, wireOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { parseJson, type ValueBudget } from "../../../schemas/json.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { explain, type JsonSchema } from "../explain.ts";
+import type { Parameters } from "../calls.ts";
+import { explain, type JsonSchema } from "./explain.ts";
 import { type Decoded, generateRead, type PlainType, type ReadValues, type Step } from "./parameter-code.ts";
-import { pathVariables } from "./router.ts";
 
 export interface ParsedParams {
   readonly params: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface ParsedParams {
 
 export interface ParameterReader {
   /** @param path decoded path variables, in the order of the path */
-  read(form: ReadonlyMap<string, string>, path: readonly string[]): ParsedParams | Refusal;
+  read(submitted: Parameters, path: readonly string[]): ParsedParams | Refusal;
 }
 
 /** A step with what explains its errors. */
@@ -42,20 +42,20 @@ export function parameterReader(endpoint: Endpoint): ParameterReader {
 }
 
 function compileParameters(endpoint: Endpoint): ParameterReader {
-  const variables = pathVariables(endpoint);
+  const variables = pathVariables(endpoint.path).map(({ name }) => name);
   const steps = Object.entries(endpoint.params).map(([name, schema]) => stepOf(endpoint, variables, name, schema));
   const known = new Set(steps.flatMap((step) => (step.alias === null ? [step.name] : [step.name, step.alias])));
   let validator: ReturnType<typeof Compile> | null = null;
   let readValues: ReadValues | null = null;
   return {
-    read(form, path) {
+    read(submitted, path) {
       readValues ??= generateRead(steps);
-      const values = readValues(form, path);
+      const values = readValues(submitted, path);
       if ("refusal" in values) return values.refusal;
       const { params, taken } = values;
       validator ??= Compile(endpoint.paramsSchema);
       if (!validator.Check(params)) return firstViolation(steps, params);
-      return { params, ignored: taken === form.size ? none : ignoredNames(form, known) };
+      return { params, ignored: taken === submitted.size ? none : ignoredNames(submitted, known) };
     },
   };
 }
@@ -128,8 +128,8 @@ function firstViolation(steps: readonly ExplainedStep[], params: Readonly<Record
 
 const none: readonly string[] = [];
 
-function ignoredNames(form: ReadonlyMap<string, string>, known: ReadonlySet<string>): readonly string[] {
+function ignoredNames(submitted: Parameters, known: ReadonlySet<string>): readonly string[] {
   const ignored: string[] = [];
-  for (const name of form.keys()) if (!known.has(name)) ignored.push(name);
+  for (const name of submitted.keys()) if (!known.has(name)) ignored.push(name);
   return ignored.sort();
 }

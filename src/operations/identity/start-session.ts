@@ -1,15 +1,13 @@
 /** Starts a session for a user whose password was verified (D256), for POST /session and for the pages that log in. */
 import { command } from "../../../actors/protocol/commands.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import type { Header, Reply } from "../../runtime/results.ts";
-import { ok } from "../../runtime/results.ts";
+import type { Reply } from "../../runtime/results.ts";
 import { hostName } from "../site.ts";
 import { hashApiKey } from "./authentication.ts";
 import { loginFrom } from "./logins.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import { programName } from "./program-name.ts";
 import { newApiKey } from "./secrets.ts";
-import { sessionCookie } from "./session-cookies.ts";
 
 /** Where the request comes from. */
 export interface SessionRequest {
@@ -25,7 +23,7 @@ interface SessionUser {
   readonly full_name: string;
 }
 
-/** @returns the user, with the header that sets the cookie */
+/** @returns the user, and the token as the session of the answer */
 export async function startSession(
   realm: Realm,
   { user, passwordHash }: VerifiedLogin,
@@ -44,6 +42,5 @@ export async function startSession(
     command({ actor: "user", id: user.id }, "user.session.start", params, user.id),
   );
   if (started.kind === "refused") return started;
-  const cookie: Header = sessionCookie(token, siteUrl.startsWith("https:"));
-  return ok(started.answer, [cookie]);
+  return { ...started, session: token };
 }

@@ -1,4 +1,4 @@
-/** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/edge/http/join.ts. */
+/** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/edge/pages/join.ts. */
 import { type Command, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";

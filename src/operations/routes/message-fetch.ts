@@ -29,7 +29,7 @@ import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { type EncodedAnswer, ok, type Pieces } from "../../runtime/results.ts";
 import { bind, type Call, callerNow, requireCaller } from "../calls.ts";
-import { encodedList } from "../encoded-list.ts";
+import { encodedList } from "../execution/encoded-list.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
 

@@ -6,7 +6,6 @@ import { sessionsOf } from "../../queries/sessions.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
 import { type LoginTools, verifyLogin } from "../identity/password-login.ts";
-import { noSessionCookie } from "../identity/session-cookies.ts";
 import { startSession } from "../identity/start-session.ts";
 
 export function sessionRoutes(tools: LoginTools) {
@@ -27,7 +26,7 @@ export function sessionRoutes(tools: LoginTools) {
       const session = current(call);
       if (session === undefined) return refuse.badRequest("This request does not belong to a session");
       const ended = await end(call, session.id);
-      return ended.kind === "ok" ? ok({}, [noSessionCookie(call.siteUrl.startsWith("https:"))]) : ended;
+      return ended.kind === "ok" ? { ...ok({}), session: null } : ended;
     }),
 
     bind(getSessions, (call) => {

@@ -2,8 +2,8 @@
  * Explains in the words of the public API (behaviour 1.3) why a value violates a schema. It runs only after a compiled
  * check has failed, so it may be slow. It supports the JSON Schema keywords that our declarations use.
  */
-import { ownProperty } from "../../domain/own-property.ts";
-import { codePoints } from "../../domain/text.ts";
+import { ownProperty } from "../../../domain/own-property.ts";
+import { codePoints } from "../../../domain/text.ts";
 
 export interface JsonSchema {
   readonly type?: string;

@@ -9,7 +9,7 @@ import { ownProperty } from "../../../domain/own-property.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { picturesPath } from "../../../schemas/files.ts";
 import { avatarAddress } from "../../queries/avatars.ts";
-import { errorPage, filePage, type PageRequest, type PageRoute, redirectPage } from "./pages.ts";
+import { errorPage, filePage, type PageRequest, type PageRoute, redirectPage } from "../http/pages.ts";
 
 const contentTypes: Readonly<Record<string, string>> = { png: "image/png", gif: "image/gif", webp: "image/webp" };
 

@@ -1,4 +1,6 @@
 /** The parts of a multipart/form-data body that is in memory (RFC 7578). Large files are parsed as they arrive instead (file-receiver.ts). */
+import { shortened } from "../../../domain/attachments.ts";
+import { codePoints } from "../../../domain/text.ts";
 import { limits } from "../../../schemas/limits.ts";
 
 export interface Part {
@@ -96,4 +98,14 @@ export function parametersOf(value: string): ReadonlyMap<string, string> | null 
     if (!parameters.has(known)) parameters.set(known, quoted ?? plain);
   }
   return parameters;
+}
+
+/**
+ * The last part of the client's file name, without characters that could reverse the reading direction. It is a label
+ * for users, never a path, a header or a stored file name. A long name keeps its extension.
+ */
+export function fileLabel(filename: string): string {
+  const last = filename.split(/[/\\]/).at(-1) ?? "";
+  const plain = last.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, "");
+  return shortened(plain, limits.file_name_code_points_max, codePoints);
 }

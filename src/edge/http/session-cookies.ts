@@ -9,10 +9,9 @@ import type { View } from "../../../domain/view.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { SessionRecord } from "../../../schemas/sessions.ts";
-import type { Header } from "../../runtime/results.ts";
-import type { Authenticated } from "../calls.ts";
-import { hostName } from "../site.ts";
-import { type Credentials, hashApiKey } from "./authentication.ts";
+import type { Authenticated } from "../../operations/calls.ts";
+import { type Credentials, hashApiKey } from "../../operations/identity/authentication.ts";
+import { hostName } from "../../operations/site.ts";
 import { RememberedHeaders } from "./remembered-headers.ts";
 
 /** Both names in one pattern, because a proxy that tells nothing about TLS must not hide that there is a session. */
@@ -22,22 +21,15 @@ function nameOfCookie(isSecure: boolean): string {
   return isSecure ? "__Host-session" : "session";
 }
 
-/** @param isSecure whether the browser's connection is encrypted, as far as the server knows */
-export function sessionCookie(token: string, isSecure: boolean): Header {
-  return cookie(token, isSecure, Math.floor(limits.session_lifetime_ms / 1000));
-}
-
-/** Makes the browser forget its session. */
-export function noSessionCookie(isSecure: boolean): Header {
-  return cookie("", isSecure, 0);
-}
-
-function cookie(value: string, isSecure: boolean, maxAgeS: number): Header {
-  const secure = isSecure ? "; Secure" : "";
-  return [
-    "Set-Cookie",
-    `${nameOfCookie(isSecure)}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`,
-  ];
+/**
+ * The header that sets it.
+ * @param token null makes the browser forget its session
+ * @param isSecure whether the browser's connection is encrypted, as far as the server knows
+ */
+export function sessionCookie(token: string | null, isSecure: boolean): readonly [string, string] {
+  const maxAgeS = token === null ? 0 : Math.floor(limits.session_lifetime_ms / 1000);
+  const attributes = `Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+  return ["Set-Cookie", `${nameOfCookie(isSecure)}=${token ?? ""}; ${attributes}`];
 }
 
 /** The token in a Cookie header; null without one, or with several, since one of them must be from somebody else. */

@@ -9,13 +9,13 @@ import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { uploadName } from "../../../schemas/files.ts";
 import { limits } from "../../../schemas/limits.ts";
+import type { StagedFile } from "../../operations/calls.ts";
+import { newFileId } from "../../operations/media/uploads.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { addParameter } from "../../runtime/submitted-values.ts";
 import { descriptors, isOutOfDescriptors } from "../../store/descriptors.ts";
-import type { StagedFile, Submitted } from "../calls.ts";
-import { malformedMultipart, readQuery } from "./form.ts";
-import { extendedName, parametersOf } from "./multipart.ts";
-import { fileLabel, newFileId } from "./uploads.ts";
+import { malformedMultipart, readQuery, type SubmittedForm } from "./form.ts";
+import { extendedName, fileLabel, parametersOf } from "./multipart.ts";
 
 type Parser = InstanceType<typeof Busboy>;
 
@@ -171,7 +171,7 @@ export class FileReceiver {
   }
 
   /** The body is complete. */
-  async end(): Promise<Submitted | Refusal> {
+  async end(): Promise<SubmittedForm | Refusal> {
     if (this.#parser === null) return malformedMultipart();
     this.#parser.end();
     // A rejected body may never be read to its end.

@@ -2,15 +2,16 @@
  * The page (docs/web.md): `GET /` and the files that it loads from `/assets/`, which packages/web/build.mjs makes. All of
  * them are read at the start: a request never reaches the disk, and a new build does not mix with the one that is served.
  */
+
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { type Coding, chooseCoding } from "../../operations/accepted-encoding.ts";
-import type { HttpReply } from "../../operations/calls.ts";
-import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { type Coding, chooseCoding } from "../http/accepted-encoding.ts";
+import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
 import { messagePage } from "./small-pages.ts";
 
 /** From the sources, or from a built program. */

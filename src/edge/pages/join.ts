@@ -3,13 +3,13 @@
  * account. The key in the link is the secret, so no other site can submit the form. Viewing the page changes nothing.
  * Where only addresses in some domains may join, a reusable link first sends an email to the address (D275).
  */
+
 import { command } from "../../../actors/protocol/commands.ts";
 import { addressConfirmation, confirmsAddresses, standing } from "../../../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import type { InvitationRecord, InvitationState } from "../../../schemas/invites.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import type { VerifiedLogin } from "../../operations/identity/password-login.ts";
 import type { Passwords } from "../../operations/identity/passwords.ts";
@@ -18,10 +18,12 @@ import { startSession } from "../../operations/identity/start-session.ts";
 import { joinLink, joinPrefix as prefix } from "../../operations/links.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { type JoinField, joinAddressPage, joinedPage, joinFormPage } from "./join-pages.ts";
-import { errorPage, type PageRequest, type PageRoute, redirectPage } from "./pages.ts";
+import { errorPage, type PageRequest, type PageRoute, redirectPage } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
+import { sessionCookie } from "../http/session-cookies.ts";
+import { type JoinField, joinAddressPage, joinedPage, joinFormPage } from "./join-forms.ts";
 import { linkSentPage, messagePage, tooManyPage } from "./small-pages.ts";
-import type { WebPage } from "./web-pages.ts";
+import type { WebPage } from "./web-page.ts";
 
 export interface JoinTools {
   readonly passwords: Passwords;
@@ -266,10 +268,9 @@ async function ownLogin(
 async function welcome(request: PageRequest, login: VerifiedLogin, tools: Submission): Promise<HttpReply> {
   const { realm, siteUrl, userAgent } = request;
   const started = await startSession(realm, login, { siteUrl, userAgent, address: tools.address });
-  if (started.kind === "ok" && tools.webPage !== null && request.fetchSite === "same-origin") {
-    const page = redirectPage("/");
-    return { ...page, headers: [...page.headers, ...(started.headers ?? [])] };
-  }
-  const page = joinedPage({ realmName: realm.view.realm.name, email: login.user.email, site: siteUrl });
-  return started.kind === "ok" ? { ...page, headers: [...page.headers, ...(started.headers ?? [])] } : page;
+  const joined = joinedPage({ realmName: realm.view.realm.name, email: login.user.email, site: siteUrl });
+  if (started.kind === "refused") return joined;
+  const page = tools.webPage !== null && request.fetchSite === "same-origin" ? redirectPage("/") : joined;
+  const cookie = sessionCookie(started.session ?? null, siteUrl.startsWith("https:"));
+  return { ...page, headers: [...page.headers, cookie] };
 }

@@ -1,6 +1,7 @@
 /** The pages that set a new password without the old one (D257): what they show. */
+
 import { limits } from "../../../schemas/limits.ts";
-import type { HttpReply } from "../../operations/calls.ts";
+import type { HttpReply } from "../http/reply.ts";
 import { eta, formPage, frame, linkSentPage } from "./small-pages.ts";
 
 const problem = '<% if (it.problem) { %><p class="problem" id="problem" role="alert"><%= it.problem %></p><% } %>';

@@ -2,20 +2,21 @@
  * Sets a new password without the old one (D257): a page that sends a link by email, and the page behind the link. The
  * key in the link is the secret, so no other site can submit its form. Viewing the pages changes nothing.
  */
+
 import { command } from "../../../actors/protocol/commands.ts";
 import { accountOfReset, passwordResetPrefix, resetLink } from "../../../domain/password-resets.ts";
 import { codePoints, isEmailAddress } from "../../../domain/text.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import { verifyLogin } from "../../operations/identity/password-login.ts";
 import type { Passwords } from "../../operations/identity/passwords.ts";
 import { newApiKey } from "../../operations/identity/secrets.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
-import { askedPage, askPage, setPage } from "./password-reset-pages.ts";
+import { errorPage, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
+import { askedPage, askPage, setPage } from "./password-reset-forms.ts";
 import { messagePage, tooManyPage } from "./small-pages.ts";
 
 export interface PasswordResetTools {

@@ -1,11 +1,12 @@
 /** Files that are the same for every organization: the known emoji, and the picture of the extra emoji. */
+
 import { createHash } from "node:crypto";
 import { emojiData } from "../../../domain/emoji/emoji-data.ts";
 import { EXTRA_EMOJI } from "../../../domain/emoji/emoji-table.ts";
 import { extraEmojiPicture } from "../../../domain/emoji/extra-emoji.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import type { HttpReply } from "../../operations/calls.ts";
-import { errorPage, filePage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, filePage, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
 
 const prefix = "/static/";
 

@@ -2,7 +2,7 @@
  * An answer that is a list of JSON parts. It stays in pieces: joining, encoding and copying megabytes would block the
  * event loop (S3), and a short one is copied once, by what sends it.
  */
-import type { EncodedAnswer, Pieces } from "../runtime/results.ts";
+import type { EncodedAnswer, Pieces } from "../../runtime/results.ts";
 
 /** The JSON around the list, without the braces of the answer. */
 export interface ListFrame {

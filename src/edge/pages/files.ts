@@ -10,13 +10,13 @@ import type { AttachmentRecord } from "../../../schemas/attachments.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { uploadName, uploadsPath } from "../../../schemas/files.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { FileSlice, HttpReply } from "../../operations/calls.ts";
 import { type TemporaryUrls, temporaryPrefix } from "../../operations/media/temporary-urls.ts";
 import { maySee } from "../../queries/attachments.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { descriptors } from "../../store/descriptors.ts";
-import { type ByteRange, readRange } from "./byte-range.ts";
-import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { type ByteRange, readRange } from "../http/byte-range.ts";
+import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { FileSlice, HttpReply } from "../http/reply.ts";
 
 /** Types that a browser may show inline: images, audio, video, plain text. None of them can contain a script. */
 const shownTypes: Readonly<Record<string, string>> = {

@@ -1,14 +1,15 @@
 /**
  * The page behind the link that confirms a new email address (spec 4.1 rule 2; behaviour 2.1 step 3).
  */
+
 import { command } from "../../../actors/protocol/commands.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import { emailChangePrefix as prefix } from "../../operations/links.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import type { Reply } from "../../runtime/results.ts";
-import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
 import { eta, formPage, frame, messagePage } from "./small-pages.ts";
 
 const form = eta.compile(

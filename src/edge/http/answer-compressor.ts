@@ -2,12 +2,13 @@
  * Compresses long JSON answers for clients that accept it (D262). zlib works on threads of the pool; the event loop only
  * encodes the body as UTF-8, a block at a time. Beyond the bounds an answer leaves as it is (S3).
  */
+
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
-import { limits } from "../../schemas/limits.ts";
-import type { Header } from "../runtime/results.ts";
+import { limits } from "../../../schemas/limits.ts";
 import { type Coding, chooseCoding } from "./accepted-encoding.ts";
+import type { AnswerBody } from "./answer-bytes.ts";
 import { AnswerBytes, isPieced } from "./answer-bytes.ts";
-import type { AnswerBody, HttpReply } from "./calls.ts";
+import type { Header, HttpReply } from "./reply.ts";
 
 export const varies: Header = ["Vary", "Accept-Encoding"];
 

@@ -4,10 +4,9 @@
  */
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
+import type { StagedFile, UploadedFile } from "../../operations/calls.ts";
 import { addParameter, tooManyParameters } from "../../runtime/submitted-values.ts";
-import type { Submitted, UploadedFile } from "../calls.ts";
-import { decodePercent, readParts } from "./multipart.ts";
-import { fileLabel } from "./uploads.ts";
+import { decodePercent, fileLabel, readParts } from "./multipart.ts";
 
 /** Filled while a body is read. If `files` is null, parts with a file name are ordinary values. */
 interface FormParts {
@@ -66,11 +65,18 @@ export interface RawForm {
   readonly body: Buffer | null;
 }
 
+/** What a form submitted: texts by name, and files. */
+export interface SubmittedForm {
+  readonly values: ReadonlyMap<string, string>;
+  readonly files: readonly UploadedFile[];
+  readonly stagedFiles?: readonly StagedFile[];
+}
+
 /** Most reads have no parameters. */
-const nothing: Submitted = { values: new Map(), files: [] };
+const nothing: SubmittedForm = { values: new Map(), files: [] };
 
 /** Reads a body by its content type, then the query. A name in the query counts only if the body does not have it. */
-export function readForm({ query, contentType, body }: RawForm, takesFiles: boolean): Submitted | Refusal {
+export function readForm({ query, contentType, body }: RawForm, takesFiles: boolean): SubmittedForm | Refusal {
   if (body === null && query === "") return nothing;
   const parts: FormParts = { values: new Map(), files: takesFiles ? [] : null };
   if (body !== null && body.length > 0) {

@@ -1,6 +1,7 @@
 /** The pages behind an invitation link: a form and its results. */
+
 import { limits } from "../../../schemas/limits.ts";
-import type { HttpReply } from "../../operations/calls.ts";
+import type { HttpReply } from "../http/reply.ts";
 import { eta, formPage, frame } from "./small-pages.ts";
 
 export interface JoinForm {

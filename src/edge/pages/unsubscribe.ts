@@ -3,6 +3,7 @@
  * nothing, because mail scanners follow links. The signature in the link is the proof of a POST, whoever sends it and
  * whatever its body is: mail services send it from their own servers.
  */
+
 import { command } from "../../../actors/protocol/commands.ts";
 import {
   isSubscribed,
@@ -11,9 +12,9 @@ import {
   unsubscribePrefix,
 } from "../../../domain/unsubscribe-links.ts";
 import type { UnsubscribeKindName } from "../../../schemas/unsubscribes.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
-import type { PageRequest, PageRoute } from "./pages.ts";
+import type { PageRequest, PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
 import { eta, formPage, frame, messagePage, tooManyPage } from "./small-pages.ts";
 
 /** Completes "no more emails". */

@@ -7,10 +7,10 @@ import { hasThumbnail } from "../../../domain/attachments.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { thumbnailsPath, uploadName } from "../../../schemas/files.ts";
 import { animatedFormat, stillFormat } from "../../../schemas/thumbnails.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import type { Thumbnails } from "../../operations/media/thumbnails.ts";
-import { fileGuards, visibleAt } from "./file-pages.ts";
-import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
+import { fileGuards, visibleAt } from "./files.ts";
 
 /** `<path of the picture>/<name of a format>`. */
 const shape = /^(.+)\/\d{1,5}x\d{1,5}(-anim)?\.[a-z]{3,4}$/s;

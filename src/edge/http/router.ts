@@ -3,7 +3,8 @@
  * decoding (pitfalls 2.2).
  */
 import type { Endpoint } from "../../../schemas/endpoint.ts";
-import { decodePercent } from "../media/multipart.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { decodePercent } from "./multipart.ts";
 
 export type Match<T> =
   /** The variables are decoded, in the order of the path (`pathVariables`). */
@@ -48,6 +49,18 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
     this.#openAtStart = startingWith(null);
   }
 
+  /** The methods of a path, for OPTIONS; null for an unknown path. */
+  methodsOf(path: string): readonly string[] | null {
+    const match = this.match("OPTIONS", path);
+    return match.kind === "wrong-method" ? match.allowed : null;
+  }
+
+  /** The operation of a request; null if there is none. */
+  find(method: string, path: string): T | null {
+    const match = this.match(method, path);
+    return match.kind === "found" ? match.target : null;
+  }
+
   #add(target: T, byShape: Map<string, Pattern<T>>): void {
     const { endpoint } = target;
     const segments = segmentsOf(endpoint);
@@ -77,6 +90,20 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
       allowed.push(...match.allowed);
     }
     return allowed.length === 0 ? { kind: "unknown" } : { kind: "wrong-method", allowed: [...new Set(allowed)].sort() };
+  }
+}
+
+/** The refusal of a request for no operation. */
+export function unrouted(match: Exclude<Match<unknown>, { readonly kind: "found" }>): Refusal {
+  switch (match.kind) {
+    case "unknown":
+      return refuse.notFound();
+    case "malformed":
+      return refuse.badRequest("Malformed percent-encoding in the path");
+    case "wrong-method":
+      return refuse.methodNotAllowed(match.allowed);
+    default:
+      return match satisfies never;
   }
 }
 
@@ -112,11 +139,6 @@ function allowedMethods(methods: Iterable<string>): string[] {
   const all = new Set([...methods, "OPTIONS"]);
   if (all.has("GET")) all.add("HEAD");
   return [...all].sort();
-}
-
-/** Names of the variables of an endpoint's path, in its order. */
-export function pathVariables(endpoint: Endpoint): readonly string[] {
-  return segmentsOf(endpoint).flatMap(({ variable }) => (variable === null ? [] : [variable]));
 }
 
 function segmentsOf(endpoint: Endpoint): Segment[] {

@@ -1,9 +1,10 @@
 /**
  * The body of an answer as bytes, encoded piece by piece while it is sent: a long body is never copied as a whole (S3).
  */
-import { limits } from "../../schemas/limits.ts";
-import type { Pieces } from "../runtime/results.ts";
-import type { AnswerBody } from "./calls.ts";
+import { limits } from "../../../schemas/limits.ts";
+import type { Pieces } from "../../runtime/results.ts";
+
+export type AnswerBody = string | Buffer | Pieces;
 
 /** What `write` calls after 0.3 us of choosing an encoding; the typings lack it. */
 type Utf8Memory = Buffer & { utf8Write(text: string, at: number): number };

@@ -5,12 +5,11 @@
 
 import { refuse } from "../../../schemas/errors.ts";
 import { type DocumentName, type EncodedDocument, encodedDocument } from "../../api-documents/documents.ts";
-import { chooseCoding } from "../../operations/accepted-encoding.ts";
-import type { HttpReply } from "../../operations/calls.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
-import { refused } from "../../operations/refused.ts";
-import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
-import { apiPrefix } from "./request-head.ts";
+import { chooseCoding } from "../http/accepted-encoding.ts";
+import { errorPage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import { type HttpReply, refused } from "../http/reply.ts";
+import { apiPrefix } from "../http/request-head.ts";
 
 const paths: Readonly<Record<DocumentName, string>> = {
   openapi: `${apiPrefix}/openapi.json`,

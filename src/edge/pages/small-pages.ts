@@ -2,9 +2,10 @@
  * Small pages behind links: forms and messages, without scripts and external assets. They work on a phone, with the
  * keyboard only, and in dark mode. All input is escaped (Eta).
  */
+
 import { Eta } from "eta";
-import type { HttpReply } from "../../operations/calls.ts";
-import { htmlPage } from "./pages.ts";
+import { htmlPage } from "../http/pages.ts";
+import type { HttpReply } from "../http/reply.ts";
 
 export const eta = new Eta();
 

@@ -1,0 +1,148 @@
+/** The answer of an HTTP request, and how the result of an operation becomes one: once, at the edge. */
+import type { Refusal } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import type { Call, CallRate } from "../../operations/calls.ts";
+import type { Operation } from "../../operations/execution/operation-executor.ts";
+import { bodyOf, type Result, statusOf } from "../../runtime/results.ts";
+import { type AnswerBody, isPieced } from "./answer-bytes.ts";
+import { sessionCookie } from "./session-cookies.ts";
+
+export type Header = readonly [name: string, value: string];
+type Headers = readonly Header[];
+
+export interface HttpReply {
+  readonly status: number;
+  readonly body: AnswerBody;
+  /** JSON by default. */
+  readonly contentType?: string;
+  readonly headers: Headers;
+  /** The request limits that the answer shows, as the value of `rateHeader`. */
+  readonly rateLines?: string | undefined;
+  readonly closesConnection?: boolean;
+  /** Streamed instead of the body, as fast as the client reads. */
+  readonly file?: FileSlice;
+}
+
+/** A range of an open file. The sender closes it. */
+export interface FileSlice {
+  readonly start: number;
+  readonly length: number;
+  /** Returns at most `length` bytes, and fewer only at the end of the file. */
+  read(position: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export type Refused = HttpReply & { readonly body: string };
+
+/** A rejection in the envelope, with the headers that its code requires (D1, D2). */
+export function refused(refusal: Refusal, headers: Headers = none): Refused {
+  const body = JSON.stringify(bodyOf(refusal));
+  return { status: statusOf(refusal), body, headers: [...headers, ...headersOf(refusal)] };
+}
+
+/** Tells the client how to authenticate (D2). */
+export const challenge: Header = ["WWW-Authenticate", 'Basic realm="colloquy"'];
+
+/** Headers that a rejection needs, also one of a handshake. Retry-After is in whole seconds (D1). */
+export function headersOf(refusal: Refusal): Headers {
+  if (refusal.code === "UNAUTHORIZED") return [challenge];
+  if (refusal.code === "OWNER_UNREACHABLE") return [["Retry-After", String(limits.forward_retry_s)]];
+  if (refusal.code === "OVERLOADED") return [["Retry-After", String(limits.overloaded_retry_s)]];
+  if (statusOf(refusal) !== 429) return none;
+  return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];
+}
+
+/** The part of a request on which the form of an answer depends. */
+export interface ReplyContext {
+  readonly operation: Operation;
+  readonly call: Call;
+  /** The If-None-Match header, or "". */
+  readonly ifNoneMatch: string;
+}
+
+/** Turns the result of an operation into status, headers and body. */
+export function replyTo(result: Result, { operation, call, ifNoneMatch }: ReplyContext): HttpReply {
+  const rateLines = call.rate === null ? undefined : rateLinesOf(call.rate);
+  const isUnstored = call.isSession || operation.endpoint.setsCookies === true;
+  const headers = call.isRejected ? challenged : isUnstored ? unstored : none;
+  const body = jsonBody(result, call.ignored);
+  if (result.kind === "refused") {
+    return { status: statusOf(result), body, headers: [...headers, ...headersOf(result)], rateLines };
+  }
+  if (result.kind === "ok") {
+    const { session } = result;
+    if (session === undefined) return { status: 200, body, headers, rateLines };
+    const cookie = sessionCookie(session, call.siteUrl.startsWith("https:"));
+    return { status: 200, body, headers: [...headers, cookie], rateLines };
+  }
+  const caching = isUnstored ? none : revalidated;
+  if (result.kind === "redirect") {
+    const location: Header = ["Location", result.location];
+    return { status: 302, body, headers: [...headers, location, ...caching], rateLines };
+  }
+  if (result.etag === undefined) return { status: 200, body, headers, rateLines };
+  const tagged: Headers = [...headers, ["ETag", result.etag], ...caching];
+  // Ignored parameters belong to the request and not to the content, so such an answer is always sent in full.
+  const isKnown = call.ignored.length === 0 && names(ifNoneMatch, result.etag);
+  if (isKnown) return { status: 304, body: "", headers: [...tagged, varies], rateLines };
+  return { status: 200, body, headers: tagged, rateLines };
+}
+
+/** The first of the headers that tell a client its limits (behaviour 1.7); its value contains the others. */
+export const rateHeader = "X-RateLimit-Limit";
+
+/** The lines of all of them as one value, because a call into the transport costs more than the text. */
+function rateLinesOf({ limit, remaining, resetAtMs }: CallRate): string {
+  return `${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAtMs / 1000)}`;
+}
+
+/** The start of a successful answer whose other fields are already JSON. */
+const emptyEnvelope = '{"result":"success","msg":""';
+const envelope = `${emptyEnvelope},`;
+const envelopeBytes = Buffer.from(envelope);
+const endBytes = Buffer.from("}");
+
+/** @param ignored the names of parameters that the operation does not declare; they become the last field */
+export function jsonBody(result: Result, ignored: readonly string[]): AnswerBody {
+  if (result.kind === "refused") return JSON.stringify(bodyOf(result));
+  const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : "";
+  switch (result.kind) {
+    case "ok": {
+      // The envelope is text: copying the fields into another object would cost more than encoding them.
+      const fields = JSON.stringify(result.answer).slice(1, -1);
+      return fields === "" ? `${emptyEnvelope}${rest}}` : `${envelope}${fields}${rest}}`;
+    }
+    case "redirect":
+      return `${emptyEnvelope}${rest}}`;
+    case "encoded": {
+      const { fields } = result;
+      if (!isPieced(fields)) return `${envelope}${fields}${rest}}`;
+      return [envelopeBytes, ...fields, rest === "" ? endBytes : `${rest}}`];
+    }
+    case "whole":
+      return rest === "" ? result.body : Buffer.concat([result.body.subarray(0, -1), Buffer.from(`${rest}}`)]);
+    default:
+      return result satisfies never;
+  }
+}
+
+const none = [] as const;
+const challenged: Headers = [challenge];
+
+/** The answer depends on the request's Accept-Encoding. */
+export const varies: Header = ["Vary", "Accept-Encoding"];
+
+/**
+ * An Authorization header forbids shared caches to keep the answer, and a cookie does not. A browser that was logged out
+ * must not show the answer either (D277).
+ */
+const unstored: Headers = [["Cache-Control", "private, no-store"]];
+
+/** Answers differ by caller: a client may cache them, but must revalidate each time. */
+const revalidated: Headers = [["Cache-Control", "private, no-cache"]];
+
+/** Whether the list of an If-None-Match header contains the tag (RFC 9110, weak comparison). */
+function names(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === "") return false;
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
