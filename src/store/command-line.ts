@@ -1,4 +1,3 @@
-/** How the operator calls the command line, for messages that say what to do: a package has its own command. */
-import { basename } from "node:path";
+/** How a person calls the command line: a package installs `colloquy`, and has its programs in `dist/programs`. */
 
-export const commandLine = basename(process.argv[1] ?? "").startsWith("colloquy") ? "colloquy" : "npm run -s cli --";
+export const commandLine = /\/dist\/programs\/[^/]+$/.test(import.meta.url) ? "colloquy" : "npm run -s cli --";
