@@ -50,6 +50,20 @@ export const deleteQueue = defineEndpoint({
   errors: ["BAD_EVENT_QUEUE_ID"],
 });
 
+/** The parameters of POST /register that shape events. Plain data, because it is stored. */
+export interface QueueOptions {
+  readonly applyMarkdown: boolean;
+  readonly clientGravatar: boolean;
+  readonly slimPresence: boolean;
+  readonly allPublicStreams: boolean;
+  readonly includeSubscribers: boolean;
+  /** Types that the server has; null means every type. */
+  readonly eventTypes: readonly string[] | null;
+  readonly narrow: readonly (readonly [string, string])[];
+  /** Capabilities that the client declared as true (behaviour 4.3). */
+  readonly capabilities: readonly ClientCapability[];
+}
+
 export interface QueueRecord {
   readonly id: string;
   readonly userId: number;
@@ -57,15 +71,14 @@ export interface QueueRecord {
   readonly createdAtPosition: number;
   readonly lifespanMs: number;
   readonly client: string;
-  /** The parameters that shape its events (realtime/queue.ts). */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: QueueOptions;
 }
 
 export interface QueueRegistration {
   readonly queueId: string;
   readonly lifespanMs: number;
   readonly client: string;
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: QueueOptions;
   /**
    * The user's other queues when the request arrived: those not polled for longest first, those with a connected reader
    * last.

@@ -355,7 +355,7 @@ export function describeConfig(environment: Environment): Record<string, string>
 export function readConfig(environment: Environment): Config {
   const config: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
-  const made = Object.freeze(config) as unknown as Config;
+  const made = Object.freeze(config) as typeof config & Config;
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
   }

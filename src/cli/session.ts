@@ -65,9 +65,7 @@ export async function perform<P extends TProperties, R extends object>(
   options: OutputOptions,
   shown: (result: R) => Shown,
 ): Promise<void> {
-  const result = await withProgress(options, (progress) =>
-    done(operation as unknown as AdminOperation, params, progress),
-  );
+  const result = await withProgress(options, (progress) => done(operation as AdminOperation, params, progress));
   const { lines, problem = null } = shown(result as R);
   if (options.json === true) say(JSON.stringify(result));
   else for (const line of lines) say(line);

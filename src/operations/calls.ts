@@ -175,7 +175,7 @@ export function bind<P extends TProperties, R extends TProperties, A extends Exa
   endpoint: Endpoint<P, R>,
   handler: Handler<Static<TObject<P>>, A>,
 ): Binding {
-  return { endpoint: endpoint as unknown as Endpoint, handler: handler as unknown as Handler, projectAnswer: null };
+  return { endpoint: endpoint as Endpoint, handler: handler as Handler, projectAnswer: null };
 }
 
 /** The same for an operation whose stored answer is not what the caller sees. */
@@ -185,9 +185,9 @@ export function bindProjected<P extends TProperties, R extends TProperties, S, A
   projectAnswer: AnswerProjection<Static<TObject<P>>, S, A>,
 ): Binding {
   return {
-    endpoint: endpoint as unknown as Endpoint,
-    handler: handler as unknown as Handler,
-    projectAnswer: projectAnswer as unknown as AnswerProjection,
+    endpoint: endpoint as Endpoint,
+    handler: handler as Handler,
+    projectAnswer: projectAnswer as AnswerProjection,
   };
 }
 

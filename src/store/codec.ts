@@ -29,7 +29,7 @@ interface Shape {
  */
 const shapes = Object.fromEntries(
   (Object.keys(rowFields) as TableName[]).map((table) => [table, shapeOf(table, rowFields[table])]),
-) as unknown as Readonly<Record<TableName, Shape>>;
+) as Readonly<Record<TableName, Shape>>;
 
 function shapeOf(table: TableName, fields: readonly string[]): Shape {
   const version = rowVersions[table];

@@ -121,7 +121,7 @@ export class LmdbTables implements Tables {
 
 /** The library keeps every database that it ever opened, by name, although nothing reads that list. */
 function forget(databases: readonly unknown[]): void {
-  const { allDbs } = lmdb as unknown as { readonly allDbs: Map<string, unknown> };
+  const { allDbs } = lmdb as typeof lmdb & { readonly allDbs: Map<string, unknown> };
   const closed = new Set(databases);
   for (const [name, database] of allDbs) if (closed.has(database)) allDbs.delete(name);
 }

@@ -11,7 +11,7 @@ import { roles } from "../../schemas/types.ts";
 import { prepared } from "../../src/store/environment.ts";
 import { opOf } from "../support/logged-events.ts";
 import { fill, rowsFor } from "../support/rows.ts";
-import { answerOf, commands, createUsers, openNewRealm, ownerId } from "../support/runtime.ts";
+import { answerOf, commands, createUsers, openNewRealm, ownerId, queueOptions } from "../support/runtime.ts";
 
 t.test(
   "[S3] visibility_pairs_max: one turn shows a private channel to that many users; with one more, their queues are closed",
@@ -36,7 +36,7 @@ t.test(
       rowsFor<"users">(max + 1, (id) => [id, member(id)], first),
     );
     // Rows are written only for users with an event queue.
-    const queue = { createdAt: 0, createdAtPosition: 0, lifespanMs: 600_000, client: "test", options: {} };
+    const queue = { createdAt: 0, createdAtPosition: 0, lifespanMs: 600_000, client: "test", options: queueOptions };
     fill(
       realm,
       "queues",

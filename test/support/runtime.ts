@@ -314,7 +314,7 @@ function messageOf(content: string): Command<"message.post">["params"] {
   return { content, parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
 }
 
-const queueOptions = {
+export const queueOptions = {
   applyMarkdown: true,
   clientGravatar: true,
   slimPresence: false,

@@ -94,7 +94,7 @@ export class Upstreams {
       port: url.port || (isSecure ? 443 : 80),
       method: head.method,
       path: head.path,
-      headers: headers as unknown as Record<string, string>,
+      headers: headers as string[] & Record<string, string>,
       setHost: false,
       maxHeaderSize: limits.forward_head_bytes_max,
     };

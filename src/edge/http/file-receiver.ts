@@ -205,7 +205,7 @@ interface InnerParser {
 
 /** @param heard gets each part's Content-Disposition before the parser handles the part */
 function onPartHeaders(parser: Parser, heard: (disposition: string) => void): void {
-  const { parser: inner } = (parser as unknown as InnerParser)._parser;
+  const { parser: inner } = (parser as Parser & InnerParser)._parser;
   inner.prependListener("part", (part) => {
     part.on("header", (headers) => heard(headers["content-disposition"]?.[0] ?? ""));
   });

@@ -36,7 +36,7 @@ type KindsByOp<T extends EventType> = { readonly [Op in OpOf<T>]: KindOf<RecordO
 /** Selects the kind of an event by its `op`. */
 export function byOp<T extends EventType>(kinds: KindsByOp<T>): EventKind<T> {
   // Each kind takes the rows with its own op, which the types of a table and its index cannot express together.
-  const table = kinds as unknown as Readonly<Record<string, EventKind<T>>>;
+  const table = kinds as Readonly<Record<string, EventKind<T>>>;
   const kindOf = ({ body }: EventRecord<T>): EventKind<T> => {
     const kind = table["op" in body ? String(body.op) : ""];
     if (kind === undefined) throw new Error("an event has an unknown op");

@@ -23,7 +23,6 @@ import { PublishBatch } from "./frame-batch.ts";
 import { NewlyOnline } from "./newly-online.ts";
 import { LiveQueue } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
-import type { QueueOptions } from "./recipient-queue.ts";
 
 interface Delivery {
   readonly event: EncodedEvent;
@@ -353,5 +352,5 @@ export class Hub implements EventSink {
 
 /** A queue whose narrow has an operator that live narrows no longer accept is not reopened. */
 function canBeMatched({ options }: QueueRecord): boolean {
-  return liveNarrowProblem(termsOf((options as unknown as QueueOptions).narrow)) === null;
+  return liveNarrowProblem(termsOf(options.narrow)) === null;
 }

@@ -7,13 +7,13 @@ import { type ExtraType, extraTypeFor } from "../../../domain/emoji/extra-type.t
 import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";
 import type { View } from "../../../domain/view.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { ClientCapability, QueueRecord } from "../../../schemas/queues.ts";
+import type { ClientCapability, QueueOptions, QueueRecord } from "../../../schemas/queues.ts";
 import type { EventRecord } from "../../../schemas/runtime.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { type LifeCycle, step } from "../../runtime/life-cycle.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { PublishBatch } from "./frame-batch.ts";
-import type { QueueOptions, RecipientQueue } from "./recipient-queue.ts";
+import type { RecipientQueue } from "./recipient-queue.ts";
 
 /** A long poll or a socket that reads a queue. While it is attached it is the queue's state. */
 interface QueueReader {
@@ -158,7 +158,7 @@ export class LiveQueue implements RecipientQueue {
   }
 
   get options(): QueueOptions {
-    return this.record.options as unknown as QueueOptions;
+    return this.record.options;
   }
 
   /** Queues with equal variants share encodings of messages. */

@@ -10,7 +10,7 @@ import type { ParamsOf, ResultOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { eventTypes } from "../../../schemas/events.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { clientCapabilities, deleteQueue } from "../../../schemas/queues.ts";
+import { clientCapabilities, deleteQueue, type QueueOptions } from "../../../schemas/queues.ts";
 import { getEvents, registerQueue } from "../../../schemas/register.ts";
 import { featureLevel, serverVersion } from "../../../schemas/server.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
@@ -21,7 +21,6 @@ import type { Realm } from "../../runtime/realm.ts";
 import { ok } from "../../runtime/results.ts";
 import type { Hub } from "./hub.ts";
 import { poll } from "./long-poll.ts";
-import type { QueueOptions } from "./recipient-queue.ts";
 
 export interface RealtimeRouteOptions {
   /** The sections of POST /register. */
@@ -89,7 +88,7 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
         queueId,
         lifespanMs,
         client: call.client,
-        options: { ...queueOptions },
+        options: queueOptions,
         others: options.hubOf(realm).othersOf(caller.id),
       },
       caller.id,

@@ -54,19 +54,23 @@ export class HeldResponse {
         }
         resolve();
       });
-      const listen = this.#app.listen.bind(this.#app) as unknown as ListenOnHost;
-      listen(loopback, 0, LIBUS_LISTEN_EXCLUSIVE_PORT, (listener) => {
-        if (!listener) {
-          resolve();
-          return;
-        }
-        endListening = () => library.us_listen_socket_close(listener);
-        const client = connect(library.us_socket_local_port(listener), loopback);
-        client.on("error", () => undefined);
-        client.on("close", () => resolve());
-        client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-        client.unref();
-      });
+      (this.#app as TemplatedApp & { readonly listen: ListenOnHost }).listen(
+        loopback,
+        0,
+        LIBUS_LISTEN_EXCLUSIVE_PORT,
+        (listener) => {
+          if (!listener) {
+            resolve();
+            return;
+          }
+          endListening = () => library.us_listen_socket_close(listener);
+          const client = connect(library.us_socket_local_port(listener), loopback);
+          client.on("error", () => undefined);
+          client.on("close", () => resolve());
+          client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+          client.unref();
+        },
+      );
     });
   }
 

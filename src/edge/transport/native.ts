@@ -122,16 +122,20 @@ class NativeApp implements WebApp {
     this.#held = await HeldResponse.open(this.#library);
     return new Promise((resolve) => {
       // Without this option the kernel lets a second process share the port. The typings have it only without a host.
-      const listen = this.#app.listen.bind(this.#app) as unknown as ListenOnHost;
-      listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-        if (!socket) {
-          this.#held?.close();
-          resolve(null);
-          return;
-        }
-        this.#listenSocket = socket;
-        resolve(this.#library.us_socket_local_port(socket));
-      });
+      (this.#app as TemplatedApp & { readonly listen: ListenOnHost }).listen(
+        host,
+        port,
+        LIBUS_LISTEN_EXCLUSIVE_PORT,
+        (socket) => {
+          if (!socket) {
+            this.#held?.close();
+            resolve(null);
+            return;
+          }
+          this.#listenSocket = socket;
+          resolve(this.#library.us_socket_local_port(socket));
+        },
+      );
     });
   }
 

@@ -209,7 +209,7 @@ class NodeApp implements WebApp {
     const certificate = readCertificate(tls);
     if (typeof certificate === "string") return { fault: certificate };
     const { key, cert } = certificate;
-    (this.#server as unknown as TlsServer).setSecureContext({ key, cert });
+    (this.#server as Server & TlsServer).setSecureContext({ key, cert });
     return { names: ["*"] };
   }
 
