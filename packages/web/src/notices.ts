@@ -1,4 +1,4 @@
-/** Short notices at the bottom of the page, for results and failures that have no place of their own. */
+/** Short notices over the page, for results and failures that have no place of their own. */
 import { signal } from "@preact/signals";
 import { explain, isLoggedOut } from "./api.ts";
 import { endSession } from "./session.ts";

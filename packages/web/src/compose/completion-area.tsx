@@ -87,7 +87,9 @@ export function CompletionArea({ isHidden, label, onSend, onClose }: Props) {
   const [started, setStarted] = useState<Started | null>(null);
   const [chosen, setChosen] = useState(0);
   const { text } = composing.value;
-  const candidates = started === null ? [] : (peekLater()?.candidatesFor(started) ?? []);
+  // A text that was sent, or replaced by another one, has nothing started.
+  const looked = useRef("");
+  const candidates = started === null || looked.current !== text ? [] : (peekLater()?.candidatesFor(started) ?? []);
   const focus = focusRequests.value;
   useEffect(() => grow(area.current), [text, isHidden]);
   // At once: the next key belongs to the text.
@@ -101,6 +103,7 @@ export function CompletionArea({ isHidden, label, onSend, onClose }: Props) {
   const look = () => {
     const { current } = area;
     const next = current === null ? null : startedAt(current.value, current.selectionStart);
+    looked.current = current?.value ?? "";
     setStarted(next);
     if (next?.start !== started?.start || next?.query !== started?.query) setChosen(0);
   };
@@ -110,7 +113,7 @@ export function CompletionArea({ isHidden, label, onSend, onClose }: Props) {
     current.focus();
     replaceRange(current, started.start, started.end, candidate.text);
     // A channel is followed by its topics.
-    setStarted(startedAt(current.value, current.selectionStart));
+    look();
   };
   const pressInList = (event: KeyboardEvent): boolean => {
     if (candidates.length === 0) return false;

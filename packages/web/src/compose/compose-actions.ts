@@ -79,7 +79,6 @@ export function sendNow(): void {
   const written = composing.peek();
   const { to, text } = written;
   if (why !== null || to === null) return;
-  stoppedTyping();
   send(settled(to), text.trimEnd(), releaseDraft(written))
     .then(dropDraft)
     .catch(() => undefined);

@@ -4,6 +4,7 @@ import { keep, readKept } from "../kept.ts";
 import type { Destination } from "../pending.ts";
 import { channelOf, directOf, memberOf, type Place, topicOf } from "../state/narrow.ts";
 import { chat, place } from "../store.ts";
+import { stoppedTyping } from "./typing-notice.ts";
 
 export interface Composing {
   /** Null: not chosen yet. */
@@ -108,6 +109,7 @@ export function setDestination(to: Destination | null): void {
 }
 
 export function clearCompose(): void {
+  stoppedTyping();
   const here = destinationOf(place.peek());
   composing.value = { ...nothing, to: here ?? composing.peek().to };
   composeProblem.value = null;
