@@ -40,7 +40,7 @@ import { holdKey } from "./views/held-keys.ts";
 import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { closeOpened, isHelpOpen, openPerson } from "./views/opened.ts";
-import { isRightOpen } from "./views/right-bar.tsx";
+import { closeSides, isRightOpen } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
 
 /** @returns null while the list of the place has not come, too: no key acts on what nobody sees */
@@ -114,8 +114,7 @@ function closeInnermost(): unknown {
     messageDialog.value = null;
     return undefined;
   }
-  if (isLeftOpen.peek()) {
-    isLeftOpen.value = false;
+  if (closeSides()) {
     returnFocus();
     return undefined;
   }

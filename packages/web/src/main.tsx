@@ -23,7 +23,7 @@ import { watchTheme } from "./theme.ts";
 import { noteTopic } from "./topics.ts";
 import { App } from "./views/app.tsx";
 import { loadLater } from "./views/lazy-views.ts";
-import { isLeftOpen } from "./views/left-bar.tsx";
+import { closeSides } from "./views/right-bar.tsx";
 
 const page = document.getElementById("page");
 const retryMs = 2_000;
@@ -95,7 +95,7 @@ effect(() => {
   // It changes when somebody goes elsewhere.
   if (visit.value < 0) return;
   forgetKeptUnread();
-  isLeftOpen.value = false;
+  closeSides();
 });
 let isLaterAsked = false;
 effect(() => {

@@ -24,7 +24,7 @@ import { isLeftOpen, LeftBar } from "./left-bar.tsx";
 import { LiveRegion } from "./live-region.tsx";
 import { isHelpOpen, openedImage, openedPerson } from "./opened.ts";
 import { IconButton, lazy } from "./parts.tsx";
-import { RightBar } from "./right-bar.tsx";
+import { RightBar, Veil } from "./right-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 
 const Login = lazy<{ readonly notice: string | null }>(async () => (await import("./login.tsx")).Login);
@@ -181,16 +181,7 @@ export function App() {
       <ConnectionBar />
       <div class="columns">
         <LeftBar />
-        {isLeftOpen.value ? (
-          <button
-            type="button"
-            class="veil"
-            aria-label="Close the conversations"
-            onClick={() => {
-              isLeftOpen.value = false;
-            }}
-          />
-        ) : null}
+        {isLeftOpen.value ? <Veil /> : null}
         <main class="middle" id="main" tabIndex={-1}>
           <Middle now={place.value} />
         </main>

@@ -6,10 +6,25 @@ import { hrefOf } from "../navigation.ts";
 import { directNarrow } from "../state/narrow.ts";
 import { activeUsers, myId, type Person, statuses, unread } from "../store.ts";
 import { Icon } from "./icon.tsx";
+import { isLeftOpen } from "./left-bar.tsx";
 import { openPerson } from "./opened.ts";
 import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
 
 export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
+
+/**
+ * Closes the lists that lie over the page (frame.css, 1000px).
+ * @returns whether one was open
+ */
+export function closeSides(): boolean {
+  const isOver = innerWidth <= 1_000;
+  const wasOpen = isLeftOpen.peek() || (isOver && isRightOpen.peek());
+  isLeftOpen.value = false;
+  if (isOver) isRightOpen.value = false;
+  return wasOpen;
+}
+
+export const Veil = () => <button type="button" class="veil" aria-label="Close the list" onClick={closeSides} />;
 
 /** People that are rendered at first, and with each further step. */
 const stepPeople = 200;
@@ -61,37 +76,40 @@ export function RightBar() {
   const shown = found.slice(0, shownMax);
   const left = found.length - shown.length;
   return (
-    <aside class="right-bar" aria-label="People">
-      <div class="right-head">
-        <h2>People</h2>
-        <span class="quiet">{activeUsers.value.length}</span>
-      </div>
-      <input
-        type="search"
-        class="filter"
-        id="people-filter"
-        aria-label="Find people"
-        placeholder="Find people (w)"
-        value={query}
-        onInput={(event) => {
-          setQuery(event.currentTarget.value);
-          setShownMax(stepPeople);
-        }}
-      />
-      <ul class="people" ref={list}>
-        {shown.map((person) => (
-          <PersonRow key={person.user_id} person={person} />
-        ))}
-      </ul>
-      {found.length === 0 ? <p class="hint">Nobody has this name.</p> : null}
-      {left === 0 ? null : (
-        <p class="hint">
-          And {left} more: find them by name, or{" "}
-          <button type="button" class="text-button" onClick={() => setShownMax(shownMax + stepPeople)}>
-            show {Math.min(left, stepPeople)} more
-          </button>
-        </p>
-      )}
-    </aside>
+    <>
+      <Veil />
+      <aside class="right-bar" aria-label="People">
+        <div class="right-head">
+          <h2>People</h2>
+          <span class="quiet">{activeUsers.value.length}</span>
+        </div>
+        <input
+          type="search"
+          class="filter"
+          id="people-filter"
+          aria-label="Find people"
+          placeholder="Find people (w)"
+          value={query}
+          onInput={(event) => {
+            setQuery(event.currentTarget.value);
+            setShownMax(stepPeople);
+          }}
+        />
+        <ul class="people" ref={list}>
+          {shown.map((person) => (
+            <PersonRow key={person.user_id} person={person} />
+          ))}
+        </ul>
+        {found.length === 0 ? <p class="hint">Nobody has this name.</p> : null}
+        {left === 0 ? null : (
+          <p class="hint">
+            And {left} more: find them by name, or{" "}
+            <button type="button" class="text-button" onClick={() => setShownMax(shownMax + stepPeople)}>
+              show {Math.min(left, stepPeople)} more
+            </button>
+          </p>
+        )}
+      </aside>
+    </>
   );
 }
