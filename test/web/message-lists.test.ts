@@ -29,6 +29,12 @@ const narrows: readonly (readonly Term[])[] = [
     { operator: "topic", operand: "b" },
   ],
   [{ operator: "is", operand: "starred" }],
+  [{ operator: "dm", operand: [4] }],
+  [{ operator: "sender", operand: 3 }],
+  [
+    { operator: "channel", operand: 2 },
+    { operator: "sender", operand: 3 },
+  ],
 ];
 
 function messageOf(id: number, channelId: number, topic: string): Message {

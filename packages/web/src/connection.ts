@@ -117,8 +117,8 @@ function reasonOf(error: unknown): string | null {
     return null;
   }
   if (error instanceof ApiError && error.status === 400) return null;
-  if (error instanceof ApiError) return `The server ended the connection: ${explain(error)}`;
-  return `The connection ended: ${explain(error)}`;
+  // A fault of the page is not the end of the session: what is being written stays, and the page can be reloaded.
+  return error instanceof ApiError ? `The server ended the connection: ${explain(error)}` : null;
 }
 
 export function watchNetwork(): void {

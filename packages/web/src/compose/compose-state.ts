@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import { keep, readKept } from "../kept.ts";
 import type { Destination } from "../pending.ts";
 import { channelOf, directOf, memberOf, type Place, topicOf } from "../state/narrow.ts";
-import { chat, place } from "../store.ts";
+import { chat, connection, place } from "../store.ts";
 import { stoppedTyping } from "./typing-notice.ts";
 
 export interface Composing {
@@ -58,6 +58,13 @@ export function watchCompose(): void {
   effect(() => {
     const target = destinationOf(place.value);
     if (composing.peek().text === "" && target !== null) composing.value = { ...nothing, to: target };
+  });
+  let wasOffline = false;
+  effect(() => {
+    const isOffline = connection.value.state === "offline";
+    // What was refused for it can be sent now.
+    if (wasOffline && !isOffline) composeProblem.value = null;
+    wasOffline = isOffline;
   });
 }
 

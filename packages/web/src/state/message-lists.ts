@@ -231,13 +231,15 @@ function moved(
   };
   const ids = list.ids.filter(stays);
   const channelId = event.new_stream_id ?? event.stream_id ?? 0;
-  const arrives = {
-    stream_id: channelId,
-    subject: event.subject ?? event.orig_subject ?? "",
-    flags: [],
-    type: "stream",
+  const subject = event.subject ?? event.orig_subject ?? "";
+  const unknown = {
+    ...({ id: 0, sender_id: 0, type: "stream", display_recipient: "", flags: [] } as const),
+    ...{ stream_id: channelId, subject },
   };
-  const mayArrive = matches(arrives as unknown as Message) && event.message_ids.some((id) => !list.ids.includes(id));
+  // Nothing says who sent a message that is not known here.
+  const isBySender = list.terms.some(({ operator }) => operator === "sender") && channelOf(list.terms) === channelId;
+  const arrives = (id: number) => matches(byId.get(id) ?? unknown) || (isBySender && !byId.has(id));
+  const mayArrive = event.message_ids.some((id) => !list.ids.includes(id) && arrives(id));
   if (ids.length === list.ids.length && !mayArrive) return list;
   return { ...list, ids, isStale: list.isStale || mayArrive };
 }

@@ -201,7 +201,9 @@ export function isConversation(terms: readonly Term[]): boolean {
   return terms.length === 2 && channelOf(terms) !== null && topicOf(terms) !== null;
 }
 
-export type Matcher = (message: Message) => boolean;
+/** All that a matcher reads, so that one can be asked about a message of which no more is known. */
+type Matched = Pick<Message, "id" | "sender_id" | "type" | "stream_id" | "subject" | "display_recipient" | "flags">;
+export type Matcher = (message: Matched) => boolean;
 
 /** The person whose page it is. */
 export interface Reader {
@@ -230,7 +232,7 @@ function hidesMuted(terms: readonly Term[], reader: Reader): boolean {
   return isFeed(terms) && (channelId === null || !reader.isChannelMuted(channelId));
 }
 
-function isUnmuted({ stream_id: channelId, subject }: Message, reader: Reader): boolean {
+function isUnmuted({ stream_id: channelId, subject }: Matched, reader: Reader): boolean {
   return channelId === undefined || !reader.isTopicMuted(channelId, subject);
 }
 
