@@ -53,6 +53,12 @@ t.test("[web.md] names of all kinds complete, and the preview shows what others 
   await page.locator("#compose-text").fill("");
   await complete("/po", /\/poll/);
   t.equal(await textOf(page), "/poll ");
+  await page.locator("#compose-text").fill("");
+  await page.locator("#compose-text").pressSequentially("Soup, @be");
+  await page.getByRole("option", { name: /Ben Bright/ }).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".feed .message[data-id]", { hasText: "Soup, @be" }).waitFor();
+  t.equal(await page.getByRole("option").count(), 0, "what is sent has nothing left to complete");
   t.strictSame(complaints, []);
 });
 

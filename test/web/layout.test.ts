@@ -1,9 +1,10 @@
 /** Windows of all widths: nothing that one needs is cut off, and nothing that is dropped or pasted goes elsewhere. */
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { attachmentsOf, uploaded } from "../support/attachments.ts";
 import { chromiumFor, logIn, until } from "../support/chromium-page.ts";
 import type { Client } from "../support/client.ts";
+import { createChannel } from "../support/conversation.ts";
 import { picture } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -15,13 +16,14 @@ async function open(
   fragment: string,
   viewport: { width: number; height: number },
   say?: (ann: Client) => unknown,
+  options: BrowserContextOptions = {},
 ) {
   const server = await startTestServer(t);
   await server.person("Ben Bright");
   const ann = await server.person("Ann Ames");
   await server.owner.patch(`/users/${ann.userId}`, { role: 200 });
   await say?.(ann);
-  const { page, complaints } = await openPage(t, { viewport });
+  const { page, complaints } = await openPage(t, { viewport, ...options });
   await logIn(page, server.url, ann, fragment);
   return { ann, page, complaints };
 }
@@ -64,6 +66,59 @@ t.test("[web.md, Layout] the menu of the last message is above the box and whole
   await page.keyboard.press("Escape");
   t.equal(await page.getByRole("menu").count(), 0);
   t.strictSame(complaints, []);
+});
+
+t.test(
+  "[web.md, Layout] on a phone the menu of a message and the lists at the sides open by touch",
+  { skip },
+  async (t) => {
+    const say = async (ann: Client) => {
+      await ann.say("general", "lunch", "Who is in for soup?");
+      await ann.say("general", "lunch", "/me waves");
+    };
+    const phone = { width: 390, height: 844 };
+    const { page, complaints } = await open(t, lunch, phone, say, { hasTouch: true, isMobile: true });
+    const texts = page.locator(".feed .message[data-id] .rendered");
+    await texts.nth(1).waitFor();
+    const sizes = `[...document.querySelectorAll(".feed .rendered")].map((one) => getComputedStyle(one).fontSize)`;
+    t.equal(
+      new Set((await page.evaluate(sizes)) as string[]).size,
+      1,
+      "what somebody does is as large as what they say",
+    );
+    await texts.first().tap();
+    await page.getByRole("button", { name: "More actions (i)" }).tap();
+    await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+    t.ok(await page.evaluate(`document.activeElement.closest("[role=menu]") !== null`), "the menu keeps the focus");
+    await page.getByRole("menuitem", { name: "Delete" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).tap();
+    const people = page.getByRole("complementary", { name: "People" });
+    await page.getByRole("button", { name: "People" }).tap();
+    await people.getByText("Ben Bright").tap();
+    await page.getByRole("heading", { name: "Ben Bright" }).waitFor();
+    t.equal(await people.count(), 0, "the conversation is not under the list");
+    await page.getByRole("button", { name: "People" }).tap();
+    await page.getByRole("button", { name: "Close the list" }).tap({ position: { x: 20, y: 400 } });
+    t.equal(await people.count(), 0);
+    t.strictSame(complaints, []);
+  },
+);
+
+t.test("[web.md, Layout] a notice covers none of the buttons that a panel begins with", { skip }, async (t) => {
+  for (const width of [390, 820, 1440]) {
+    const say = (ann: Client) => createChannel(ann, "kitchen", [ann]);
+    const { page } = await open(t, "#channels/2", { width, height: 844 }, say);
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.locator(".notice", { hasText: "kitchen" }).waitFor();
+    const covered = await page.evaluate(`(() => {
+      const notice = document.querySelector(".notice").getBoundingClientRect();
+      return [...document.querySelectorAll(".panel-body > .buttons button")].filter((button) => {
+        const { left, right, top, bottom } = button.getBoundingClientRect();
+        return left < notice.right && right > notice.left && top < notice.bottom && bottom > notice.top;
+      }).map((button) => button.textContent);
+    })()`);
+    t.strictSame(covered, [], `${width} px`);
+  }
 });
 
 t.test("[web.md, Layout] on a phone a picture fills the window, has a name, and can be closed", { skip }, async (t) => {
