@@ -71,6 +71,28 @@ const giveFile = (event: "paste" | "drop", name: string) => `{
   area.dispatchEvent("${event}" === "paste" ? new ClipboardEvent("paste", init) : new DragEvent("drop", init));
 }`;
 
+t.test(
+  "[web.md, Typed words] a box for a channel that is archived meanwhile can be used elsewhere",
+  { skip },
+  async (t) => {
+    const { server, page, complaints } = await open(t);
+    await page.goto(`${server.url}/#narrow/channel/2-kitchen/topic/soup.20of.20the.20day`);
+    await page.getByText("Lentil").waitFor();
+    await page.locator("#compose-text").fill("half a sentence");
+    t.equal((await server.owner.delete("/streams/2")).status, 200);
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("alert").filter({ hasText: "This channel is archived" }).waitFor();
+    await page.goto(`${server.url}/${lunch}`);
+    await page.getByText("Who is in for soup?").waitFor();
+    t.equal(await textOf(page), "half a sentence");
+    await page.locator("#compose-text").fill("");
+    await page.getByRole("button", { name: /^Close/ }).click();
+    await write(page, "Two bowls");
+    await page.locator(".feed .message[data-id]", { hasText: "Two bowls" }).waitFor();
+    t.strictSame(complaints, []);
+  },
+);
+
 t.test("[web.md] files that are pasted or dropped are uploaded, and show how far they are", { skip }, async (t) => {
   const { page, ann, complaints } = await open(t);
   let release: () => void = () => undefined;

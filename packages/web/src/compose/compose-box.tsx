@@ -8,7 +8,15 @@ import { EmojiPicker, Preview, ScheduleDialog } from "../views/lazy-views.ts";
 import { IconButton, Problem } from "../views/parts.tsx";
 import { CompletionArea } from "./completion-area.tsx";
 import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
-import { composeProblem, composing, focusCompose, isComposeOpen, lengthOf, textLimit } from "./compose-state.ts";
+import {
+  composeProblem,
+  composing,
+  destinationOf,
+  focusCompose,
+  isComposeOpen,
+  lengthOf,
+  textLimit,
+} from "./compose-state.ts";
 import { DestinationFields } from "./destination-fields.tsx";
 import { insertAtCaret } from "./insertion.ts";
 import { addFiles, dropUpload, isDropping, retryUpload, uploads } from "./uploads.ts";
@@ -100,7 +108,10 @@ export function ComposeBox() {
   useEffect(() => {
     if (text === "") setPreview(false);
   }, [text === ""]);
-  if (why !== null && text === "") return <p class="compose-closed">{why}</p>;
+  // One that is for another place has its fields, so that it can be sent elsewhere, or closed.
+  const here = destinationOf(now);
+  const isChannelHere = to?.kind === "topic" && here?.kind === "topic" && to.channelId === here.channelId;
+  if (why !== null && text === "" && isChannelHere) return <p class="compose-closed">{why}</p>;
   return (
     <section class={`compose ${isDropping.value ? "dropping" : ""}`} aria-label="Write a message">
       {isHere && !isComposeOpen.value ? null : <DestinationFields isHere={isHere} />}
