@@ -141,6 +141,22 @@ t.test("[web.md, Faults] a network that is lost costs nothing of what was begun"
   t.strictSame(body.messages, []);
 });
 
+t.test("[web.md, Sending] the page says that it is offline only as long as it is", { skip }, async (t) => {
+  const { page, server, ann } = await open(t);
+  await logIn(page, server.url, ann, lunch);
+  await typeInto(page, "Without a network");
+  await page.context().setOffline(true);
+  await page.getByText("No connection.").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("You are offline.").waitFor();
+  await page.context().setOffline(false);
+  await page.getByText("No connection.").waitFor({ state: "detached" });
+  t.equal(await page.getByText("You are offline.").count(), 0);
+  t.equal(await page.locator("#compose-text").inputValue(), "Without a network");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".feed .message[data-id]", { hasText: "Without a network" }).waitFor();
+});
+
 t.test("[D25, web.md, Faults] what a person repeats after a lost answer is done once", { skip }, async (t) => {
   const { page, server, ann } = await open(t);
   let isLost = false;

@@ -36,14 +36,19 @@ t.test("[web.md] a text that is too long is not sent, and says by how much", { s
   t.equal((await page.locator("#compose-text").inputValue()).length, 10_007);
 });
 
-t.test("[web.md] a deactivated account is told so", { skip }, async (t) => {
+t.test("[web.md] a deactivated account is told so, and its page asks for nothing more", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const { page } = await openPage(t);
+  const { page, requests } = await openPage(t);
+  await page.clock.install();
   await logIn(page, server.url, ann);
   await server.owner.delete(`/users/${ann.userId}`);
   await page.getByText("has been deactivated").waitFor();
-  t.pass("the page is at the login, and says why");
+  const before = requests.length;
+  await page.clock.runFor(180_000);
+  await page.evaluate(`fetch("/api/v1/server_settings").then(() => undefined)`);
+  const asked = requests.slice(before).filter((path) => path.startsWith("/api/"));
+  t.strictSame(asked, ["/api/v1/server_settings"]);
 });
 
 t.test(

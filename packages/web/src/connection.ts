@@ -45,6 +45,7 @@ export function reconnect(): void {
 export function disconnect(): void {
   stream?.close();
   stream = null;
+  connection.value = { state: "connecting" };
 }
 
 function isOffline(): void {
@@ -68,7 +69,6 @@ function receive(event: Events[keyof Events]): void {
 /** Runs until the session ends. */
 export async function connect(): Promise<void> {
   disconnect();
-  connection.value = { state: "connecting" };
   const current = client.events({
     apply_markdown: true,
     fetch_event_types: null,

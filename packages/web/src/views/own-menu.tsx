@@ -1,6 +1,6 @@
 /** The person's own menu. */
 import { client } from "../api.ts";
-import { disconnect } from "../connection.ts";
+import { connect, disconnect } from "../connection.ts";
 import { go } from "../navigation.ts";
 import { attempt, complain } from "../notices.ts";
 import { logOut } from "../session.ts";
@@ -24,6 +24,7 @@ export function OwnMenu({ onClose }: { readonly onClose: () => void }) {
       chat.value = null;
     } catch (error) {
       complain("You were not logged out", error);
+      connect().catch(() => undefined);
     }
   };
   return (
