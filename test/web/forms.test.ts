@@ -50,6 +50,7 @@ t.test("[web.md, Forms] the second invitation has the role that the form was ope
   await emails.fill("not an address");
   await page.getByRole("button", { name: "Send invitations" }).click();
   await page.getByRole("alert").waitFor();
+  t.match(await page.getByRole("alert").innerText(), /^Nobody was invited: not an address: Invalid address\.$/);
   t.strictSame(
     [...(await chosen()), await emails.inputValue()],
     ["100", "1440", "not an address"],

@@ -104,6 +104,19 @@ t.test(
   },
 );
 
+t.test("[web.md] a channel is archived and restored, twice", { skip }, async (t) => {
+  const say = (ann: Client) => createChannel(ann, "kitchen", [ann]);
+  const { ann, page, complaints } = await open(t, "#channels/2", { width: 1280, height: 800 }, say);
+  for (let round = 0; round < 2; round++) {
+    await page.getByRole("button", { name: "Archive" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("button", { name: "Archive" }).waitFor();
+  }
+  t.equal((await ann.get("/streams/2")).body.stream.is_archived, false);
+  t.strictSame(complaints, []);
+});
+
 t.test("[web.md, Layout] a notice covers none of the buttons that a panel begins with", { skip }, async (t) => {
   for (const width of [390, 820, 1440]) {
     const say = (ann: Client) => createChannel(ann, "kitchen", [ann]);

@@ -172,6 +172,10 @@ function Details({ channelId }: { readonly channelId: number }) {
   const channel = channels.value.get(channelId);
   if (channel === undefined) return <p class="empty">This channel does not exist, or you may not see it.</p>;
   const isMine = subscribedIds.value.has(channelId);
+  const restore = () =>
+    attempt("The channel is still archived", () =>
+      client.call("PATCH /streams/{stream_id}", { stream_id: channelId, is_archived: false }),
+    );
   return (
     <>
       <h2>#{channel.name}</h2>
@@ -192,6 +196,11 @@ function Details({ channelId }: { readonly channelId: number }) {
             Archive
           </button>
         ) : null}
+        {canAdminister(channelId) && channel.is_archived ? (
+          <button type="button" onClick={restore}>
+            Restore
+          </button>
+        ) : null}
       </div>
       <OwnSettings channelId={channelId} />
       {canAdminister(channelId) ? <Administration channelId={channelId} /> : null}
@@ -199,7 +208,7 @@ function Details({ channelId }: { readonly channelId: number }) {
       {isArchiving ? (
         <ConfirmDialog
           title="Archive this channel?"
-          text="It stays readable, but nobody can write to it."
+          text="It stays readable, but nobody can write to it. It can be restored here."
           action="Archive"
           failure="The channel was not archived"
           done="The channel is archived."

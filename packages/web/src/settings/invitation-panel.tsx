@@ -1,7 +1,7 @@
 /** Invites people by email or by a link, and shows the invitations that are open. */
 import { useEffect, useState } from "preact/hooks";
 import { copyText } from "../actions.ts";
-import { client, explain } from "../api.ts";
+import { ApiError, client, explain } from "../api.ts";
 import { attempt, tell } from "../notices.ts";
 import { isHolder } from "../permissions.ts";
 import { chat } from "../store.ts";
@@ -26,6 +26,17 @@ function notSent(what: "invitation" | "invitations"): string {
   return `This server sends no emails: it wrote the ${what} to a file. Ask its operator to pass on the link, or make a link here.`;
 }
 
+/** A refusal names each address with its reason. */
+async function namingAddresses(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    const refused = error instanceof ApiError ? error.answer["errors"] : undefined;
+    if (!Array.isArray(refused)) throw error;
+    throw new Error(refused.map(([email, reason]) => `${email}: ${reason}`).join(" "));
+  }
+}
+
 function NewInvitation({ onDone }: { readonly onDone: () => void }) {
   const { problem, isBusy, run } = useAttempt("Nobody was invited");
   const [link, setLink] = useState<string | null>(null);
@@ -45,7 +56,7 @@ function NewInvitation({ onDone }: { readonly onDone: () => void }) {
     const isDone = await run(async () => {
       if (isLink) setLink((await client.call("POST /invites/multiuse", what)).invite_link);
       else {
-        await client.call("POST /invites", { ...what, invitee_emails: String(data.get("emails")) });
+        await namingAddresses(client.call("POST /invites", { ...what, invitee_emails: String(data.get("emails")) }));
         tell(chat.value?.server_sends_email === false ? notSent("invitations") : "The invitations are on their way.");
       }
       onDone();
