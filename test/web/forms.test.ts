@@ -164,6 +164,21 @@ t.test("[web.md, Forms] a form that was sent is as it was when it was opened, ea
   }
 });
 
+t.test("[web.md, Notifications] alert words are added twice, and removed", { skip }, async (t) => {
+  const { ann, page } = await openAt(t, "#settings/notifications");
+  const form = page.getByRole("form", { name: "Add an alert word" });
+  for (const word of ["soup", "café, crème"]) {
+    await form.getByLabel("Word").fill(word);
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("button", { name: `Remove ${word}` }).waitFor();
+    await until(page, `document.querySelector("[name=word]").value === ""`);
+  }
+  t.strictSame((await ann.get("/users/me/alert_words")).body.alert_words.sort(), ["café, crème", "soup"]);
+  await page.getByRole("button", { name: "Remove soup" }).click();
+  await page.getByRole("button", { name: "Remove soup" }).waitFor({ state: "detached" });
+  t.strictSame((await ann.get("/users/me/alert_words")).body.alert_words, ["café, crème"]);
+});
+
 t.test("[web.md, Forms] the password is changed twice, and a wrong one stays in its field", { skip }, async (t) => {
   const { page } = await openAt(t, "#settings/sessions");
   const old = page.getByLabel("Present password");

@@ -1,9 +1,10 @@
 /** Preferences and notifications of the person. */
 import { client } from "../api.ts";
-import { tell } from "../notices.ts";
+import { attempt, tell } from "../notices.ts";
 import { allowNotifications } from "../notifications.ts";
 import { chat, settings } from "../store.ts";
 import { Setting, type SettingRow, type Value } from "./fields.tsx";
+import { EntryForm } from "./forms.tsx";
 
 type Change = Parameters<typeof client.call<"PATCH /settings">>[1];
 
@@ -91,6 +92,45 @@ export function PreferencePanel() {
   );
 }
 
+function AlertWords() {
+  const words = chat.value?.alert_words ?? [];
+  return (
+    <>
+      <h3>Alert words</h3>
+      <p class="quiet">A message that has one of them notifies you as a mention does.</p>
+      <ul>
+        {words.map((word) => (
+          <li class="setting" key={word}>
+            <span>{word}</span>
+            <button
+              type="button"
+              aria-label={`Remove ${word}`}
+              onClick={() =>
+                attempt("The word was not removed", () =>
+                  client.call("DELETE /users/me/alert_words", { alert_words: [word] }),
+                )
+              }
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <EntryForm
+        title="Add an alert word"
+        action="Add"
+        failure="The word was not added"
+        submit={(data) => client.call("POST /users/me/alert_words", { alert_words: [String(data.get("word"))] })}
+      >
+        <label>
+          Word
+          <input name="word" required maxLength={100} />
+        </label>
+      </EntryForm>
+    </>
+  );
+}
+
 export function NotificationPanel() {
   const isPossible = "Notification" in window;
   const allow = async () => {
@@ -110,6 +150,7 @@ export function NotificationPanel() {
         <p class="quiet">This server has no mail server, so emails reach nobody.</p>
       ) : null}
       <Rows rows={notifications} />
+      <AlertWords />
     </>
   );
 }

@@ -361,8 +361,6 @@ async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Pro
   if (scroller?.box.isConnected !== true) return;
   cursor.value = shownOf(terms).at(-1)?.id ?? cursor.peek();
   scroller.toEnd();
-  // The message that had it may not be in the list any more.
-  requestAnimationFrame(takeLostFocus);
 }
 
 /**
