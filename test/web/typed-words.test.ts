@@ -61,7 +61,7 @@ t.test(
     await box.fill("Soup, bread and salt");
     await ben.delete(`/messages/${id}`);
     await box.waitFor({ state: "detached" });
-    await page.getByText("Saved as a draft.").waitFor();
+    while ((await draftsOf(ann)).length === 0) await page.waitForTimeout(20);
     t.strictSame(await draftsOf(ann), ["Soup, bread and salt"], "the message was deleted meanwhile");
   },
 );

@@ -36,7 +36,7 @@ export function startedAt(text: string, caret: number): Started | null {
       return { kind: "person", query, start, end: caret, isSilent: sign === "@_" };
     }
   }
-  const channel = /(?:^|[\s([{"'/])#(\*{0,2})([^\s#*][^#*\n>]*)?$/.exec(before);
+  const channel = /(?:^|[\s([{"'/])#(\*{0,2})([^\s#*](?:[^#*\n>]|\*(?!\*))*)?$/.exec(before);
   if (channel !== null) {
     const [all, , query = ""] = channel;
     if (query.length <= nameMax && query.split(" ").length <= 3) {
